@@ -1,10 +1,10 @@
-//! The figures of Guis: sprites, strings and widgets drawn one by one from Lua, as games do, with
-//! the renderer's work left out. The Lua is in benches/gui.
+//! Gui benchmarks: sprites, strings and widgets drawn one by one from Lua, as games do. The
+//! renderer's work is left out. The Lua code is in benches/gui.
 //!
 //!     cargo bench --bench gui
 //!
-//! Times are CPU time of the game's thread for `render` and for the packet that comes of it, the
-//! median over 120 frames after 60 that are not counted. Draw calls are those of the null renderer.
+//! Times are CPU time of the game's thread for `render` and for creating the packet, the median
+//! over 120 frames after 60 frames of warm-up. Draw calls are those of the null renderer.
 
 #[path = "gui/pictures.rs"]
 mod pictures;
@@ -12,12 +12,12 @@ mod pictures;
 #[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
-use engine::app::{App, Game, Opening};
-use engine::engine::Build;
-use engine::packet::Packet;
-use engine::system::platform::ThreadClock;
-use engine::system::render::Recorder;
-use engine::system::sound::Destination;
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::BuildMode;
+use engine::frame_packet::FramePacket;
+use engine::platform::ThreadClock;
+use engine::system::render::DrawRecorder;
+use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
 use table::{Group, Row, median, named};
 
@@ -27,13 +27,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const WARM: usize = 60;
 const FRAMES: usize = 120;
 
-/// Mode, count, words, most milliseconds, most draw calls.
+/// Mode, count, description, maximum milliseconds, maximum draw calls.
 type Case = (&'static str, usize, &'static str, Option<f64>, Option<f64>);
 
 const CASES: &[Case] = &[
     ("one", 10_000, "10,000 sprites, one texture", Some(0.4), Some(1.0)),
-    ("colors", 10_000, "the same, a colour made for each", None, None),
-    ("plain", 10_000, "the same, no colour, and places without a layer", None, None),
+    ("colors", 10_000, "the same, a colour created for each", None, None),
+    ("plain", 10_000, "the same, no colour, positions without a layer", None, None),
     ("parts", 10_000, "the same, a part of the picture, no colour", None, None),
     ("eight", 10_000, "10,000 sprites, 8 textures in turn", Some(0.5), Some(8.0)),
     ("eight", 50_000, "50,000 sprites, 8 textures in turn", Some(2.5), Some(8.0)),
@@ -57,17 +57,17 @@ fn main() {
     std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
     let group = Group {
         name: "gui",
-        title: "what it costs to draw",
-        workload: "Sprites of 16 x 16 on whole places, strings of 12 units in a grid of 40 x 6, \
-                   widgets of 14 x 5 in a grid of 16 x 6. Every position, and where \
-                   it says so every colour, is made in the loop.",
+        title: "the cost of drawing",
+        workload: "Sprites of 16 x 16 at whole positions, strings of 12 units in a grid of 40 x 6, \
+                   widgets of 14 x 5 in a grid of 16 x 6. Every position, and where stated every \
+                   colour, is created in the loop.",
         rows,
     };
     table::print(&group);
     table::print_sum(&[group]);
 }
 
-/// A folder with the game and its eight textures.
+/// Creates a folder with the game and its eight textures.
 fn folder() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-bench-gui-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("there is room for a game");
@@ -77,10 +77,10 @@ fn folder() -> PathBuf {
     folder
 }
 
-fn measure(folder: &Path, (mode, count, words, most, calls): &Case) -> Vec<Row> {
-    let opening = Opening {
+fn measure(folder: &Path, (mode, count, label, most, calls): &Case) -> Vec<Row> {
+    let opening = GameLaunch {
         game: Game::Folder(folder.to_path_buf()),
-        build: Build::Development,
+        build: BuildMode::Development,
         arguments: vec![mode.to_string(), count.to_string()],
         seed: 1,
         deterministic: false,
@@ -92,12 +92,12 @@ fn measure(folder: &Path, (mode, count, words, most, calls): &Case) -> Vec<Row> 
         store: None,
         watch: false,
         threads: Some(1),
-        sound: Destination::Null,
+        sound: AudioDestination::Null,
     };
     let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
     app.start().unwrap_or_else(|report| panic!("{report}"));
-    let mut recorder = Recorder::default();
-    let mut packet = Packet::default();
+    let mut recorder = DrawRecorder::default();
+    let mut packet = FramePacket::default();
     let mut times = Vec::new();
     let clock = ThreadClock::of_this_thread();
     for frame in 0..WARM + FRAMES {
@@ -116,7 +116,7 @@ fn measure(folder: &Path, (mode, count, words, most, calls): &Case) -> Vec<Row> 
     }
     let drawn = recorder.draws().len() as f64;
     vec![
-        named(words.to_string(), median(times), "ms", *most),
-        named(format!("{words}: draw calls"), drawn, "calls", *calls),
+        named(label.to_string(), median(times), "ms", *most),
+        named(format!("{label}: draw calls"), drawn, "calls", *calls),
     ]
 }

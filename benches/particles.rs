@@ -1,30 +1,33 @@
-//! Particles' figures: the update of Niklas Frykholm's threading example, LÖVE's particle system
-//! set beside ours, a million particles, what one takes of memory; and that the number of threads
-//! changes nothing.
+//! Particle benchmarks: the particle update of Mick West, "Multithreading Particle Systems", Game
+//! Developer, April 2006; a comparison with LÖVE's particle system; a million particles; the memory
+//! of one particle. Also checks that the number of threads does not change the result.
 //!
 //!     cargo bench --bench particles                    everything, as a table
 //!     cargo bench --bench particles -- --json FILE     the table as JSON, too
 //!
-//! A miss is printed as a miss; the exit code tells only whether everything could be measured.
+//! A missed target is printed as a miss. The exit code reports only whether everything could be
+//! measured.
 
 #[path = "spine/table.rs"]
 mod table;
 
 use engine::foundation::random::Random;
-use engine::foundation::tasks::{Pool, Tasks};
-use engine::foundation::{Handle, Kind, Slots, Vec3};
-use engine::packet::gui::Instance;
-use engine::packet::material::MaterialSlot;
-use engine::packet::texture::TextureSlot;
-use engine::system::particles::block::{BYTES_PER_PARTICLE, Block, LANES, One, Step};
-use engine::system::particles::collide::Collide;
-use engine::system::particles::definition::Falloff;
-use engine::system::particles::draw::{Drawing, Look, Scratch, Skin};
+use engine::foundation::tasks::{TaskManager, TaskPool};
+use engine::foundation::{Handle, HandleKind, Slots, Vec3};
+use engine::frame_packet::gui::QuadInstance;
+use engine::frame_packet::material::MaterialSlot;
+use engine::frame_packet::texture::TextureSlot;
+use engine::system::particles::collision::StepCollider;
+use engine::system::particles::data::Falloff;
+use engine::system::particles::draw::{AppearanceRules, DrawScratch, DrawStyle, ParticleTexture};
 use engine::system::particles::emitter::move_blocks;
-use engine::system::particles::force::{Push, Reach};
-use engine::system::particles::kind::read_text;
-use engine::system::particles::pose::Pose;
-use engine::system::particles::{EffectId, Making, Particles, Stage};
+use engine::system::particles::forces::{ForceRange, StepForce};
+use engine::system::particles::particle_block::{
+    BYTES_PER_PARTICLE, LANES, MotionStep, ParticleBlock, SingleParticle,
+};
+use engine::system::particles::pose::EffectTransform;
+use engine::system::particles::resource::read_text;
+use engine::system::particles::{EffectDesc, EffectId, EffectStage, Particles};
 use mimalloc::MiMalloc;
 use std::time::Instant;
 use table::{Group, Row, median, named, row};
@@ -35,11 +38,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 const STEP: f64 = 1.0 / 60.0;
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (words.next().as_deref(), words.next()) {
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    let json = match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => None,
         (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("known is only: --json FILE"),
+        _ => panic!("the only option is --json FILE"),
     };
     let groups = [example(), love(), million(), equal()];
     groups.iter().for_each(table::print);
@@ -49,70 +52,78 @@ fn main() {
     }
 }
 
-/// Wall milliseconds of `f`.
+/// Returns the real time of `f` in milliseconds.
 fn wall(f: impl FnOnce()) -> f64 {
     let before = Instant::now();
     f();
     before.elapsed().as_secs_f64() * 1e3
 }
 
-/// The fastest and the median of so many rounds.
+/// Returns the fastest and the median time of `count` rounds.
 fn rounds(count: usize, mut f: impl FnMut()) -> (f64, f64) {
     let times: Vec<f64> = (0..count).map(|_| wall(&mut f)).collect();
     (times.iter().copied().fold(f64::MAX, f64::min), median(times))
 }
 
-fn timed(name: String, (fastest, middle): (f64, f64), target: Option<f64>, words: &str) -> Row {
-    let note = format!("median {middle:.3} ms{words}");
+fn timed(name: String, (fastest, middle): (f64, f64), target: Option<f64>, remark: &str) -> Row {
+    let note = format!("median {middle:.3} ms{remark}");
     Row { note, ..named(name, fastest, "ms", target) }
 }
 
 // The example ------------------------------------------------------------------------------------
 
-/// The workload of the example.
+/// Number of particles in the article's workload.
 const EXAMPLE: usize = 80_000;
 
-/// 80,000 particles of 1280 by 720 pixels, at speeds up to 50.
-fn example_blocks() -> Vec<Block> {
+/// Returns 80,000 particles in an area of 1280 by 720 pixels, at speeds up to 50.
+fn example_blocks() -> Vec<ParticleBlock> {
     let mut random = Random::seed(9);
-    let mut blocks = vec![Block::EMPTY; EXAMPLE.div_ceil(LANES)];
+    let mut blocks = vec![ParticleBlock::EMPTY; EXAMPLE.div_ceil(LANES)];
     for i in 0..EXAMPLE {
         let mut draw = |size: f32| random.next_f64() as f32 * size;
         let position = [draw(1280.0), draw(720.0), 0.0];
         let velocity = [draw(50.0), draw(50.0), 0.0];
-        let near = Default::default();
-        let one = One { position, velocity, age: 0.0, pace: 1e-6, serial: i as u32, near };
+        let recent_stops = Default::default();
+        let one = SingleParticle {
+            position,
+            velocity,
+            age: 0.0,
+            pace: 1e-6,
+            serial: i as u32,
+            recent_stops,
+        };
         blocks[i / LANES].set(i % LANES, &one);
     }
     blocks
 }
 
-/// What moves them: 1000 over the distance away from the middle, 3 % of drag, and the whisker.
-fn example_step() -> Step {
-    let reach = Reach { strength: -1000.0, falloff: Falloff::Inverse, fade: 0.0 };
-    Step {
+/// Returns the forces: 1000 divided by the distance, away from the middle; 3 % of drag; the
+/// whisker.
+fn example_step() -> MotionStep {
+    let reach = ForceRange { strength: -1000.0, falloff: Falloff::Inverse, fade: 0.0 };
+    MotionStep {
         delta: STEP as f32,
         damping: 0.97,
-        pushes: vec![Push::Attractor { at: [640.0, 360.0, 0.0], reach }],
-        collides: vec![Collide::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
+        pushes: vec![StepForce::Attractor { at: [640.0, 360.0, 0.0], reach }],
+        collides: vec![StepCollider::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
         bounce: 1.0,
-        ..Step::STILL
+        ..MotionStep::STILL
     }
 }
 
-fn by_calls(blocks: &mut [Block], step: &Step) {
+fn by_calls(blocks: &mut [ParticleBlock], step: &MotionStep) {
     move_blocks(blocks, 0, EXAMPLE, step, true);
 }
 
-fn by_workers(tasks: &Tasks, blocks: &mut [Block], step: &Step) {
+fn by_workers(tasks: &TaskManager, blocks: &mut [ParticleBlock], step: &MotionStep) {
     let moved = tasks.each_slice("particles", blocks, |first, piece| {
         move_blocks(piece, first, EXAMPLE, step, true);
     });
     moved.expect("particles do not fail");
 }
 
-/// Threads that live for this update alone; the calling one takes its part, too.
-fn by_forks(blocks: &mut [Block], step: &Step, threads: usize) {
+/// Updates on threads that exist for this update only. The calling thread does its part, too.
+fn by_forks(blocks: &mut [ParticleBlock], step: &MotionStep, threads: usize) {
     let each = blocks.len() / threads;
     std::thread::scope(|scope| {
         let (mut rest, mut first) = (blocks, 0);
@@ -135,24 +146,25 @@ fn example() -> Group {
     let alone = rounds(ROUNDS, || by_calls(&mut blocks, &step));
     rows.push(timed("one thread, plain calls".to_string(), alone, Some(0.6), ""));
     for threads in [1, 2, 3, 4] {
-        let tasks = Tasks::new(threads - 1).expect("the machine gives threads");
+        let tasks = TaskManager::new(threads - 1).expect("the machine gives threads");
         let mut blocks = example_blocks();
         let time = rounds(ROUNDS, || by_workers(&tasks, &mut blocks, &step));
-        let words = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
+        let remark = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
         let name = format!("{threads} threads, workers");
         let target = (threads == 2).then_some(alone.0 / 1.8);
-        rows.push(timed(name, time, target, &words));
+        rows.push(timed(name, time, target, &remark));
         let mut blocks = example_blocks();
         let time = rounds(ROUNDS, || by_forks(&mut blocks, &step, threads));
-        let words = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
-        rows.push(timed(format!("{threads} threads, forked each time"), time, None, &words));
+        let remark = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
+        rows.push(timed(format!("{threads} threads, started each time"), time, None, &remark));
     }
     Group {
         name: "example",
-        title: "The update of the threading example (SYSTEMS A9.9), worker against forked threads",
+        title: "The update of the threading example (SYSTEMS A9.9), workers against threads that \
+                are started each time",
         workload: "80,000 particles in a plane, a force away from a point, drag, a whisker from \
-                   which they bounce; ages and deaths are looked after, too. Wall time of one \
-                   update, the fastest of 400, and beside it the median.",
+                   which they bounce; ages and deaths are updated too. Wall time of one update, \
+                   the fastest of 400, with the median next to it.",
         rows,
     }
 }
@@ -160,7 +172,7 @@ fn example() -> Group {
 // LÖVE's -----------------------------------------------------------------------------------------
 
 fn world() -> Handle {
-    let mut worlds = Slots::new(Kind::World, 4);
+    let mut worlds = Slots::new(HandleKind::World, 4);
     worlds.add(()).expect("there is room")
 }
 
@@ -168,17 +180,18 @@ struct Play {
     particles: Particles,
     world: Handle,
     id: EffectId,
-    pool: Pool,
+    pool: TaskPool,
 }
 
 impl Play {
-    /// An effect in a Gui, or in the world.
+    /// Starts an effect in a Gui or in the world.
     fn new(text: &str, flat: bool, threads: usize) -> Play {
-        let (mut particles, pool) = (Particles::new(1), Pool::new(Some(threads)));
+        let (mut particles, pool) = (Particles::new(1), TaskPool::new(Some(threads)));
         let data = read_text("bench.particles", text.as_bytes()).expect("it is right");
         let (resource, world) = (particles.add_resource("bench", data), world());
-        let stage = if flat { Stage::Gui { gui: world, layer: 0 } } else { Stage::World };
-        let making = Making { world, stage, resource, pose: Pose::IDENTITY };
+        let stage =
+            if flat { EffectStage::Gui { gui: world, layer: 0 } } else { EffectStage::World };
+        let making = EffectDesc { world, stage, resource, pose: EffectTransform::IDENTITY };
         let id = particles.create(making, &pool).expect("there is room");
         Play { particles, world, id, pool }
     }
@@ -187,8 +200,8 @@ impl Play {
         self.particles.step(self.world, STEP, 1, &self.pool).expect("nothing fails");
     }
 
-    fn draw(&self, out: &mut Vec<Instance>, scratch: &mut Scratch<Instance>) {
-        const SKIN: Skin = Skin {
+    fn draw(&self, out: &mut Vec<QuadInstance>, scratch: &mut DrawScratch<QuadInstance>) {
+        const SKIN: ParticleTexture = ParticleTexture {
             material: MaterialSlot::BUILT_IN,
             slot: TextureSlot::SHARED,
             paint: 0,
@@ -199,8 +212,8 @@ impl Play {
         out.clear();
         let effect = self.particles.slots().get(self.id.0).expect("it plays");
         for emitter in self.particles.emitters(effect) {
-            let look = Look::new(emitter, &effect.variables);
-            let drawing = Drawing { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+            let look = AppearanceRules::new(emitter, &effect.variables);
+            let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
             drawing.add(out, scratch, &self.pool).expect("nothing fails");
         }
     }
@@ -222,9 +235,9 @@ fn love() -> Group {
         assert_eq!(count, 80_000);
         let update = rounds(180, || play.step());
         let target = (threads == 1).then_some(0.9);
-        let words = "; LÖVE's own 9.6 ms with drawing, by hand through FFI 1.43 ms";
-        rows.push(timed(format!("update, {threads} threads"), update, target, words));
-        let (mut out, mut scratch) = (Vec::new(), Scratch::default());
+        let remark = "; LÖVE's own 9.6 ms with drawing, by hand through FFI 1.43 ms";
+        rows.push(timed(format!("update, {threads} threads"), update, target, remark));
+        let (mut out, mut scratch) = (Vec::new(), DrawScratch::default());
         let drawn = rounds(180, || play.draw(&mut out, &mut scratch));
         let name = format!("as 80,000 quadrilaterals of a Gui, {threads} threads");
         rows.push(timed(name, drawn, None, "; sizes, turns, colours, corners: 5.1 MB"));
@@ -232,9 +245,9 @@ fn love() -> Group {
     Group {
         name: "love",
         title: "LÖVE's particle system, and the same as a .particles",
-        workload: "80,000 living particles, of which 40,000 a second die and begin: lifetimes 1 \
-                   to 3 s, speeds 50 to 150, gravity, two sizes, three colours, spin. 240 frames \
-                   before, 180 measured: the fastest, and beside it the median.",
+        workload: "80,000 living particles, of which 40,000 a second die and begin: lifetimes 1 to \
+                   3 s, speeds 50 to 150, gravity, two sizes, three colours, spin. 240 frames \
+                   before, 180 measured: the fastest, with the median next to it.",
         rows,
     }
 }
@@ -246,11 +259,11 @@ const MILLION: &str = "emitters = { sparks = {
   speed = [5, 15] gravity = [0, 0, -9.8] drag = 0.1
 } }";
 
-/// Bytes that an update reads and writes of a particle: places, velocities and ages both, paces
-/// read alone.
+/// Bytes that an update transfers per particle: positions, velocities and ages are read and
+/// written, paces only read.
 const MOVED_BYTES: f64 = (7 * 4 * 2 + 4) as f64;
 
-/// Bytes a second that so many threads copy, read and written counted.
+/// Returns the bytes a second that `threads` threads copy, with reads and writes counted.
 fn bandwidth(threads: usize) -> f64 {
     const WORDS: usize = 16 << 20;
     let (from, mut to) = (vec![1.5f32; WORDS], vec![0.5f32; WORDS]);
@@ -276,16 +289,16 @@ fn million() -> Group {
         let update = rounds(60, || play.step());
         let rate = count * MOVED_BYTES / (update.0 * 1e-3);
         let share = rate / bandwidth(threads) * 100.0;
-        let words = format!("; {:.1} GB/s, {share:.0} % of what copying gets", rate * 1e-9);
+        let remark = format!("; {:.1} GB/s, {share:.0} % of what copying gets", rate * 1e-9);
         let target = (threads == 2).then_some(10.0);
-        rows.push(timed(format!("update, {threads} threads"), update, target, &words));
+        rows.push(timed(format!("update, {threads} threads"), update, target, &remark));
     }
     Group {
         name: "million",
         title: "A million particles in a world",
         workload: "1,000,000 living particles in three dimensions, of which half a million a \
                    second die and begin, gravity, drag; bounds are measured. The fastest of 60 \
-                   updates, and beside it the median.",
+                   updates, with the median next to it.",
         rows,
     }
 }
@@ -323,7 +336,7 @@ fn equal() -> Group {
         }
         let differ = hashes.iter().zip(&alone).filter(|(a, b)| a != b).count() as f64;
         let mean = moved / FRAMES as f64;
-        let note = format!("up to {most} particles, {mean:.2} ms an update in the mean");
+        let note = format!("up to {most} particles, {mean:.2} ms an update on average");
         let name = format!("frames of 1,000 that differ from one thread's, {threads} threads");
         rows.push(Row { note, ..named(name, differ, "", Some(0.0)) });
     }

@@ -1,15 +1,15 @@
-//! The engine beside LÖVE: each workload is a game of both, written down in words at the head of
-//! its files in benches/peers, and played by both in turn in the same run.
+//! Comparison with LÖVE: each workload is a game for both engines, described at the head of its
+//! files in benches/peers, and played by both in turn in the same run.
 //!
 //!     cargo bench --bench peers                      everything, as a table
 //!     cargo bench --bench peers -- gui physics       some groups
-//!     cargo bench --bench peers -- --runs 5          so many processes for each figure, else 3
+//!     cargo bench --bench peers -- --runs 5          number of processes for each result, else 3
 //!     cargo bench --bench peers -- --json FILE       the table as JSON, too
-//!     cargo bench --bench peers -- --markdown FILE   the same as docs/performance.md has it
+//!     cargo bench --bench peers -- --markdown FILE   the table as in docs/performance.md
 //!
-//! "LÖVE 1.35: 4.2 x" behind a figure of ours means that LÖVE takes 1.35 of the same unit, which is
-//! 4.2 times as much. Where LÖVE or Xvfb is missing, it is said, and the engine plays alone. Linux
-//! only: CPU time and memory of children are asked for in its way.
+//! "LÖVE 1.35: 4.2 x" after a result of this engine means that LÖVE takes 1.35 of the same unit,
+//! which is 4.2 times as much. If LÖVE or Xvfb is missing, this is reported, and the engine plays
+//! alone. Linux only, because CPU time and memory of children are queried with its system calls.
 
 #[path = "peers/bare.rs"]
 mod bare;
@@ -40,10 +40,11 @@ mod whole;
 use stage::Stage;
 use table::Group;
 
-/// A group's name and what measures it.
+/// A group's name and its measuring function.
 type Measure = (&'static str, fn(&Stage) -> Group);
 
-/// In this order: a child's peak memory cannot be seen below its parent's, which grows.
+/// All groups, in order. Startup is first, because a child's peak memory is never reported below
+/// its parent's, which grows.
 const GROUPS: &[Measure] = &[
     ("start", whole::start),
     ("assets", whole::assets),
@@ -57,17 +58,17 @@ const GROUPS: &[Measure] = &[
 ];
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
     let (mut json, mut markdown, mut wanted, mut runs) = (None, None, Vec::new(), 3);
-    while let Some(word) = words.next() {
+    while let Some(word) = arguments.next() {
         match word.as_str() {
-            bare::ARGUMENT => return bare::main(words.next().as_deref() != Some(bare::CLEARS)),
-            "--json" => json = Some(words.next().expect("--json needs a file's name")),
+            bare::ARGUMENT => return bare::main(arguments.next().as_deref() != Some(bare::CLEARS)),
+            "--json" => json = Some(arguments.next().expect("--json needs a file's name")),
             "--markdown" => {
-                markdown = Some(words.next().expect("--markdown needs a file's name"));
+                markdown = Some(arguments.next().expect("--markdown needs a file's name"));
             }
             "--runs" => {
-                let number = words.next().and_then(|word| word.parse().ok());
+                let number = arguments.next().and_then(|word| word.parse().ok());
                 runs = number.filter(|runs| *runs > 0).expect("--runs needs a number from 1");
             }
             word if GROUPS.iter().any(|(name, _)| *name == word) => wanted.push(word.to_string()),
@@ -80,7 +81,7 @@ fn main() {
     }
     let stage = Stage::open(runs);
     if let Some(version) = &stage.love {
-        println!("beside LÖVE {version}; medians of {runs} processes each");
+        println!("compared with LÖVE {version}; medians of {runs} processes each");
     }
     let mut groups = Vec::new();
     for (name, measure) in GROUPS {

@@ -1,10 +1,11 @@
-//! Physics' figures: piles of boxes that are units, with everything that a frame does for them,
-//! rays from Lua, and movers.
+//! Physics benchmarks: piles of boxes that are units, with all the work of a frame for them,
+//! raycasts from Lua, and movers.
 //!
 //!     cargo bench --bench physics                    everything, as a table
 //!     cargo bench --bench physics -- --json FILE     the table as JSON, too
 //!
-//! A miss is printed as a miss; the exit code tells only whether everything could be measured.
+//! A missed target is printed as a miss. The exit code reports only whether everything could be
+//! measured.
 
 #[path = "physics/bare.rs"]
 mod bare;
@@ -14,10 +15,10 @@ mod movers;
 #[expect(dead_code, reason = "others that share it use the rest")]
 mod table;
 
-use engine::app::{App, Opening};
-use engine::engine::Build;
-use engine::system::platform::ThreadClock;
-use engine::system::sound::Destination;
+use engine::app::{App, GameLaunch};
+use engine::engine::BuildMode;
+use engine::platform::ThreadClock;
+use engine::system::sound::AudioDestination;
 use std::path::PathBuf;
 use table::{Group, named};
 
@@ -28,11 +29,11 @@ const STEP: f64 = 1.0 / 60.0;
 const STEPS: usize = 180;
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (words.next().as_deref(), words.next()) {
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    let json = match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => None,
         (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("known is only: --json FILE"),
+        _ => panic!("the only option is --json FILE"),
     };
     let groups = [piles(), rays(), movers::movers()];
     groups.iter().for_each(table::print);
@@ -42,7 +43,7 @@ fn main() {
     }
 }
 
-/// A game's folder, removed at its end.
+/// A game's folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
@@ -57,19 +58,19 @@ components = {
 }
 ";
 
-/// How boxes of half a metre are piled.
+/// Arrangement of a pile of boxes with sides of half a meter.
 #[derive(Clone, Copy, PartialEq)]
 enum Pile {
-    /// 10 by 10 columns, a metre from box to box: bare rapier's 0.55 and 5.9 ms are of these.
+    /// 10 by 10 columns, a meter from box to box: bare rapier's 0.55 and 5.9 ms are for these.
     Column,
-    /// The same 0.6 m apart, each somewhat aside: they fall over each other.
+    /// Columns 0.6 m apart with small offsets, so that the boxes fall over each other.
     Heap,
-    /// Columns in a bin in two dimensions, as workload 8 of the comparison with LÖVE.
+    /// Columns in a bin in two dimensions, as in workload 8 of the comparison with LÖVE.
     Bin,
 }
 
 impl Pile {
-    const fn words(self) -> &'static str {
+    const fn label(self) -> &'static str {
         match self {
             Pile::Column => "in columns, 3D",
             Pile::Heap => "in a heap, 3D",
@@ -77,7 +78,7 @@ impl Pile {
         }
     }
 
-    /// Half the width of the bin.
+    /// Returns half the width of the bin.
     fn side(count: usize) -> f64 {
         Pile::columns(count) as f64 * 0.5625 / 2.0 + 0.625
     }
@@ -86,9 +87,9 @@ impl Pile {
         if count >= 5000 { 100 } else { 50 }
     }
 
-    fn places(self, count: usize) -> Vec<[f64; 3]> {
+    fn positions(self, count: usize) -> Vec<[f64; 3]> {
         let aside = |i: usize| ((i * 7919 % 1000) as f64 / 1000.0 - 0.5) * 0.125;
-        let place = |i: usize| {
+        let position = |i: usize| {
             let [x, y, z] = [i % 10, i / 10 % 10, i / 100].map(|at| at as f64);
             match self {
                 Pile::Column => [x - 4.5, y - 4.5, 1.0 + z],
@@ -103,7 +104,7 @@ impl Pile {
                 }
             }
         };
-        (0..count).map(place).collect()
+        (0..count).map(position).collect()
     }
 }
 
@@ -145,18 +146,18 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
         .replace("RAYS", rays);
     std::fs::write(folder.0.join("main.lua"), main).expect("it can be written");
     std::fs::write(folder.0.join("crate.unit"), CRATE).expect("it can be written");
-    let place = |[x, y, z]: [f64; 3]| format!("{{{x}, {y}, {z}}},\n");
-    let places: String = pile.places(count).into_iter().map(place).collect();
-    let places = format!("return {{\n{places}}}\n");
-    std::fs::write(folder.0.join("places.lua"), places).expect("it can be written");
+    let position = |[x, y, z]: [f64; 3]| format!("{{{x}, {y}, {z}}},\n");
+    let positions: String = pile.positions(count).into_iter().map(position).collect();
+    let positions = format!("return {{\n{positions}}}\n");
+    std::fs::write(folder.0.join("places.lua"), positions).expect("it can be written");
     (start(&folder, if pipelined { 2 } else { 1 }), folder)
 }
 
 /// Starts the game of a folder.
 fn start(folder: &Folder, threads: usize) -> App {
-    let mut app = App::open(Opening {
+    let mut app = App::open(GameLaunch {
         game: engine::app::Game::Folder(folder.0.clone()),
-        build: Build::Development,
+        build: BuildMode::Development,
         arguments: Vec::new(),
         seed: 1,
         deterministic: true,
@@ -168,14 +169,14 @@ fn start(folder: &Folder, threads: usize) -> App {
         store: None,
         watch: false,
         threads: Some(threads),
-        sound: Destination::Null,
+        sound: AudioDestination::Null,
     })
     .expect("the game is right");
     app.start().unwrap_or_else(|report| panic!("{report}"));
     app
 }
 
-/// Milliseconds of this thread's CPU time that each of so many frames takes.
+/// Returns the CPU time of this thread for each of `count` frames, in milliseconds.
 fn frames(app: &mut App, count: usize) -> Vec<f64> {
     let clock = ThreadClock::of_this_thread();
     let one = |_| {
@@ -190,11 +191,12 @@ fn mean(times: &[f64]) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// A pile's frames, what a frame without an update takes taken off, and the longest of them.
+/// Returns the mean frame time of a pile without the time of an idle frame, and the longest frame,
+/// in milliseconds.
 fn pile_of(count: usize, pile: Pile, pipelined: bool) -> (f64, f64) {
     let idle = 20;
     let (mut app, _folder) = open(count, pile, pipelined, idle, "(function() end)");
-    // The median: in the first of them the collector still tidies up after the spawning.
+    // The median, because in the first frames the collector still works after the spawning.
     let empty = table::median(frames(&mut app, idle));
     let times = frames(&mut app, STEPS);
     (mean(&times) - empty, times.iter().copied().fold(0.0, f64::max))
@@ -206,30 +208,33 @@ fn piles() -> Group {
         for (count, target) in [(1000, 0.82), (5000, 8.8)] {
             let (whole, most) = pile_of(count, pile, false);
             let target = Some(target).filter(|_| pile != Pile::Heap);
-            let words = format!("{count} boxes {}", pile.words());
-            rows.push(named(format!("{words}: World.update, mean"), whole, "ms", target));
-            let places: Vec<[f32; 3]> =
-                pile.places(count).into_iter().map(|place| place.map(|at| at as f32)).collect();
+            let label = format!("{count} boxes {}", pile.label());
+            rows.push(named(format!("{label}: World.update, mean"), whole, "ms", target));
+            let positions: Vec<[f32; 3]> = pile
+                .positions(count)
+                .into_iter()
+                .map(|position| position.map(|at| at as f32))
+                .collect();
             let side = (pile == Pile::Bin).then(|| Pile::side(count) as f32);
-            let bare = mean(&bare::steps(&places, side, STEPS));
-            rows.push(named(format!("{words}: bare rapier, mean"), bare, "ms", None));
-            rows.push(named(format!("{words}: the longest update"), most, "ms", None));
+            let bare = mean(&bare::steps(&positions, side, STEPS));
+            rows.push(named(format!("{label}: bare rapier, mean"), bare, "ms", None));
+            rows.push(named(format!("{label}: the longest update"), most, "ms", None));
         }
     }
     let (own, _) = pile_of(5000, Pile::Column, true);
-    let words = "5000 boxes in columns, pipelined: of the game's thread, mean";
-    rows.push(named(words.to_string(), own, "ms", None));
+    let label = "5000 boxes in columns, pipelined: of the game's thread, mean";
+    rows.push(named(label.to_string(), own, "ms", None));
     Group {
         name: "piles",
         title: "boxes falling into a pile, as units of a file",
         workload: "Boxes of 0.5 m over a plane, 180 steps. In columns: 10 by 10, a metre from box \
                    to box; in a bin: 50 columns (100 from 5,000 on) between two planes, as \
                    workload 8 of the comparison with LÖVE, on locked axes; in a heap: 10 by 10, \
-                   0.6 m apart and somewhat aside. Every box is a unit with one actor, spawned \
-                   from Lua. World.update whole: components, physics, contacts noted, nodes \
-                   written back and brought up to date, one thread; what a frame takes without \
-                   World.update is taken off. Bare rapier: the same boxes over the top of a box, \
-                   no units, nobody told of contacts.",
+                   0.6 m apart and slightly offset. Every box is a unit with one actor, spawned \
+                   from Lua. World.update whole: components, physics, contacts recorded, nodes \
+                   written back and brought up to date, one thread; the time of a frame without \
+                   World.update is subtracted. Bare rapier: the same boxes over the top of a box, \
+                   no units, no reports of contacts.",
         rows,
     }
 }
@@ -264,8 +269,8 @@ fn rays() -> Group {
         name: "rays",
         title: "rays from Lua against 5,000 boxes",
         workload: "20,000 PhysicsWorld.raycast in every other frame, from 40 m above a stack of \
-                   5,000 boxes, slightly aslant, closest hit; position, distance, normal and actor \
-                   come back. The frames without them are taken off.",
+                   5,000 boxes, slightly tilted, closest hit; position, distance, normal and actor \
+                   come back. The frames without them are subtracted.",
         rows: vec![
             named("a ray".to_string(), each, "us", Some(1.0)),
             named("rays a second".to_string(), 1e6 / each, "", None),

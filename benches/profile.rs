@@ -1,5 +1,5 @@
-//! What measuring costs: scopes from Rust and from Lua, counters, the end of a frame, and memory
-//! under owners.
+//! Benchmarks of profiling: the cost of scopes from Rust and from Lua, counters, the end of a
+//! frame, and allocations under memory owners.
 //!
 //!     cargo bench --bench profile
 //!
@@ -11,9 +11,9 @@ mod game;
 #[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
-use engine::foundation::memory::{Counting, Plain};
+use engine::foundation::memory::{CountingAllocator, UncountedAllocator};
 use engine::foundation::{counters, profile};
-use engine::system::platform::ThreadClock;
+use engine::platform::ThreadClock;
 use engine::{counter, owner, scope};
 use game::Game;
 use std::alloc::{GlobalAlloc, Layout};
@@ -24,7 +24,7 @@ use table::{Group, Row, median, row};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ROUNDS: usize = 15;
-/// Scopes between two ends of a frame: fewer than a thread can have.
+/// Scopes between two ends of a frame. A thread can have more.
 const SCOPES: usize = 10_000;
 
 fn main() {
@@ -33,7 +33,8 @@ fn main() {
     table::print_sum(&groups);
 }
 
-/// Nanoseconds of one of `count` things that `f` does, the median of [`ROUNDS`].
+/// Returns the nanoseconds of one of `count` operations that `f` performs, the median of
+/// [`ROUNDS`].
 fn each(count: usize, mut f: impl FnMut()) -> f64 {
     let clock = ThreadClock::of_this_thread();
     let mut round = || {
@@ -44,7 +45,8 @@ fn each(count: usize, mut f: impl FnMut()) -> f64 {
     median((0..ROUNDS).map(|_| round()).collect())
 }
 
-/// Opens and closes scopes in Rust, and ends the frame each time: the scope, and its end's share.
+/// Opens and closes scopes in Rust and ends the frame each time. Returns the cost of a scope, and
+/// its share of the frame's end.
 fn rust_scopes() -> [f64; 2] {
     let (mut open, mut end) = (Vec::new(), Vec::new());
     let clock = ThreadClock::of_this_thread();
@@ -62,7 +64,7 @@ fn rust_scopes() -> [f64; 2] {
     [median(open), median(end)]
 }
 
-/// The same from Lua: a case of benches/lua/profile.lua.
+/// Measures scopes from Lua: a case of benches/lua/profile.lua.
 fn lua_case(case: &str) -> f64 {
     let count = SCOPES.to_string();
     let mut game = Game::open("profile", &[case, &count], true);
@@ -100,9 +102,9 @@ fn scopes() -> Group {
     ];
     Group {
         name: "scopes",
-        title: "what it costs to measure a stretch of code",
+        title: "the cost of measuring a section of code",
         workload: "10,000 scopes of one name in a loop, each opened and closed, inside of a frame. \
-                   What the empty loop of Lua costs is taken off.",
+                   The cost of the empty Lua loop is subtracted.",
         rows,
     }
 }
@@ -126,7 +128,7 @@ fn counting() -> Group {
     let lua = lua_case("counter") - lua_case("nothing");
     Group {
         name: "counters",
-        title: "what it costs to count",
+        title: "the cost of counting",
         workload: "10,000 counters, none of which is watched, then 100 of them; adding to one \
                    counter 10,000 times.",
         rows: vec![
@@ -138,13 +140,13 @@ fn counting() -> Group {
     }
 }
 
-/// Nanoseconds to allocate and free a block of 64 bytes.
+/// Returns the nanoseconds to allocate and free a block of 64 bytes.
 fn blocks(allocator: &impl GlobalAlloc) -> f64 {
     owner!("bench");
     let layout = Layout::from_size_align(64, 8).expect("it is one");
     each(SCOPES, || {
         for _ in 0..SCOPES {
-            // SAFETY: the layout has a size, and the block is given back with it.
+            // SAFETY: the layout has a nonzero size, and the block is freed with the same layout.
             unsafe {
                 let block = black_box(allocator.alloc(layout));
                 allocator.dealloc(block, layout);
@@ -154,10 +156,10 @@ fn blocks(allocator: &impl GlobalAlloc) -> f64 {
 }
 
 fn memory() -> Group {
-    let (plain, counted) = (blocks(&Plain), blocks(&Counting));
+    let (plain, counted) = (blocks(&UncountedAllocator), blocks(&CountingAllocator));
     Group {
         name: "memory",
-        title: "what it costs to know whose memory it is",
+        title: "the cost of tracking the owners of memory",
         workload: "10,000 blocks of 64 bytes, each allocated and freed.",
         rows: vec![
             row("mimalloc alone", plain, "ns", None),

@@ -1,12 +1,13 @@
-//! The figures of resources and hot reload: a file that is saved while the game is played, and a
-//! game of 2,000 files. What the walk over the heap costs is in tests/reload/figures.rs, the storm
-//! of 10,000 edits in tests/reload/storm.rs.
+//! Benchmarks of resources and hot reload: a file saved while the game is played, and a game of
+//! 2,000 files. The walk over the heap is measured in tests/reload/figures.rs, the storm of 10,000
+//! edits in tests/reload/storm.rs.
 //!
 //!     cargo bench --bench reload                   everything, as a table
 //!     cargo bench --bench reload -- saves          one group
 //!     cargo bench --bench reload -- --json FILE    the table as JSON, too
 //!
-//! A miss is printed as a miss; the exit code tells only whether everything could be measured.
+//! A missed target is printed as a miss. The exit code reports only whether everything could be
+//! measured.
 
 #[path = "reload/assets.rs"]
 mod assets;
@@ -24,17 +25,17 @@ mod table;
 use folder::{Dice, Folder};
 use table::Group;
 
-/// A group's name and what measures it.
+/// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);
 
 const GROUPS: &[Measure] = &[("saves", saves::measure), ("assets", assets::measure)];
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
     let (mut json, mut wanted) = (None, Vec::new());
-    while let Some(word) = words.next() {
+    while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--json" => json = Some(words.next().expect("--json needs a file's name")),
+            "--json" => json = Some(arguments.next().expect("--json needs a file's name")),
             word if GROUPS.iter().any(|(name, _)| *name == word) => wanted.push(word.to_string()),
             word => panic!("'{word}' is not a group: saves, assets, or --json FILE"),
         }

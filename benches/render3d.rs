@@ -1,11 +1,11 @@
-//! The figures of worlds: what it costs the render thread to draw many meshes, by packets made by
-//! hand, so that no script and no scene graph is in the way.
+//! Render benchmarks: the cost of drawing many meshes on the render thread. The packets are built
+//! directly, without scripts and scene graph.
 //!
 //!     cargo bench --bench render3d
 //!
-//! Times are CPU time of the thread that draws, from taking a packet over to handing it to the
-//! adapter, the median over 120 frames after 30 that are not counted. The adapter is the software
-//! one, which draws on threads of its own, onto a target of 64 x 36 pixels.
+//! Times are CPU time of the drawing thread, from taking a packet over to passing it to the
+//! adapter, the median over 120 frames after 30 frames of warm-up. The adapter is the software
+//! adapter, which draws on its own threads, onto a target of 64 x 36 pixels.
 
 #[path = "../tests/golden/meshes.rs"]
 #[expect(dead_code, reason = "the pictures draw more of them")]
@@ -15,12 +15,18 @@ mod meshes;
 mod table;
 
 use engine::foundation::{Mat4, Vec3, projections, views};
-use engine::packet::mesh::{MeshChange, MeshSlot, Surface, SurfaceChange, SurfaceSlot};
-use engine::packet::scene::{DrawChange, DrawSlot, Light, LightKind, Pose, Put, SceneFrame};
-use engine::packet::texture::{Format, Sampling, Texels, TextureChange, TextureSlot, Wrap};
-use engine::packet::{CameraFrame, Packet, Target, View};
-use engine::system::platform::ThreadClock;
-use engine::system::render::{Choice, Options, Output, Quality, Recorder, Renderer, Vsync};
+use engine::frame_packet::mesh::{MeshChange, MeshSlot, SurfaceChange, SurfaceFrame, SurfaceSlot};
+use engine::frame_packet::scene::{
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, SceneFrame,
+};
+use engine::frame_packet::texture::{
+    SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
+};
+use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
+use engine::platform::ThreadClock;
+use engine::system::render::{
+    AdapterChoice, DrawRecorder, RenderQuality, Renderer, RendererOptions, SurfaceTarget, Vsync,
+};
 use std::sync::Arc;
 use table::{Group, Row, median, named};
 
@@ -31,25 +37,25 @@ const WARM: usize = 30;
 const FRAMES: usize = 120;
 const MESHES: u32 = 50;
 const MATERIALS: u32 = 20;
-/// A screen without a window is only drawn where somebody captures it.
+/// Render target of the benchmark. A screen without a window is only drawn if it is captured.
 const TARGET: TextureSlot = TextureSlot(100);
 
-/// What a row measures.
+/// The workload of one row.
 struct Case {
-    words: &'static str,
+    label: &'static str,
     draws: u32,
-    /// Each material has a texture of its own; else they differ in numbers alone.
+    /// True if each material has its own texture. Otherwise materials differ only in numbers.
     textured: bool,
-    /// All of them move in each frame.
+    /// True if all meshes move in each frame.
     moved: bool,
-    /// There is a sun with shadows.
+    /// True if a sun casts shadows.
     shadows: bool,
     most: Option<f64>,
 }
 
 const CASES: &[Case] = &[
     Case {
-        words: "10,000 still, materials differ in numbers",
+        label: "10,000 still, materials differ in numbers",
         draws: 10_000,
         textured: false,
         moved: false,
@@ -57,7 +63,7 @@ const CASES: &[Case] = &[
         most: Some(2.0),
     },
     Case {
-        words: "10,000 still, each material has a texture",
+        label: "10,000 still, each material has a texture",
         draws: 10_000,
         textured: true,
         moved: false,
@@ -65,7 +71,7 @@ const CASES: &[Case] = &[
         most: Some(2.0),
     },
     Case {
-        words: "10,000 moved, each material has a texture",
+        label: "10,000 moved, each material has a texture",
         draws: 10_000,
         textured: true,
         moved: true,
@@ -73,7 +79,7 @@ const CASES: &[Case] = &[
         most: None,
     },
     Case {
-        words: "10,000 still, textures, a sun with 3 shadow maps",
+        label: "10,000 still, textures, a sun with 3 shadow maps",
         draws: 10_000,
         textured: true,
         moved: false,
@@ -81,7 +87,7 @@ const CASES: &[Case] = &[
         most: None,
     },
     Case {
-        words: "100,000 still, materials differ in numbers",
+        label: "100,000 still, materials differ in numbers",
         draws: 100_000,
         textured: false,
         moved: false,
@@ -94,7 +100,7 @@ fn main() {
     let rows = CASES.iter().flat_map(measure).collect();
     let group = Group {
         name: "render3d",
-        title: "what it costs to draw a world",
+        title: "the cost of drawing a world",
         workload: "Boxes in a square grid, all in view, of 50 meshes with 20 materials in turn, so \
                    that every mesh has every material.",
         rows,
@@ -103,49 +109,50 @@ fn main() {
     table::print_sum(&[group]);
 }
 
-fn place(i: u32, side: u32, shift: f32) -> Pose {
+fn pose_of(i: u32, side: u32, shift: f32) -> DrawTransform {
     let at = Vec3::new((i % side) as f32 + shift, (i / side) as f32, 0.0);
-    Pose::of(&(Mat4::from_translation(at) * Mat4::from_scale(Vec3::splat(0.3))))
+    DrawTransform::of(&(Mat4::from_translation(at) * Mat4::from_scale(Vec3::splat(0.3))))
 }
 
-/// The first packet: everything is made.
-fn world(case: &Case) -> Packet {
+/// Returns the first packet, which creates all resources.
+fn world(case: &Case) -> FramePacket {
     let side = f64::from(case.draws).sqrt().ceil() as u32;
-    let mut packet = Packet { scale: 1.0, ..Packet::default() };
+    let mut packet = FramePacket { scale: 1.0, ..FramePacket::default() };
     let cube = Arc::new(meshes::cube());
     let mesh = |i| MeshChange::Put { slot: MeshSlot(i), mesh: Arc::clone(&cube) };
     packet.meshes = (0..MESHES).map(mesh).collect();
-    let sampling = Sampling { nearest: false, wrap: Wrap::Repeat };
+    let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
     for i in 0..MATERIALS {
         let slot = TextureSlot(i + 1);
         if case.textured {
             let bytes = vec![255; 4 * 4 * 4].into();
-            let (format, start) = (Format::Rgba8Srgb, 0);
-            let texels = Texels { width: 4, height: 4, levels: 1, format, sampling, bytes, start };
+            let (format, start) = (TexelFormat::Rgba8Srgb, 0);
+            let texels =
+                TextureTexels { width: 4, height: 4, levels: 1, format, sampling, bytes, start };
             packet.textures.push(TextureChange::Put { slot, texels });
         }
-        let surface = Surface {
+        let surface = SurfaceFrame {
             roughness: 0.2 + 0.03 * i as f32,
             base_color_texture: case.textured.then_some((slot, sampling)),
-            ..Surface::DEFAULT
+            ..SurfaceFrame::DEFAULT
         };
         packet.surfaces.push(SurfaceChange::Put { slot: SurfaceSlot(i + 1), surface });
     }
     let mut frame = SceneFrame { scene: 1, lights_changed: true, ..SceneFrame::default() };
     frame.surfaces = (1..=MATERIALS).map(SurfaceSlot).collect();
     for i in 0..case.draws {
-        let put = Put {
+        let draw = DrawMesh {
             slot: DrawSlot(i),
             mesh: MeshSlot(i % MESHES),
             surfaces: (i / MESHES % MATERIALS, 1),
-            pose: place(i, side, 0.0),
-            ..Put::DEFAULT
+            pose: pose_of(i, side, 0.0),
+            ..DrawMesh::DEFAULT
         };
-        frame.changes.push(DrawChange::Put(put));
+        frame.changes.push(DrawChange::Put(draw));
     }
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: case.shadows };
-    frame.lights.push(Light { kind, color: [2.0; 3], shadow_bias: 1.0 });
+    frame.lights.push(LightFrame { kind, color: [2.0; 3], shadow_bias: 1.0 });
     let target = TextureChange::Target { slot: TARGET, width: 64, height: 36 };
     packet.textures.push(target);
     packet.scenes.push(frame);
@@ -153,7 +160,7 @@ fn world(case: &Case) -> Packet {
     packet
 }
 
-/// A camera over the middle that sees all of it.
+/// Returns a view from above the middle, in which all meshes are visible.
 fn above(side: u32) -> View {
     let half = side as f32 * 0.5;
     let position = Vec3::new(half, half - 0.1, side as f32 * 1.2);
@@ -165,7 +172,7 @@ fn above(side: u32) -> View {
         far: side as f32 * 3.0,
     };
     View {
-        target: Target::Texture(TARGET),
+        target: ViewTarget::Texture(TARGET),
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: None,
         camera,
@@ -176,17 +183,17 @@ fn above(side: u32) -> View {
 }
 
 fn measure(case: &Case) -> Vec<Row> {
-    let options = Options {
-        choice: Choice::Software,
-        output: Output::Offscreen { width: 64, height: 36 },
+    let options = RendererOptions {
+        choice: AdapterChoice::Software,
+        output: SurfaceTarget::Offscreen { width: 64, height: 36 },
         threaded: false,
         vsync: Vsync::Off,
         timing: false,
-        quality: Quality { shadow_texels: 256, samples: 1, ..Quality::DEFAULT },
+        quality: RenderQuality { shadow_texels: 256, samples: 1, ..RenderQuality::DEFAULT },
         clock: || 0.0,
     };
     let mut renderer = Renderer::start(options).unwrap_or_else(|error| panic!("{error}"));
-    let mut recorder = Recorder::default();
+    let mut recorder = DrawRecorder::default();
     let side = f64::from(case.draws).sqrt().ceil() as u32;
     let first = world(case);
     recorder.apply(&first);
@@ -200,7 +207,7 @@ fn measure(case: &Case) -> Vec<Row> {
             frame.scene = 1;
             let shift = (i % 10) as f32 * 0.01;
             frame.moved.extend((0..case.draws).map(DrawSlot));
-            frame.poses.extend((0..case.draws).map(|draw| place(draw, side, shift)));
+            frame.poses.extend((0..case.draws).map(|draw| pose_of(draw, side, shift)));
             packet.scenes.push(frame);
         }
         let before = clock.seconds();
@@ -219,8 +226,8 @@ fn measure(case: &Case) -> Vec<Row> {
     assert_eq!(scene.seen, case.draws, "all of it is in view");
     let calls = f64::from(scene.draw_calls + scene.shadow_draw_calls);
     vec![
-        named(case.words.to_string(), median(times), "ms", case.most),
-        named(format!("{}: planning alone", case.words), median(plans), "ms", None),
-        named(format!("{}: draw calls", case.words), calls, "calls", None),
+        named(case.label.to_string(), median(times), "ms", case.most),
+        named(format!("{}: only planning", case.label), median(plans), "ms", None),
+        named(format!("{}: draw calls", case.label), calls, "calls", None),
     ]
 }

@@ -1,22 +1,22 @@
-//! The figures of worlds on the game's thread: many units with meshes that stand or move, units
-//! made and ended, the room that a unit takes. The renderer's work is left out. The Lua is in
+//! Benchmarks of worlds on the game's thread: many still or moving units with meshes, units spawned
+//! and destroyed, the memory of a unit. The renderer's work is left out. The Lua code is in
 //! benches/scene.
 //!
 //!     cargo bench --bench scene
 //!
-//! Times are CPU time of the game's thread, the median over 120 frames after 30 that are not
-//! counted: `update` with what the script does, and the packet that comes of it, each by itself.
+//! Times are CPU time of the game's thread, the median over 120 frames after 30 frames of warm-up.
+//! `update` with the script's work and the creation of the packet are measured separately.
 
 #[path = "spine/table.rs"]
 #[expect(dead_code, reason = "the other benches use the rest")]
 mod table;
 
-use engine::app::{App, Game, Opening};
-use engine::engine::Build;
-use engine::packet::Packet;
-use engine::script::Value;
-use engine::system::platform::ThreadClock;
-use engine::system::sound::Destination;
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::BuildMode;
+use engine::frame_packet::FramePacket;
+use engine::platform::ThreadClock;
+use engine::script::ScriptValue;
+use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
 use table::{Group, Row, median, named};
 
@@ -27,7 +27,7 @@ const WARM: usize = 30;
 const FRAMES: usize = 120;
 const MESHES: usize = 50;
 const MATERIALS: usize = 20;
-/// Nodes of the unit that is made and ended a thousand times.
+/// Nodes of the unit that is spawned and destroyed a thousand times.
 const NODES: usize = 20;
 
 fn main() {
@@ -57,18 +57,18 @@ fn main() {
     std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
     let group = Group {
         name: "scene",
-        title: "what worlds cost the game's thread",
+        title: "the cost of worlds on the game's thread",
         workload: "Units of one node more than their root with a mesh, of 50 meshes and 20 \
                    materials, in a grid. Moved: position read, added to and written from Lua. \
-                   Sprites: a sheet of 8 frames at about 10 a second, at 41 speeds. \
-                   Spawned: 1,000 units of 20 nodes, and ended again.",
+                   Sprites: a sheet of 8 frames at about 10 a second, at 41 speeds. Spawned: 1,000 \
+                   units of 20 nodes, and destroyed again.",
         rows,
     };
     table::print(&group);
     table::print_sum(&[group]);
 }
 
-/// A folder with the game, its units, models and materials.
+/// Creates a folder with the game, its units, models and materials.
 fn folder() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-bench-scene-{}", std::process::id()));
     for part in ["units", "materials"] {
@@ -97,7 +97,7 @@ fn folder() -> PathBuf {
     let nodes: Vec<String> =
         (1..NODES).map(|i| format!("n{i} = {{ position = [0, 0, {i}] }}")).collect();
     write("units/tree.unit".into(), format!("nodes = {{ {} }}", nodes.join(" ")));
-    // A picture of 127 x 16 texels as text: a head of 18 bytes, then blue, green and red.
+    // An image of 127 x 16 texels as text: a header of 18 bytes, then blue, green and red.
     let head: [u8; 18] = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 127, 0, 16, 0, 24, 0];
     let head: String = head.iter().map(|byte| char::from(*byte)).collect();
     write("units/runner.tga".into(), head + &" a~".repeat(127 * 16));
@@ -107,7 +107,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// A model of one triangle.
+/// Returns a model of one triangle.
 fn triangle(i: usize) -> String {
     let mut bytes = Vec::new();
     for number in [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 + i as f32 * 0.01, 0.0] {
@@ -124,7 +124,7 @@ fn triangle(i: usize) -> String {
     )
 }
 
-/// Base64 of bytes in hexadecimal digits, three at a time: 36 bytes need no filling.
+/// Returns the base64 of bytes in hexadecimal digits, three at a time. 36 bytes need no padding.
 fn base64(hex: &str) -> String {
     let letters: Vec<char> =
         ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
@@ -137,9 +137,9 @@ fn base64(hex: &str) -> String {
 }
 
 fn open(folder: &Path, mode: &str, count: usize) -> App {
-    let opening = Opening {
+    let opening = GameLaunch {
         game: Game::Folder(folder.to_path_buf()),
-        build: Build::Development,
+        build: BuildMode::Development,
         arguments: vec![mode.to_string(), count.to_string()],
         seed: 1,
         deterministic: false,
@@ -151,17 +151,17 @@ fn open(folder: &Path, mode: &str, count: usize) -> App {
         store: None,
         watch: false,
         threads: Some(1),
-        sound: Destination::Null,
+        sound: AudioDestination::Null,
     };
     let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
     app.start().unwrap_or_else(|report| panic!("{report}"));
     app
 }
 
-/// Seconds of `update`, and of the packet.
-fn frame(app: &mut App, packet: Packet, clock: &ThreadClock) -> (f64, f64, Packet) {
+/// Plays a frame. Returns the seconds of `update`, those of creating the packet, and the packet.
+fn frame(app: &mut App, packet: FramePacket, clock: &ThreadClock) -> (f64, f64, FramePacket) {
     let start = clock.seconds();
-    let updated = app.vm().call_core("update", &[Value::Number(1.0 / 60.0)], 600.0);
+    let updated = app.vm().call_core("update", &[ScriptValue::Number(1.0 / 60.0)], 600.0);
     let middle = clock.seconds();
     updated.unwrap_or_else(|report| panic!("{report}"));
     let rendered = app.vm().call_core("render", &[], 600.0);
@@ -177,7 +177,7 @@ fn frame(app: &mut App, packet: Packet, clock: &ThreadClock) -> (f64, f64, Packe
 fn frames(folder: &Path, mode: &str, count: usize, most: Option<f64>) -> Vec<Row> {
     let mut app = open(folder, mode, count);
     let clock = ThreadClock::of_this_thread();
-    let (mut packet, mut updates, mut packets) = (Packet::default(), Vec::new(), Vec::new());
+    let (mut packet, mut updates, mut packets) = (FramePacket::default(), Vec::new(), Vec::new());
     for at in 0..WARM + FRAMES {
         let (update, taken, next) = frame(&mut app, packet, &clock);
         packet = next;
@@ -189,28 +189,28 @@ fn frames(folder: &Path, mode: &str, count: usize, most: Option<f64>) -> Vec<Row
     let both: Vec<f64> = updates.iter().zip(&packets).map(|(a, b)| a + b).collect();
     vec![
         named(format!("{count} {mode}: update and packet"), median(both), "ms", most),
-        named(format!("{count} {mode}: packet alone"), median(packets), "ms", None),
+        named(format!("{count} {mode}: only the packet"), median(packets), "ms", None),
     ]
 }
 
 fn spawns(folder: &Path) -> Vec<Row> {
     let mut app = open(folder, "spawn", 1_000);
     let clock = ThreadClock::of_this_thread();
-    let (mut packet, mut made, mut ended) = (Packet::default(), Vec::new(), Vec::new());
+    let (mut packet, mut created, mut ended) = (FramePacket::default(), Vec::new(), Vec::new());
     for at in 0..WARM + FRAMES {
         let (update, _, next) = frame(&mut app, packet, &clock);
         packet = next;
         if at >= WARM {
-            if at % 2 == 0 { made.push(update * 1e3) } else { ended.push(update * 1e3) }
+            if at % 2 == 0 { created.push(update * 1e3) } else { ended.push(update * 1e3) }
         }
     }
     vec![
-        named("1,000 units of 20 nodes made".into(), median(made), "ms", Some(3.0)),
-        named("the same ended".into(), median(ended), "ms", Some(3.0)),
+        named("1,000 units of 20 nodes created".into(), median(created), "ms", Some(3.0)),
+        named("the same destroyed".into(), median(ended), "ms", Some(3.0)),
     ]
 }
 
-/// Bytes of the process in memory; 0 where the system does not tell.
+/// Returns the bytes of resident memory of the process, or 0 if the system does not report them.
 fn resident() -> f64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok());
@@ -222,12 +222,12 @@ fn memory(folder: &Path) -> Vec<Row> {
     let mut app = open(folder, "memory", COUNT);
     let before = resident();
     let clock = ThreadClock::of_this_thread();
-    let mut packet = Packet::default();
-    // What making them left behind has gone by then.
+    let mut packet = FramePacket::default();
+    // Garbage of the spawning is collected within these frames.
     for _ in 0..200 {
         (_, _, packet) = frame(&mut app, packet, &clock);
-        // What a frame said of all of them is not kept.
-        packet = Packet { views: std::mem::take(&mut packet.views), ..Packet::default() };
+        // The frame's data about all units is dropped.
+        packet = FramePacket { views: std::mem::take(&mut packet.views), ..FramePacket::default() };
     }
     let each = (resident() - before) / COUNT as f64;
     vec![named(

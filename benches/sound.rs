@@ -1,10 +1,11 @@
-//! Sound's figures: parameters through curves, against a fixed table for each voice; parameters set
-//! from Lua; triggers; mixing; how long a trigger takes to be heard.
+//! Sound benchmarks: parameters through curves, compared with a fixed table for each voice;
+//! parameters set from Lua; triggers; mixing; the latency from a trigger to audible sound.
 //!
 //!     cargo bench --bench sound                    everything, as a table
 //!     cargo bench --bench sound -- --json FILE     the table as JSON, too
 //!
-//! A miss is printed as a miss; the exit code tells only whether everything could be measured.
+//! A missed target is printed as a miss. The exit code reports only whether everything could be
+//! measured.
 
 #[path = "../tests/sound/game.rs"]
 #[expect(dead_code, reason = "others that share it use the rest")]
@@ -12,16 +13,18 @@ mod game;
 #[path = "spine/table.rs"]
 mod table;
 
-use engine::app::{App, Opening};
-use engine::engine::Build;
+use engine::app::{App, GameLaunch};
+use engine::engine::BuildMode;
 use engine::foundation::hash::IdString32;
-use engine::system::platform::ThreadClock;
+use engine::platform::ThreadClock;
 use engine::system::sound::curve::{self, Easing};
-use engine::system::sound::device::{BATCH_FRAMES, SAMPLE_RATE, Setup, Sink};
-use engine::system::sound::mixer::Mixer;
-use engine::system::sound::parameters::{List, PARAMETERS_MAX, Parameters, Setting};
-use engine::system::sound::voices::{Trigger, VOICES_MAX};
-use engine::system::sound::{Destination, Sounds};
+use engine::system::sound::device::{BATCH_FRAMES, DeviceSetup, SAMPLE_RATE, SampleSink};
+use engine::system::sound::mixer::MixerData;
+use engine::system::sound::parameters::{
+    PARAMETERS_MAX, ParameterList, ParameterTable, ParameterWrite,
+};
+use engine::system::sound::voices::{TriggerDesc, VOICES_MAX};
+use engine::system::sound::{AudioDestination, SoundSystem};
 use game::{FRAME, Game, number, offline, tone, with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,11 +39,11 @@ const PARAMETERS: usize = 10;
 const ROUNDS: usize = 200;
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (words.next().as_deref(), words.next()) {
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    let json = match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => None,
         (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("known is only: --json FILE"),
+        _ => panic!("the only option is --json FILE"),
     };
     let groups = [evaluation(), parameters(), scripts(), mixing(), latency()];
     groups.iter().for_each(table::print);
@@ -50,7 +53,7 @@ fn main() {
     }
 }
 
-/// Milliseconds of this thread's CPU time: the median of many runs.
+/// Returns the milliseconds of this thread's CPU time that `f` takes, the median of many runs.
 fn milliseconds(mut f: impl FnMut()) -> f64 {
     let clock = ThreadClock::of_this_thread();
     let one = |f: &mut dyn FnMut()| {
@@ -64,7 +67,7 @@ fn milliseconds(mut f: impl FnMut()) -> f64 {
     median((0..ROUNDS).map(|_| one(&mut f)).collect())
 }
 
-/// A sound that reads ten parameters, each through a curve of three points.
+/// Returns a sound that reads ten parameters, each through a curve of three points.
 fn rules() -> String {
     let targets = ["volume_db", "pan"];
     let curves: String = (0..PARAMETERS)
@@ -79,13 +82,18 @@ fn rules() -> String {
     format!("play = \"tone\" loop = true curves = [{curves}]")
 }
 
-/// That many voices with ten parameters each.
-fn voices(game: &mut Game, sounds: &mut Sounds, world: engine::foundation::Handle, count: usize) {
+/// Starts `count` voices with ten parameters each.
+fn voices(
+    game: &mut Game,
+    sounds: &mut SoundSystem,
+    world: engine::foundation::Handle,
+    count: usize,
+) {
     for voice in 0..count {
         let parameters: Vec<_> = (0..PARAMETERS)
             .map(|i| number(&format!("p{i}"), ((voice * 7 + i * 3) % 100) as f32 / 10.0))
             .collect();
-        let trigger = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
+        let trigger = TriggerDesc { parameters: &parameters, ..TriggerDesc::new("s", world) };
         let started = sounds.trigger(&mut game.store, &trigger);
         started.expect("the sound is right").expect("nothing refuses it");
     }
@@ -101,13 +109,13 @@ fn sample_game() -> Game {
 
 fn evaluation() -> Group {
     let mut game = sample_game();
-    let (mut sounds, world) = with(Mixer::standard(), 64, None);
+    let (mut sounds, world) = with(MixerData::standard(), 64, None);
     voices(&mut game, &mut sounds, world, VOICES);
     let evaluate = milliseconds(|| sounds.voices.evaluate());
     let step = milliseconds(|| sounds.step(FRAME, 1));
     let triggers = milliseconds(|| {
         for _ in 0..10_000 {
-            let trigger = Trigger::new("tone", world);
+            let trigger = TriggerDesc::new("tone", world);
             sounds.trigger(&mut game.store, &trigger).expect("the sound is right");
         }
         sounds.step(FRAME, 1);
@@ -115,9 +123,9 @@ fn evaluation() -> Group {
     Group {
         name: "evaluate",
         title: "parameters through curves to volume, pitch, filter and side",
-        workload: "512 voices of a sound with 10 curves of 3 points, each from a parameter of its \
-                   own; the null device; 64 recordings mixed at most. The flood is 10,000 triggers \
-                   of a recording of one second in one frame, of which 1,024 play.",
+        workload: "512 voices of a sound with 10 curves of 3 points, each with its own parameter; \
+                   the null device; 64 recordings mixed at most. The flood is 10,000 triggers of a \
+                   recording of one second in one frame, of which 1,024 play.",
         rows: vec![
             row("evaluate all voices", evaluate, "ms", Some(0.15)),
             row("the whole step of a frame", step, "ms", None),
@@ -126,7 +134,7 @@ fn evaluation() -> Group {
     }
 }
 
-/// What A7.4 calls wasteful: 32 places for every sound, used or not.
+/// A fixed table of 32 parameter slots for every sound, used or not, which A7.4 calls wasteful.
 struct FixedTable {
     keys: [u32; 32],
     values: [u32; 32],
@@ -135,14 +143,14 @@ struct FixedTable {
 fn parameters() -> Group {
     let keys: Vec<IdString32> =
         (0..PARAMETERS).map(|i| IdString32::new(&format!("p{i}"))).collect();
-    let mut list = Parameters::new(VOICES * PARAMETERS, false);
-    let mut heads = vec![List::EMPTY; VOICES];
+    let mut list = ParameterTable::new(VOICES * PARAMETERS, false);
+    let mut heads = vec![ParameterList::EMPTY; VOICES];
     let mut fixed: Vec<FixedTable> = Vec::new();
     for (voice, head) in heads.iter_mut().enumerate() {
         let mut table = FixedTable { keys: [0; 32], values: [0; 32] };
         for (i, key) in keys.iter().enumerate() {
             let value = ((voice * 7 + i * 3) % 100) as f32 / 10.0;
-            list.set(head, *key, Setting::Number(value)).expect("there is room");
+            list.set(head, *key, ParameterWrite::Number(value)).expect("there is room");
             (table.keys[i], table.values[i]) = (key.0, value.to_bits());
         }
         fixed.push(table);
@@ -173,7 +181,7 @@ fn parameters() -> Group {
     let mut set = milliseconds(|| {
         for (i, head) in heads.iter_mut().enumerate() {
             for key in &keys {
-                let set = list.set(head, *key, Setting::Number(i as f32));
+                let set = list.set(head, *key, ParameterWrite::Number(i as f32));
                 set.expect("they are there");
             }
         }
@@ -230,9 +238,9 @@ end
 fn scripts() -> Group {
     let game = sample_game();
     game.save("main.lua", MAIN.as_bytes());
-    let mut app = App::open(Opening {
+    let mut app = App::open(GameLaunch {
         game: engine::app::Game::Folder(game.root.clone()),
-        build: Build::Development,
+        build: BuildMode::Development,
         arguments: Vec::new(),
         seed: 1,
         deterministic: true,
@@ -244,7 +252,7 @@ fn scripts() -> Group {
         store: None,
         watch: false,
         threads: Some(1),
-        sound: Destination::Null,
+        sound: AudioDestination::Null,
     })
     .expect("the game is right");
     app.start().unwrap_or_else(|report| panic!("{report}"));
@@ -262,7 +270,7 @@ fn scripts() -> Group {
         title: "parameters set from Lua",
         workload: "10,000 calls of Sound.set_parameter with a number, over 512 voices of 10 \
                    parameters, in a frame of three: all of the same parameter, or of each in turn; \
-                   the frames without them are taken off. Development: every name and type is \
+                   the frames without them are subtracted. Development: every name and type is \
                    checked.",
         rows: vec![
             row("10,000 Sound.set_parameter", one - without, "ms", Some(0.3)),
@@ -286,7 +294,7 @@ fn mixing() -> Group {
             &[("s.sound", text.as_bytes()), ("tone.wav", &tone(440.0, 1.0))];
         let mut game = Game::new("bench-mixing", files);
         assert!(game.problems.is_empty(), "{:?}", game.problems);
-        let (mut sounds, world) = offline(Mixer::standard(), 512);
+        let (mut sounds, world) = offline(MixerData::standard(), 512);
         voices(&mut game, &mut sounds, world, count);
         let mut samples = vec![0.0; SAMPLE_RATE as usize / 60 * 2];
         let mut percent = Vec::new();
@@ -308,13 +316,13 @@ fn mixing() -> Group {
     }
 }
 
-/// Notes when something is heard first.
+/// A sink that notes when the first audible sample arrives.
 struct Listening {
     began: Instant,
     heard: Arc<AtomicU64>,
 }
 
-impl Sink for Listening {
+impl SampleSink for Listening {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         if samples.iter().any(|sample| sample.abs() > 0.001) {
             let now = self.began.elapsed().as_micros() as u64;
@@ -334,13 +342,14 @@ fn latency() -> Group {
         let mut sink = Some(Listening { began, heard: heard.clone() });
         let open = move || {
             let sink = sink.take().ok_or_else(|| "it was lost".to_string())?;
-            Ok(Box::new(sink) as Box<dyn Sink>)
+            Ok(Box::new(sink) as Box<dyn SampleSink>)
         };
-        let (mut sounds, world) = with(Mixer::standard(), 8, Some(Setup::Live(Box::new(open))));
+        let (mut sounds, world) =
+            with(MixerData::standard(), 8, Some(DeviceSetup::Live(Box::new(open))));
         sounds.preload(&mut game.store, "tone").expect("it is there");
         std::thread::sleep(Duration::from_millis(80));
         let triggered = began.elapsed().as_micros() as u64;
-        let trigger = Trigger::new("tone", world);
+        let trigger = TriggerDesc::new("tone", world);
         sounds.trigger(&mut game.store, &trigger).expect("it is there");
         sounds.step(FRAME, 1);
         while heard.load(Ordering::Relaxed) == 0 {

@@ -1,13 +1,13 @@
-//! The spine's figures: what an engine call costs, vectors, script work against a bare VM, wide
-//! code, garbage, and starting up. Each workload is told in words beside its rows; the Lua is in
+//! Benchmarks of the core: engine calls, vectors, script work compared with a bare VM, wide code,
+//! garbage, and startup. Each workload is described next to its rows. The Lua code is in
 //! benches/lua.
 //!
 //!     cargo bench --bench spine                    everything, as a table
 //!     cargo bench --bench spine -- calls vectors   some groups
 //!     cargo bench --bench spine -- --json FILE     the table as JSON, too
 //!
-//! Times are CPU time of the measuring thread, so that a busy machine disturbs them little. A miss
-//! is printed as a miss; the exit code tells only whether everything could be measured.
+//! Times are CPU time of the measuring thread, so a busy machine disturbs them little. A missed
+//! target is printed as a miss. The exit code reports only whether everything could be measured.
 
 #[path = "spine/bare.rs"]
 mod bare;
@@ -19,18 +19,19 @@ mod start;
 mod table;
 
 use bare::Bare;
-use engine::script::Config;
-use engine::system::platform::ThreadClock;
+use engine::platform::ThreadClock;
+use engine::script::VmConfig;
 use game::Game;
 use table::{Group, Row, median, named, row};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A group's name and what measures it.
+/// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);
 
-/// In this order: a child's peak memory cannot be seen below its parent's, so starting up is first.
+/// All groups, in order. Startup is first, because a child's peak memory is never reported below
+/// its parent's.
 const GROUPS: &[Measure] = &[
     ("start", start::measure),
     ("calls", calls),
@@ -41,11 +42,11 @@ const GROUPS: &[Measure] = &[
 ];
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
     let (mut json, mut wanted) = (None, Vec::new());
-    while let Some(word) = words.next() {
+    while let Some(word) = arguments.next() {
         match word.as_str() {
-            "--json" => json = Some(words.next().expect("--json needs a file's name")),
+            "--json" => json = Some(arguments.next().expect("--json needs a file's name")),
             word if GROUPS.iter().any(|(name, _)| *name == word) => wanted.push(word.to_string()),
             word => {
                 let names: Vec<_> = GROUPS.iter().map(|(name, _)| *name).collect();
@@ -67,7 +68,7 @@ fn main() {
     }
 }
 
-/// Seconds of this thread's CPU time that `f` takes.
+/// Returns the seconds of this thread's CPU time that `f` takes.
 fn cpu(f: impl FnOnce()) -> f64 {
     let clock = ThreadClock::of_this_thread();
     let before = clock.seconds();
@@ -75,7 +76,7 @@ fn cpu(f: impl FnOnce()) -> f64 {
     clock.seconds() - before
 }
 
-/// What a call may cost in compiled code.
+/// Target for the cost of a call in compiled code.
 #[derive(Clone, Copy)]
 enum Limit {
     Hot,
@@ -83,7 +84,7 @@ enum Limit {
     Stated,
 }
 
-/// Case in calls.lua, words, limit.
+/// Case in calls.lua, description, target.
 const CALLS: &[(&str, &str, Limit)] = &[
     ("empty_loop", "the loop alone, an addition", Limit::Stated),
     ("lua_function", "a Lua function, for comparison", Limit::Stated),
@@ -97,7 +98,7 @@ const CALLS: &[(&str, &str, Limit)] = &[
     ("noise", "Math.noise(x, y)", Limit::Stated),
     ("noise_at", "Math.noise_at(vector)", Limit::Stated),
     ("random_in_box", "Math.random_in_box(vector, vector), a vector out", Limit::Stated),
-    // Its row and a function of the prelude's around it, which updates scripts' components.
+    // The row and the prelude's function around it, which updates components of scripts.
     ("world_update", "World.update(world, dt) of an empty world", Limit::Stated),
     ("num_nodes", "Unit.num_nodes(unit)", Limit::Cold),
     ("next_random", "Math.next_random(seed, 1, 6), two results", Limit::Cold),
@@ -117,7 +118,7 @@ fn calls() -> Group {
         median((0..ROUNDS).map(|_| round()).collect())
     };
     let mut rows = Vec::new();
-    for (case, words, limit) in CALLS {
+    for (case, label, limit) in CALLS {
         let target = match limit {
             Limit::Hot => Some(5.0),
             Limit::Cold => Some(35.0),
@@ -128,8 +129,8 @@ fn calls() -> Group {
             Limit::Cold => "cold: ",
             Limit::Stated => "",
         };
-        rows.push(named(format!("{kind}{words}"), cost(case, true, 1e6), "ns", target));
-        rows.push(named(format!("  interpreted: {words}"), cost(case, false, 2e5), "ns", None));
+        rows.push(named(format!("{kind}{label}"), cost(case, true, 1e6), "ns", target));
+        rows.push(named(format!("  interpreted: {label}"), cost(case, false, 2e5), "ns", None));
     }
     Group {
         name: "calls",
@@ -137,8 +138,8 @@ fn calls() -> Group {
         workload: "1,000,000 calls in a loop of one Lua function (200,000 interpreted), results \
                    used, module names looked up in every round, the loop's own cost included; one \
                    VM for each row; median of 9 loops after a warm-up. Targets: 5 ns for hot \
-                   getters and setters, 35 ns for cold functions of up to three numbers; \
-                   the rest is stated.",
+                   getters and setters, 35 ns for cold functions of up to three numbers; the \
+                   others are for information.",
         rows,
     }
 }
@@ -159,29 +160,29 @@ fn vectors() -> Group {
         (median(times), median(bytes))
     };
     let mut rows = Vec::new();
-    for (case, words, time_max, bytes_max) in [
+    for (case, label, time_max, bytes_max) in [
         ("local", "result in a local", 5.0, 0.001),
         ("stored", "result stored in a table", 35.0, 28.001),
     ] {
         let (time, bytes) = measure(case, true);
-        rows.push(named(format!("p + v * dt, {words}"), time, "ns", Some(time_max)));
-        rows.push(named(format!("  its garbage, {words}"), bytes, "bytes", Some(bytes_max)));
+        rows.push(named(format!("p + v * dt, {label}"), time, "ns", Some(time_max)));
+        rows.push(named(format!("  its garbage, {label}"), bytes, "bytes", Some(bytes_max)));
         let (time, bytes) = measure(case, false);
-        rows.push(named(format!("  interpreted, {words}"), time, "ns", None));
-        rows.push(named(format!("  its garbage, interpreted, {words}"), bytes, "bytes", None));
+        rows.push(named(format!("  interpreted, {label}"), time, "ns", None));
+        rows.push(named(format!("  its garbage, interpreted, {label}"), bytes, "bytes", None));
     }
     Group {
         name: "vectors",
         title: "p = p + v * dt with Vector3",
         workload: "1,000,000 times in a loop: the position in a local, or 10,000 positions in a \
-                   table replaced in turn. Garbage is the growth of Lua's memory, the collector \
-                   standing still. Median of 9 loops. (The garbage of the whole call, a few \
+                   table replaced in turn. Garbage is the growth of Lua's memory, with the \
+                   collector stopped. Median of 9 loops. (The garbage of the whole call, a few \
                    hundred bytes, is spread over the loop: hence the thousandth in the targets.)",
         rows,
     }
 }
 
-/// File in benches/lua/work, test in words, frames in one sample.
+/// File in benches/lua/work, description of the test, frames in one sample.
 const WORK: &[(&str, &str, u32)] = &[
     ("entities", "a 10,000 entities", 40),
     ("nbody", "b n-body, 2,000 steps", 10),
@@ -194,8 +195,8 @@ const WORK: &[(&str, &str, u32)] = &[
     ("classes", "d classes and metatables, 40,000 calls", 10),
 ];
 
-/// What one workload costs in both VMs, by the fastest of each kind: ratio, times and bytes of a
-/// frame.
+/// Cost of one workload in both VMs: ratio, times and bytes of a frame. Each time is that of the
+/// fastest VM.
 struct Compared {
     ratio: f64,
     engine_micros: f64,
@@ -226,7 +227,7 @@ fn compare(name: &str, times: u32, jit: bool) -> Compared {
                     bare.sample();
                 })
             };
-            // Each goes first in turn, for the one that does finds colder memory.
+            // The two take turns in going first, because the first one finds colder memory.
             let (ours, theirs) = if sample % 2 == 0 {
                 let ours = ours();
                 (ours, theirs())
@@ -236,7 +237,7 @@ fn compare(name: &str, times: u32, jit: bool) -> Compared {
             };
             engine_bytes = game.vm.memory().0.saturating_sub(before.0);
             bare_bytes = bare.used().saturating_sub(before.1);
-            // The first two warm up.
+            // The first two samples are warm-up.
             if sample >= 2 {
                 engine.push(ours / f64::from(times) * 1e6);
                 plain.push(theirs / f64::from(times) * 1e6);
@@ -260,7 +261,7 @@ fn geometric_mean(values: &[f64]) -> f64 {
 fn script() -> Group {
     let mut rows = Vec::new();
     let mut compiled = Vec::new();
-    for (name, words, times) in WORK {
+    for (name, label, times) in WORK {
         let c = compare(name, *times, true);
         let note = format!(
             "{:.0} us against {:.0} us; allocates {:.0} KiB against {:.0} KiB",
@@ -269,16 +270,16 @@ fn script() -> Group {
             c.engine_bytes / 1024.0,
             c.bare_bytes / 1024.0
         );
-        rows.push(Row { note, ..row(words, c.ratio, "x", None) });
+        rows.push(Row { note, ..row(label, c.ratio, "x", None) });
         compiled.push(c.ratio);
     }
     let mean = geometric_mean(&compiled);
     rows.push(row("geometric mean, engine / bare VM", mean, "x", Some(1.03)));
     let mut interpreted = Vec::new();
-    for (name, words, times) in WORK {
+    for (name, label, times) in WORK {
         let c = compare(name, *times, false);
         let note = format!("{:.0} us against {:.0} us", c.engine_micros, c.bare_micros);
-        rows.push(Row { note, ..named(format!("  interpreted: {words}"), c.ratio, "x", None) });
+        rows.push(Row { note, ..named(format!("  interpreted: {label}"), c.ratio, "x", None) });
         interpreted.push(c.ratio);
     }
     let mean = geometric_mean(&interpreted);
@@ -292,9 +293,9 @@ fn script() -> Group {
                    limit. Both run in turn in one process: 10 fresh pairs of VMs, 9 samples each; \
                    the median of each VM's samples, and of the VMs of a kind the fastest. Which \
                    branch of a loop the JIT compiles first is chance, and worth up to 15 % (test \
-                   d): so each VM's counters of what is hot are stirred before. The collector \
-                   stands still during a sample in both, and collects all between samples, \
-                   untimed; what is allocated in a frame is stated beside.",
+                   d): so each VM's counters of what is hot are randomized before. The collector \
+                   is stopped during a sample in both, and collects all between samples, untimed; \
+                   the note has the memory that is allocated in a frame.",
         rows,
     }
 }
@@ -316,19 +317,19 @@ fn wide() -> Group {
         }
         (times, game)
     };
-    let (compiled, _) = play(Config::DEFAULT);
-    let (interpreted, _) = play(Config { jit: false, ..Config::DEFAULT });
-    let (_, mut watched) = play(Config { sandbox: false, ..Config::DEFAULT });
+    let (compiled, _) = play(VmConfig::DEFAULT);
+    let (interpreted, _) = play(VmConfig { jit: false, ..VmConfig::DEFAULT });
+    let (_, mut watched) = play(VmConfig { sandbox: false, ..VmConfig::DEFAULT });
     watched.call("shutdown");
     let flushes = watched.vm.engine().quit.expect("wide.lua gives an exit code");
     let late = |times: &[f64]| median(times[FRAMES / 2..].to_vec());
     Group {
         name: "wide",
         title: "3,000 distinct hot functions",
-        workload: "3,000 functions of their own code, each a loop of 100 with a branch, all called \
-                   once a frame, 200 frames. Late: the last 100. Thrashing would be that the JIT \
-                   runs into one of its limits, throws all compiled code away and records it \
-                   again; how often that happens is counted in a run of its own.",
+        workload: "3,000 functions with different code, each a loop of 100 with a branch, all \
+                   called once a frame, 200 frames. Late: the last 100. Thrashing would be that \
+                   the JIT runs into one of its limits, throws all compiled code away and records \
+                   it again; how often that happens is counted in a separate run.",
         rows: vec![
             row("all compiled code thrown away", f64::from(flushes), "times", Some(0.0)),
             row("late median of a frame", late(&compiled), "ms", None),
@@ -340,7 +341,7 @@ fn wide() -> Group {
     }
 }
 
-/// One run of the garbage workload.
+/// Result of one run of the garbage workload.
 struct Collected {
     worst_ms: f64,
     median_ms: f64,

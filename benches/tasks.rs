@@ -1,11 +1,12 @@
-//! The task manager's figures: what a task costs, a frame's graph, tasks on one core against plain
-//! calls, a heavy job on several threads against threads made anew each frame; and what workers
-//! cost.
+//! Task manager benchmarks: the cost of a task, a frame's graph, tasks on one core compared with
+//! plain calls, a heavy job on several threads compared with threads started in each frame, and the
+//! cost of workers.
 //!
 //!     cargo bench --bench tasks                    everything, as a table
 //!     cargo bench --bench tasks -- --json FILE     the table as JSON, too
 //!
-//! A miss is printed as a miss; the exit code tells only whether everything could be measured.
+//! A missed target is printed as a miss. The exit code reports only whether everything could be
+//! measured.
 
 #[path = "spine/game.rs"]
 mod game;
@@ -20,31 +21,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use engine::foundation::Vec3;
-use engine::foundation::tasks::systems::Part;
-use engine::foundation::tasks::{Pool, Tasks, split};
-use engine::system::platform::ThreadClock;
-use engine::world::scene::{NO_NODE, Pose, SceneGraph};
+use engine::foundation::tasks::frame_systems::SystemPart;
+use engine::foundation::tasks::{TaskManager, TaskPool, split};
+use engine::platform::ThreadClock;
+use engine::world::scene_graph::{NO_NODE, NodePose, SceneGraph};
 use game::Game;
 use mimalloc::MiMalloc;
 use particles::{Particles, Piece};
 use table::{Group, Row, median, named, row};
 
-/// Counts what is allocated.
+/// Allocator that counts allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: hands everything on.
+// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { MiMalloc.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { MiMalloc.dealloc(place, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's guarantees are forwarded.
+        unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 }
 
@@ -52,11 +53,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (words.next().as_deref(), words.next()) {
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    let json = match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => None,
         (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("known is only: --json FILE"),
+        _ => panic!("the only option is --json FILE"),
     };
     let groups = [
         cost(),
@@ -74,18 +75,18 @@ fn main() {
     }
 }
 
-fn manager(workers: usize) -> Tasks {
-    Tasks::new(workers).expect("the machine gives threads")
+fn manager(workers: usize) -> TaskManager {
+    TaskManager::new(workers).expect("the machine gives threads")
 }
 
-/// Wall seconds of `f`.
+/// Returns the real time of `f` in seconds.
 fn wall(f: impl FnOnce()) -> f64 {
     let before = Instant::now();
     f();
     before.elapsed().as_secs_f64()
 }
 
-/// Seconds of this thread's CPU time that `f` takes.
+/// Returns the seconds of this thread's CPU time that `f` takes.
 fn cpu(f: impl FnOnce()) -> f64 {
     let clock = ThreadClock::of_this_thread();
     let before = clock.seconds();
@@ -93,8 +94,8 @@ fn cpu(f: impl FnOnce()) -> f64 {
     clock.seconds() - before
 }
 
-/// `n` tasks that do nothing, added, released, run and waited for.
-fn nothing(tasks: &Tasks, n: usize) {
+/// Adds, releases, runs and awaits `n` empty tasks.
+fn nothing(tasks: &TaskManager, n: usize) {
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
         for i in 0..n {
@@ -107,9 +108,9 @@ fn nothing(tasks: &Tasks, n: usize) {
     result.expect("nothing fails");
 }
 
-/// A frame of 100 tasks: ten phases, each of nine tasks and the one that waits for all of them,
-/// which the next phase's depend on.
-fn frame(tasks: &Tasks, work: bool) {
+/// Runs a frame of 100 tasks: ten phases, each of nine tasks and one that waits for all nine. The
+/// tasks of the next phase depend on that one.
+fn frame(tasks: &TaskManager, work: bool) {
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
         let mut last = None;
@@ -132,7 +133,7 @@ fn frame(tasks: &Tasks, work: bool) {
     result.expect("nothing fails");
 }
 
-/// The median of what `measure` gives, after warming up.
+/// Returns the median of the results of `measure`, after a warm-up.
 fn median_of(rounds: usize, mut measure: impl FnMut() -> f64) -> f64 {
     for _ in 0..rounds / 10 {
         measure();
@@ -151,22 +152,27 @@ fn cost() -> Group {
             let task = median_of(1000, || cpu(|| nothing(&tasks, N)) / N as f64 * 1e9);
             rows.push(row("  in CPU time", task, "ns", None));
         }
-        for (work, words) in [(false, "without work"), (true, "that do nothing")] {
+        for (work, label) in [(false, "without work"), (true, "that do nothing")] {
             let time = median_of(2000, || wall(|| frame(&tasks, work)) * 1e6);
-            let words = format!("a frame of 100 tasks {words}, {workers} workers");
-            rows.push(named(words, time, "us", Some(40.0)));
+            let label = format!("a frame of 100 tasks {label}, {workers} workers");
+            rows.push(named(label, time, "us", Some(40.0)));
         }
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for _ in 0..1000 {
             frame(&tasks, true);
             nothing(&tasks, N);
         }
-        let made = (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / 1000.0;
-        rows.push(named(format!("allocations a frame, {workers} workers"), made, "", Some(0.0)));
+        let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / 1000.0;
+        rows.push(named(
+            format!("allocations a frame, {workers} workers"),
+            allocations,
+            "",
+            Some(0.0),
+        ));
     }
     Group {
         name: "cost",
-        title: "What tasks cost",
+        title: "The cost of tasks",
         workload: "A task: 1,000 closures that do nothing, from the first add to the end of the \
                    wait, a thousandth of it; median of 1,000 rounds, wall time. A frame: ten \
                    phases, each of nine tasks that depend on the phase before, and their parent; \
@@ -175,10 +181,10 @@ fn cost() -> Group {
     }
 }
 
-/// A frame of systems with nothing to do, each of which reads what the one before it wrote.
-fn chain(pool: &Pool, items: usize, parts: &mut [u64; 10]) {
+/// Runs a frame of empty systems, each of which reads the data that the one before it wrote.
+fn chain(pool: &TaskPool, items: usize, parts: &mut [u64; 10]) {
     let done = pool.frame(items, |frame| {
-        let mut last: Option<Part<u64>> = None;
+        let mut last: Option<SystemPart<u64>> = None;
         for part in parts {
             let own = frame.part("part", part);
             match last {
@@ -194,16 +200,16 @@ fn chain(pool: &Pool, items: usize, parts: &mut [u64; 10]) {
 }
 
 fn systems() -> Group {
-    let pool = Pool::new(Some(2));
+    let pool = TaskPool::new(Some(2));
     let mut parts = [0; 10];
     let mut rows = Vec::new();
-    for (items, words) in [(1, "a small frame, on one thread"), (1000, "a large frame, on two")] {
+    for (items, label) in [(1, "a small frame, on one thread"), (1000, "a large frame, on two")] {
         let time = median_of(2000, || wall(|| chain(&pool, items, &mut parts)) * 1e6);
-        rows.push(row(words, time, "us", None));
+        rows.push(row(label, time, "us", None));
     }
     Group {
         name: "systems",
-        title: "What the systems of a frame cost",
+        title: "The cost of the systems of a frame",
         workload: "Ten systems, each of which reads what the one before it wrote, and adds two \
                    numbers: their graph from what they read and write, released, run and waited \
                    for; median of 2,000 rounds, wall time.",
@@ -211,16 +217,16 @@ fn systems() -> Group {
     }
 }
 
-/// The scene graph's update of a crowd that moves in every frame.
+/// Measures the scene graph's update of a crowd that moves in every frame.
 fn scene() -> Group {
     const UNITS: u32 = 30_000;
     let parents = [NO_NODE, 0, 1];
     let mut rows = Vec::new();
     let mut alone = 0.0;
     for threads in [1, 2] {
-        let (pool, mut graph) = (Pool::new(Some(threads)), SceneGraph::default());
+        let (pool, mut graph) = (TaskPool::new(Some(threads)), SceneGraph::default());
         for unit in 0..UNITS {
-            graph.add(unit, &parents, &[Pose::IDENTITY; 3]).expect("there is room");
+            graph.add(unit, &parents, &[NodePose::IDENTITY; 3]).expect("there is room");
         }
         let (mut moved, mut frame) = (Vec::new(), 0.0);
         let mut fastest = f64::MAX;
@@ -244,9 +250,9 @@ fn scene() -> Group {
     }
     Group {
         name: "scene",
-        title: "The scene graph: where 90,000 nodes are in the world",
+        title: "The scene graph: world poses of 90,000 nodes",
         workload: "30,000 units of three nodes in a row, each of which was moved: their world \
-                   poses; 400 rounds, wall time: the fastest, and beside it the median.",
+                   poses; 400 rounds, wall time: the fastest, with the median next to it.",
         rows,
     }
 }
@@ -262,17 +268,17 @@ fn workers() -> Group {
         calls.push(call * 1e6);
     }
     rows.push(row("Worker.start, in the game's frame", median(calls), "us", None));
-    rows.push(row("until the worker's first message is there", median(readies), "ms", None));
-    for (argument, words) in [("number", "a number"), ("table", "a table of 100 tables")] {
+    rows.push(row("until the worker's first message arrives", median(readies), "ms", None));
+    for (argument, label) in [("number", "a number"), ("table", "a table of 100 tables")] {
         let mut game = Game::open("workers", &[argument], true);
         let one = median_of(20, || wall(|| game.call("render")) / MESSAGES * 1e6);
         let many = median_of(20, || wall(|| game.call("init")) / MESSAGES * 1e6);
-        rows.push(named(format!("{words}, there and back"), one, "us", None));
-        rows.push(named(format!("{words}, there and back, 1,000 under way"), many, "us", None));
+        rows.push(named(format!("{label}, there and back"), one, "us", None));
+        rows.push(named(format!("{label}, there and back, 1,000 under way"), many, "us", None));
     }
     Group {
         name: "workers",
-        title: "What workers cost",
+        title: "The cost of workers",
         workload: "Start: a worker with an empty module, 50 times, the median: the call itself, \
                    and until its first message has been waited for (a thread, a Lua with the whole \
                    library in it, the module). Messages: sent back by the worker, 1,000 one after \
@@ -283,11 +289,11 @@ fn workers() -> Group {
 }
 
 const DT: f32 = 1.0 / 60.0;
-/// The workload of the example.
+/// Number of particles in the workload of benches/tasks/particles.rs.
 const PARTICLES: usize = 80_000;
 
-/// Updates all, each piece as a task.
-fn by_tasks(tasks: &Tasks, particles: &mut Particles, pieces: impl Iterator<Item = usize>) {
+/// Updates all particles, each slice as a task.
+fn by_tasks(tasks: &TaskManager, particles: &mut Particles, pieces: impl Iterator<Item = usize>) {
     let mut rest = particles.all();
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
@@ -301,7 +307,7 @@ fn by_tasks(tasks: &Tasks, particles: &mut Particles, pieces: impl Iterator<Item
     result.expect("particles do not fail");
 }
 
-/// The sizes of the pieces for so many threads.
+/// Returns the sizes of the slices for `threads` threads.
 fn sizes(n: usize, threads: usize) -> impl Iterator<Item = usize> {
     split(n, threads).map(|piece| piece.len())
 }
@@ -315,7 +321,8 @@ fn by_calls(particles: &mut Particles, pieces: impl Iterator<Item = usize>) {
     }
 }
 
-/// Updates all with threads that live for this update alone; the calling one takes its part, too.
+/// Updates all particles on threads that exist for this update only. The calling thread does its
+/// part, too.
 fn by_forks(particles: &mut Particles, n: usize, threads: usize) {
     let step = n / threads;
     std::thread::scope(|scope| {
@@ -332,8 +339,8 @@ fn by_forks(particles: &mut Particles, n: usize, threads: usize) {
 fn plain() -> Group {
     let tasks = manager(0);
     let mut rows = Vec::new();
-    // With one thread, a job is one piece; the others show what more would cost.
-    for (threads, target, words) in [
+    // With one thread, a job is one slice. The other rows show the cost of more slices.
+    for (threads, target, label) in [
         (1, Some(1.01), "in one piece"),
         (2, Some(1.01), "in 10 pieces of 19 us"),
         (8, None, "in 40 pieces of 5 us"),
@@ -344,7 +351,7 @@ fn plain() -> Group {
             cpu(|| by_tasks(&tasks, &mut by_task, sizes(PARTICLES, threads))) / called
         });
         assert!(by_task == by_call, "tasks and calls give the same particles");
-        rows.push(named(format!("tasks / plain calls, {words}"), ratio, "x", target));
+        rows.push(named(format!("tasks / plain calls, {label}"), ratio, "x", target));
     }
     Group {
         name: "plain",
@@ -416,11 +423,10 @@ fn heavy(name: &'static str, particles_of_each: usize) -> Group {
             _ => "320,000 particles: the same, where waking a thread weighs less",
         },
         workload: "Attraction to a centre, drag, colour by speed, bouncing off a whisker; \
-                   structure of arrays, 20 bytes a particle. Threads count the one that waits \
-                   and helps; tasks are cut into five pieces a thread, forked threads into one. \
-                   All ways in \
-                   turn, 400 times, wall time: the fastest, and beside it the median, in which \
-                   whatever else the machine does shows. Results are compared bit for bit.",
+                   structure of arrays, 20 bytes a particle. Threads count the one that waits and \
+                   helps; tasks are cut into five pieces a thread, forked threads into one. All \
+                   ways in turn, 400 times, wall time: the fastest, with the median next to it, \
+                   which shows other load of the machine. Results are compared bit for bit.",
         rows,
     }
 }

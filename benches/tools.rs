@@ -1,32 +1,33 @@
-//! What tools cost a game that they look into: its frames' CPU time with nobody there and with a
-//! client that follows every stream.
+//! Benchmarks of remote tools: CPU time of a game's frames without a client, and with a client that
+//! follows every stream.
 //!
 //!     cargo bench --bench tools                    as a table
 //!     cargo bench --bench tools -- --json FILE     the table as JSON, too
 //!
-//! How many pictures a second the page draws is the browser's affair, and in docs/tools.md.
+//! The number of frames a second that the page shows depends on the browser and is in
+//! docs/tools.md.
 
 #[path = "spine/table.rs"]
 mod table;
 
-use engine::foundation::sjson::Tree;
-use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::json;
-use engine::system::tools::session::Session;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::json;
+use engine::system::remote::session_file::SessionFile;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use table::{Group, row};
 
-/// How long each of the two is measured in a round, and how many rounds there are.
+/// Duration of each of the two measurements in a round, in seconds; below, the number of rounds.
 const SECONDS: f64 = 4.0;
 const ROUNDS: usize = 3;
-/// How long an answer is waited for.
+/// Maximum wait for a reply.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A frame of a display.
+/// Duration of a display's frame.
 const FRAME_MILLISECONDS: f64 = 1000.0 / 60.0;
 
-/// 500 units that move, 200 rectangles, two lines of the log in each frame.
+/// Game with 500 moving units, 200 rectangles and two log lines in each frame.
 const MAIN: &str = "local units, t, world = {}, 0\n\
     function init()\n  world = Application.main_world()\n  for i = 1, 500 do\n    \
     units[i] = World.spawn_unit(world, 'core/units/empty')\n  end\nend\n\
@@ -37,17 +38,17 @@ const MAIN: &str = "local units, t, world = {}, 0\n\
     Gui.rect(gui, Vector3(i * 3, 200 + math.sin(t + i) * 100, i), Vector2(9, 9), \
     Color(255, i, 90, 120))\n  end\n  Application.render_world(world)\nend\n";
 
-/// A game in a process, in a folder that goes with it.
+/// A game in its own process, with a folder that is removed on drop.
 struct Playing {
     process: Child,
     folder: PathBuf,
 }
 
 impl Playing {
-    fn start() -> (Playing, Session) {
+    fn start() -> (Playing, SessionFile) {
         let folder =
             std::env::temp_dir().join(format!("engine-bench-tools-{}", std::process::id()));
-        // What an earlier process of this number left.
+        // A leftover of an earlier process with the same id.
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written to");
         std::fs::write(folder.join("main.lua"), MAIN).expect("it can be written");
@@ -64,7 +65,7 @@ impl Playing {
         let playing = Playing { process, folder };
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Ok(session) = Session::read(&playing.folder) {
+            if let Ok(session) = SessionFile::read(&playing.folder) {
                 return (playing, session);
             }
             assert!(Instant::now() < end, "the game does not start");
@@ -75,33 +76,37 @@ impl Playing {
 
 impl Drop for Playing {
     fn drop(&mut self) {
-        // It is the last to go, and nothing of it is kept.
+        // No data of the process is needed any more.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-fn ask(caller: &mut Caller, kind: &str, fields: Vec<(&str, Tree)>) -> Result<Tree, Tree> {
+fn ask(
+    caller: &mut RemoteClient,
+    kind: &str,
+    fields: Vec<(&str, SjsonTree)>,
+) -> Result<SjsonTree, SjsonTree> {
     caller.ask(kind, fields, PATIENCE, |_| ())
 }
 
-/// The mean of a counter over some seconds: milliseconds of CPU in a frame.
-fn mean(caller: &mut Caller) -> f64 {
+/// Returns the mean of a counter over [`SECONDS`]: milliseconds of CPU time per frame.
+fn mean(caller: &mut RemoteClient) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     let begin = Instant::now() + Duration::from_secs(1);
     let end = begin + Duration::from_secs_f64(SECONDS);
     while Instant::now() < end {
-        let Received::Message(message) = caller.receive(PATIENCE) else {
+        let ClientMessage::Message(message) = caller.receive(PATIENCE) else {
             panic!("the game has ended");
         };
-        let Some(Tree::Array(columns)) = message.get("values") else { continue };
-        let Some(Tree::Array(values)) = columns.first() else { continue };
+        let Some(SjsonTree::Array(columns)) = message.get("values") else { continue };
+        let Some(SjsonTree::Array(values)) = columns.first() else { continue };
         if Instant::now() < begin {
             continue;
         }
         for value in values {
-            if let Tree::Number(value) = value {
+            if let SjsonTree::Number(value) = value {
                 (sum, count) = (sum + value, count + 1);
             }
         }
@@ -110,21 +115,22 @@ fn mean(caller: &mut Caller) -> f64 {
     sum / f64::from(count)
 }
 
-/// A client that follows everything, on a thread that reads it away; whether pictures, too.
-fn follow_all(session: &Session) -> (std::thread::JoinHandle<()>, bool) {
-    let mut caller = Caller::connect(session).expect("the game lets tools in");
-    let every = |seconds: f64| ("every", Tree::Number(seconds));
+/// Starts a client that follows all streams, on a thread that reads and discards them. Returns true
+/// if images are among them.
+fn follow_all(session: &SessionFile) -> (std::thread::JoinHandle<()>, bool) {
+    let mut caller = RemoteClient::connect(session).expect("the game lets tools in");
+    let every = |seconds: f64| ("every", SjsonTree::Number(seconds));
     let stream = |name: &str| ("stream", json::text(name));
     let counters = ask(&mut caller, "counters", vec![]).expect("they are listed");
-    let Some(Tree::Array(all)) = counters.get("counters") else { panic!("no counters") };
+    let Some(SjsonTree::Array(all)) = counters.get("counters") else { panic!("no counters") };
     let names = all.iter().take(20).filter_map(|counter| counter.get("name").cloned());
-    let names = ("names", Tree::Array(names.collect()));
-    let must = |answer: Result<Tree, Tree>| drop(answer.expect("it can be followed"));
+    let names = ("names", SjsonTree::Array(names.collect()));
+    let must = |answer: Result<SjsonTree, SjsonTree>| drop(answer.expect("it can be followed"));
     must(ask(&mut caller, "subscribe", vec![stream("log")]));
     must(ask(&mut caller, "subscribe", vec![stream("time_step"), every(1.0 / 30.0)]));
     must(ask(&mut caller, "subscribe", vec![stream("counters"), every(1.0 / 30.0), names]));
     must(ask(&mut caller, "subscribe", vec![stream("profile"), every(0.05)]));
-    let pictures = vec![stream("picture"), every(0.05), ("width", Tree::Number(640.0))];
+    let pictures = vec![stream("picture"), every(0.05), ("width", SjsonTree::Number(640.0))];
     let pictures = ask(&mut caller, "subscribe", pictures).is_ok();
     let until = Instant::now() + Duration::from_secs_f64(SECONDS + 1.5);
     let reading = std::thread::spawn(move || {
@@ -137,9 +143,9 @@ fn follow_all(session: &Session) -> (std::thread::JoinHandle<()>, bool) {
 
 fn measure() -> Group {
     let (_playing, session) = Playing::start();
-    let mut caller = Caller::connect(&session).expect("the game lets tools in");
+    let mut caller = RemoteClient::connect(&session).expect("the game lets tools in");
     let names = ("names", json::texts(["frame/cpu_milliseconds"]));
-    let fields = vec![("stream", json::text("counters")), names, ("every", Tree::Number(0.5))];
+    let fields = vec![("stream", json::text("counters")), names, ("every", SjsonTree::Number(0.5))];
     ask(&mut caller, "subscribe", fields).expect("it can be followed");
     let (mut quiet, mut looked_at, mut with_pictures) = (Vec::new(), Vec::new(), false);
     for _ in 0..ROUNDS {
@@ -154,13 +160,13 @@ fn measure() -> Group {
     let pictures = if with_pictures { "20 pictures" } else { "no pictures (nothing to draw on)" };
     Group {
         name: "tools",
-        title: "what tools cost the frame",
+        title: "the cost of tools per frame",
         workload: "A game of 500 moving units and 200 rectangles, 60 frames a second, two lines of \
                    the log in each. A client follows the log, time steps and 20 counters 30 times \
                    a second, the profiler 20 times, and pictures 640 wide 20 times. CPU time of \
                    the game's thread in a frame, means of 4 seconds, medians of 3 rounds.",
         rows: vec![
-            row("a frame with nobody there", quiet, "ms", None),
+            row("a frame without clients", quiet, "ms", None),
             table::named(format!("with every stream on, {pictures}"), looked_at, "ms", None),
             row("the difference, of a frame of 16.7 ms", share, "%", Some(3.0)),
         ],
@@ -168,9 +174,9 @@ fn measure() -> Group {
 }
 
 fn main() {
-    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match words.next().as_deref() {
-        Some("--json") => Some(words.next().expect("--json needs a file's name")),
+    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
+    let json = match arguments.next().as_deref() {
+        Some("--json") => Some(arguments.next().expect("--json needs a file's name")),
         Some(word) => panic!("'{word}' is not known: --json FILE"),
         None => None,
     };

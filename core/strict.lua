@@ -1,5 +1,5 @@
--- `require "strict"`: from then on reading a global variable that was never assigned is an error.
--- Lua itself answers nil, which hides misspelt names. The callbacks that the engine looks for may
+-- `require "strict"`: after it, reading a global variable that was never assigned is an error.
+-- Lua itself returns nil, which hides misspelt names. The callbacks that the engine looks for may
 -- be missing.
 
 setmetatable(_G, {

@@ -1,11 +1,11 @@
 -- Balls that fall, drift in the wind and bounce on the paddle. Lengths are logical pixels, y is up.
--- Nothing here draws or sounds, so that tests/ball_test.lua can check it without playing the game.
+-- This module has no pictures or sounds, so tests/ball_test.lua can test it without the game.
 local Ball = {}
 
 Ball.RADIUS = 14
 local GRAVITY = -700
-local RISE = 760 -- the speed with which a ball leaves the paddle
-local EDGE = 6 -- how much faster it goes sideways, for each pixel from the paddle's middle
+local RISE = 760 -- the speed at which a ball leaves the paddle
+local EDGE = 6 -- sideways speed that it gains for each pixel from the paddle's middle
 
 -- Comments that begin with three dashes tell the editor what it can complete.
 ---@class Ball
@@ -35,7 +35,7 @@ function Ball.move(ball, wind, width, dt)
   if beyond > 0 then ball.speed_x = -ball.speed_x end
 end
 
----Throws a ball up again if it falls onto the paddle: how hard it hit, or nil.
+---Throws a ball up again if it falls onto the paddle. Returns its speed at the hit, or nil.
 ---@param ball Ball
 ---@param paddle { x: number, y: number, half: number }
 ---@return number? speed

@@ -1,5 +1,5 @@
 -- Keep the balls in the air. The engine calls init() once, then update(dt) and render() in every
--- frame. What a ball is, and how it moves, is in ball.lua.
+-- frame. Balls and their movement are in ball.lua.
 local Ball = require "ball"
 
 local BALLS_MAX = 5
@@ -52,7 +52,7 @@ end
 function update(dt)
   width, height = Gui.resolution()
   steer(dt)
-  Application.hash(game, paddle) -- what a recording of the game compares
+  Application.hash(game, paddle) -- compared by replays of a recording
   if game.over then
     if Input.pressed("start") then begin() end
     return

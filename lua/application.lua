@@ -1,4 +1,4 @@
--- `Application`, its part in Lua: the game's user settings, and data that any file can reach.
+-- The Lua part of `Application`: user settings, and shared data that any file can read.
 local core = ...
 
 local type, select, next = type, select, next
@@ -8,16 +8,16 @@ local no_reload = core.no_reload
 
 local Application = core.module("Application")
 
-local SETTING_VALUES_MAX = 65536 -- of one user setting
+local SETTING_VALUES_MAX = 65536 -- in one user setting
 
--- User settings: what the player chose, above the defaults of settings.sjson. Read when first asked
--- for, written only by save_user_settings. Tables are copied on their way in and out, so that what
--- a game does to one changes no setting.
+-- User settings: the values that the player chose, on top of the defaults in settings.sjson. They
+-- are loaded on first use and written only by `save_user_settings`. Tables are copied when they are
+-- passed in or returned, so a game that modifies such a table changes no setting.
 local chosen, problem
 local defaults
-local set_aside = false -- whether the next save keeps a file that could not be read
-local listeners = {} -- in order: { name, fn }
-local changes = {} -- what was set since the last frame: { path, value }
+local set_aside = false -- true if the next save keeps a file that could not be read
+local listeners = {} -- callbacks in order of registration: { name, fn }
+local changes = {} -- settings set since the last frame: { path, value }
 
 local function load_settings()
   if chosen == nil then
@@ -69,12 +69,13 @@ local function copy(value)
   return made
 end
 
--- Whether a table has names as keys and is no list. An empty one may be either.
+-- Returns true if a table is keyed by names and is not a list. An empty table counts as either.
 local function is_named(value)
   return type(value) == "table" and value[1] == nil
 end
 
--- A copy of what was chosen, with the defaults where it says nothing. A list stands as a whole.
+-- Returns a copy of the chosen value, filled with the defaults where the value has no entry. Lists
+-- are not merged: a chosen list replaces the default list.
 local function merged(value, default)
   if value == nil then
     return copy(default)
@@ -93,9 +94,10 @@ local function merged(value, default)
   return made
 end
 
----What the player set, or the default of settings.sjson (`user_settings`), or nil. A table is a
----copy, in which names that the player did not set have their defaults.
----@param ... string the setting's name, or the names that lead to it
+---Returns the value that the player set, or the default from settings.sjson (`user_settings`), or
+---nil. A table is returned as a copy, in which names that the player did not set have their
+---defaults.
+---@param ... string the setting's name, or the path of names that leads to it
 ---@return any value a boolean, number, string or table
 function Application.user_setting(...)
   local count = select("#", ...)
@@ -104,7 +106,7 @@ function Application.user_setting(...)
   return merged(look(chosen, count, ...), look(defaults, count, ...))
 end
 
--- A copy of a value, which must be plain.
+-- Returns a deep copy of a value. Raises if it contains anything but plain data.
 local function plain_copy(value, depth, read)
   local kind = type(value)
   read.count = read.count + 1
@@ -136,7 +138,7 @@ local function plain_copy(value, depth, read)
   return value
 end
 
--- Puts a value into what was chosen. Nil makes no table on its way: there is nothing to hold.
+-- Stores a value in the chosen settings. A nil value creates no tables on the path to it.
 local function put(value, count, ...)
   local tree = chosen
   for i = 1, count - 1 do
@@ -152,9 +154,9 @@ local function put(value, count, ...)
   tree[(select(count, ...))] = value
 end
 
----Sets a user setting; nil brings back the default. Listeners hear of it before the next `update`.
----A table is copied: what is done to it later changes no setting.
----@param ... any the names that lead to it, then the value
+---Sets a user setting; nil restores the default. Callbacks run before the next `update`. A table is
+---copied: later changes to the table change no setting.
+---@param ... any the path of names, then the value
 function Application.set_user_setting(...)
   no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
@@ -168,10 +170,11 @@ function Application.set_user_setting(...)
   }
 end
 
----Writes the user settings to the game's save folder, so that a crash at any moment leaves the old
----or the new ones whole. A file that could not be read is kept as user_settings.broken.sjson.
----@return boolean|nil saved true, or nil where the disk refused
----@return string|nil problem why
+---Writes the user settings to the game's save folder. The write is atomic: after a crash, the file
+---holds either the old or the new settings in full. A file that could not be read is kept as
+---user_settings.broken.sjson.
+---@return boolean|nil saved true, or nil if the file could not be written
+---@return string|nil problem the reason
 function Application.save_user_settings(...)
   no_reload("Application.save_user_settings")
   if select("#", ...) > 0 then
@@ -183,8 +186,9 @@ function Application.save_user_settings(...)
   return saved, why
 end
 
----Why the saved user settings could not be read at the start, or nil. The defaults hold then.
----@return string|nil problem what is wrong with the file
+---Returns the reason why the saved user settings could not be read at startup, or nil. If the file
+---could not be read, the defaults are used.
+---@return string|nil problem the error in the file
 function Application.user_settings_load_error(...)
   if select("#", ...) > 0 then
     raise("Application.user_settings_load_error: takes no arguments")
@@ -193,9 +197,9 @@ function Application.user_settings_load_error(...)
   return problem
 end
 
----Calls a function before the next `update` whenever a user setting changes.
----@param name string a setting ("sound.volume" hears that "sound" is set, too), or how names begin
----@param fn fun(name: string, value: any) gets the setting's whole name and what holds now
+---Registers a callback that runs before the next `update` whenever a user setting changes.
+---@param name string a setting or a parent path; "sound.volume" also reacts to a change of "sound"
+---@param fn fun(name: string, value: any) receives the setting's full name and its current value
 function Application.on_user_setting_changed(name, fn)
   no_reload("Application.on_user_setting_changed")
   if type(name) ~= "string" then
@@ -206,16 +210,16 @@ function Application.on_user_setting_changed(name, fn)
   listeners[#listeners + 1] = { name = name, fn = fn }
 end
 
--- Whether the names of `path` begin with all of those of `name`.
+-- Returns true if the names in `path` begin with all names in `name`.
 local function begins(path, name)
   return path == name or sub(path, 1, #name + 1) == name .. "."
 end
 
 local function tell(listener, path, value)
-  core.with_context("When telling of a changed user setting:", path, listener.fn, path, copy(value))
+  core.with_context("When reporting a changed user setting:", path, listener.fn, path, copy(value))
 end
 
--- Tells the listeners what changed; the frame calls it.
+-- Runs the callbacks of the changed settings. Called once per frame.
 function core.tell_changes()
   if #changes == 0 then
     return
@@ -229,7 +233,7 @@ function core.tell_changes()
       if begins(change.path, listener.name) then
         tell(listener, change.path, change.value)
       elseif begins(listener.name, change.path) then
-        -- What it listens to is inside of what was set.
+        -- The callback's setting is nested inside the setting that changed.
         local value = change.value
         for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
           value = look(value, 1, key)
@@ -240,7 +244,7 @@ function core.tell_changes()
   end
 end
 
--- Data by nested keys, for code that has no better place to share a value.
+-- Data under nested keys, for code that has no better location for a shared value.
 local data = {}
 
 local function check_data_keys(name, count, ...)
@@ -255,8 +259,8 @@ local function check_data_keys(name, count, ...)
   end
 end
 
----Keeps a value under one or more keys, for any file to read.
----@param ... any the keys, then the value; nil removes it
+---Stores a value under one or more keys, where any file can read it.
+---@param ... any the keys, then the value; nil removes the value
 function Application.set_data(...)
   no_reload("Application.set_data")
   local count = select("#", ...) - 1
@@ -275,18 +279,18 @@ function Application.set_data(...)
   tree[(select(count, ...))] = (select(count + 1, ...))
 end
 
----The value under the keys, or nil.
+---Returns the value under the keys, or nil.
 ---@param ... string|number the keys
----@return any value what was set
+---@return any value the stored value
 function Application.get_data(...)
   local count = select("#", ...)
   check_data_keys("Application.get_data", count, ...)
   return look(data, count, ...)
 end
 
----Whether there is a value under the keys.
+---Returns true if a value is stored under the keys.
 ---@param ... string|number the keys
----@return boolean there true where get_data gives something
+---@return boolean exists true if `get_data` returns a value
 function Application.has_data(...)
   local count = select("#", ...)
   check_data_keys("Application.has_data", count, ...)

@@ -1,5 +1,5 @@
--- Bindings: the texts that say what an action is bound to ("space", "ctrl+s", "pad:left.x+"), what
--- they mean, and how far what they mean is down. Actions are in input.lua.
+-- Input bindings: the parser of binding strings ("space", "ctrl+s", "pad:left.x+") and the
+-- functions that read the current value of a binding. Actions are in input.lua.
 local core = ...
 
 local next, pcall, type = next, pcall, type
@@ -10,7 +10,7 @@ local Input, Keyboard = core.module("Input"), core.module("Keyboard")
 
 local PADS = 8
 
--- Devices by the names that bindings and events have.
+-- Devices by the names that bindings and events use.
 local devices = {
   key = Keyboard, keyboard = Keyboard, mouse = core.module("Mouse"),
   touch = core.module("TouchPanel"),
@@ -20,11 +20,12 @@ for i = 1, PADS do
   pads[i] = core.module("Pad" .. i)
   devices["pad" .. i] = pads[i]
 end
-local any_pad = { pads[1] } -- the device "pad": all of them; names are the first one's
+local any_pad = { pads[1] } -- the device "pad": all pads; names come from the first
 
--- What a binding's text means: { devices, button = index } or { devices, axis = index, part = "x",
--- sign = 1 }, with `held`, the keys that must be down besides, `both` where both directions count,
--- and `notches` where it is the wheel; or nil and what is wrong with it.
+-- Parses a binding string. Returns { devices, button = index } or { devices, axis = index, part =
+-- "x", sign = 1 }, or nil and an error message. Additional fields: `held` lists the modifier keys
+-- that must be down, `both` is true if both directions count, `notches` is true for the mouse
+-- wheel.
 local function parse(text, wants)
   local held
   while true do
@@ -72,7 +73,7 @@ local function parse(text, wants)
   end
   local button = device.button_index(name)
   if not button then
-    -- Of a combination, what it begins with is no key.
+    -- In a combination, the first name is not a valid key.
     local _, problem = pcall(device.pressed, match(name, "^([%w_ ]+)%+.+$") or name)
     return nil, match(problem, "there is no .*$") or format("there is no axis '%s'", name)
   end
@@ -83,8 +84,9 @@ local function pads_of(binding)
   return binding.devices == any_pad and pads or binding.devices
 end
 
--- Whether the keys that a binding needs besides are all down, and whether they were at some time of
--- this frame: one that was pressed and let go of within it was.
+-- Returns two flags: true if all modifier keys of a binding are down now, and true if all were down
+-- at some time in this frame. The second includes keys that were pressed and released within the
+-- frame.
 local function are_held(held)
   local now, within = true, true
   for i = 1, #held do
@@ -95,7 +97,8 @@ local function are_held(held)
   return now, within
 end
 
--- How far a binding is down, and whether it was pressed or released in this frame.
+-- Returns the value of a binding, and true for pressed and for released if that happened in this
+-- frame.
 local function read(binding)
   local held, within = true, true
   if binding.held then
@@ -140,7 +143,7 @@ local function read_stick(binding)
   return x, y
 end
 
--- A binding that may be a button's, a direction's or a whole stick's.
+-- Parses a binding of a button, a direction or a whole stick. Raises if it is invalid.
 local function parse_any(where, text)
   if type(text) ~= "string" then
     bad_argument(where, 1, "binding", "string", text)
@@ -158,7 +161,8 @@ local function parse_any(where, text)
   return parsed
 end
 
--- Whether two keys are one, or one of them stands for both of a pair and the other is of it.
+-- Returns true if two keys are the same, or if one stands for a left/right pair that contains the
+-- other.
 local function is_same_key(a, b)
   if a == b then
     return true
@@ -171,7 +175,7 @@ local function is_same_key(a, b)
   return either(a) == b or either(b) == a
 end
 
--- Whether what one binding means is, at least in part, what another one means.
+-- Returns true if two bindings share at least one input.
 local function overlap(a, b)
   local one, other = #(a.held or {}), #(b.held or {})
   if one ~= other then
@@ -207,8 +211,8 @@ core.bindings = {
   read_stick = read_stick, overlap = overlap,
 }
 
----Words for a binding, to be shown to the player: keys are called as on the player's own keyboard,
----as far as they were pressed before.
+---Returns a label for a binding, to be shown to the player. Keys are named as on the player's own
+---keyboard layout, as far as the keys were pressed before.
 ---@param binding string such as "space" or "pad:a"
 ---@return string label such as "Space" or "A"
 function Input.label(binding)
@@ -234,9 +238,9 @@ function Input.label(binding)
   return concat(words, "+")
 end
 
----The pad with a number: the table that `Pad1` and its like are, too.
+---Returns the pad with a number: the same table as `Pad1` to `Pad8`.
 ---@param number integer 1 to 8
----@return table pad its functions are those of `Pad1`
+---@return table pad its functions are the functions of `Pad1`
 function Input.pad(number)
   local pad = pads[number]
   if type(number) ~= "number" then
@@ -247,7 +251,7 @@ function Input.pad(number)
   return pad
 end
 
----The numbers of the pads that are there, in order.
+---Returns the numbers of the connected pads, in ascending order.
 ---@return integer[] numbers a new list
 function Input.pads(...)
   if select("#", ...) > 0 then

@@ -1,6 +1,6 @@
--- The boxes: objects that hold one value each and can be told to hold another.
--- Values never go stale in this engine, so a box is needed only where code shares a changing
--- value, or comes from an engine whose vectors lived for one frame.
+-- Boxes: mutable objects that hold one value each. Values never go stale in this engine. A box is
+-- needed only if code shares a changing value, or if code comes from an engine whose vectors lived
+-- for one frame.
 local core = ...
 
 local bad_argument, raise, describe = core.bad_argument, core.raise, core.describe
@@ -18,7 +18,8 @@ local function check(meta, name, box)
   end
 end
 
--- A box is a table with the value under one private name; `fields` are those of the value.
+-- Returns the metatable of a box type. A box is a table with its value under one private name;
+-- `fields` are the fields of the value.
 local function metatable_of(module, name, fields)
   local meta = { __name = name, __metatable = name }
   meta.__index = function(box, key)
@@ -36,10 +37,10 @@ local function metatable_of(module, name, fields)
   return meta
 end
 
--- What the boxes share. `argument` is the first argument's name in the words of an error, `kind` is
--- the value's type, `ctype` the same for the FFI, `fields` its names, `initial` what a box holds
--- that is made of nothing. `from_numbers` makes a value of `count` numbers; without it, values
--- alone are taken.
+-- Defines a box type. `argument` is the first argument's name in error messages. `kind` is the type
+-- of the value and `ctype` the same type for the FFI. `fields` lists the names of the value's
+-- fields. `initial` is the value of a box that is created without arguments. `from_numbers` creates
+-- a value from `count` numbers; without it, only values are accepted.
 local function make_kind(name, spec)
   local argument, kind, ctype = spec.argument, spec.kind, spec.ctype
   local count, from_numbers = spec.count or 0, spec.from_numbers
@@ -51,7 +52,8 @@ local function make_kind(name, spec)
   local meta = metatable_of(module, name, fields)
   local box_kind, store_name, unbox_name = {}, name .. ".store", name .. ".unbox"
 
-  -- `i` is the number of the first argument, in the words of an error.
+  -- Returns the value from a call's arguments. `i` is the index of the first argument in error
+  -- messages.
   local function value_of(call, i, x, y, z, w)
     if istype(ctype, x) then return x end
     if not from_numbers or type(x) ~= "number" then bad_argument(call, i, argument, kind, x) end
@@ -82,8 +84,8 @@ local function make_kind(name, spec)
 end
 
 ---@module Vector2Box
----Holds a Vector2 that changes over time. Values can be stored anywhere without a box; a box is
----for code that shares one, and for code written for the engine's family.
+---Holds a Vector2 that changes over time. Values can be stored anywhere without a box. Use a box if
+---several parts of the code share one value, or for code written for other engines of this family.
 ---@example
 ---   local size = Vector2Box(Vector2(640, 360))
 ---   size:store(Vector2(1280, 720))
@@ -99,10 +101,10 @@ local Vector2Box, vector2 = make_kind("Vector2Box", {
   count = 2, from_numbers = function(x, y) return V2(x, y) end,
 })
 
----Puts another value into the box.
+---Replaces the value in the box.
 ---@param box Vector2Box the box
 ---@param x Vector2|number the value, or its x
----@param y? number its y, when x is a number
+---@param y? number its y, if x is a number
 function Vector2Box.store(box, x, y)
   vector2.store(box, x, y)
 end
@@ -115,8 +117,8 @@ function Vector2Box.unbox(box)
 end
 
 ---@module Vector3Box
----Holds a Vector3 that changes over time. Values can be stored anywhere without a box; a box is
----for code that shares one, and for code written for the engine's family.
+---Holds a Vector3 that changes over time. Values can be stored anywhere without a box. Use a box if
+---several parts of the code share one value, or for code written for other engines of this family.
 ---@example
 ---   local home = Vector3Box(Vector3(1, 2, 3))
 ---   home:store(4, 5, 6)
@@ -133,11 +135,11 @@ local Vector3Box, vector3 = make_kind("Vector3Box", {
   count = 3, from_numbers = function(x, y, z) return V3(x, y, z) end,
 })
 
----Puts another value into the box.
+---Replaces the value in the box.
 ---@param box Vector3Box the box
 ---@param x Vector3|number the value, or its x
----@param y? number its y, when x is a number
----@param z? number its z, when x is a number
+---@param y? number its y, if x is a number
+---@param z? number its z, if x is a number
 function Vector3Box.store(box, x, y, z)
   vector3.store(box, x, y, z)
 end
@@ -150,8 +152,8 @@ function Vector3Box.unbox(box)
 end
 
 ---@module Vector4Box
----Holds a Vector4 that changes over time. Values can be stored anywhere without a box; a box is
----for code that shares one, and for code written for the engine's family.
+---Holds a Vector4 that changes over time. Values can be stored anywhere without a box. Use a box if
+---several parts of the code share one value, or for code written for other engines of this family.
 ---@example
 ---   local tint = Vector4Box(1, 1, 1, 0.5)
 ---   assert(tint:unbox().w == 0.5)
@@ -169,12 +171,12 @@ local Vector4Box, vector4 = make_kind("Vector4Box", {
   count = 4, from_numbers = function(x, y, z, w) return V4(x, y, z, w) end,
 })
 
----Puts another value into the box.
+---Replaces the value in the box.
 ---@param box Vector4Box the box
 ---@param x Vector4|number the value, or its x
----@param y? number its y, when x is a number
----@param z? number its z, when x is a number
----@param w? number its w, when x is a number
+---@param y? number its y, if x is a number
+---@param z? number its z, if x is a number
+---@param w? number its w, if x is a number
 function Vector4Box.store(box, x, y, z, w)
   vector4.store(box, x, y, z, w)
 end
@@ -187,8 +189,9 @@ function Vector4Box.unbox(box)
 end
 
 ---@module QuaternionBox
----Holds a Quaternion that changes over time. Values can be stored anywhere without a box; a box is
----for code that shares one, and for code written for the engine's family.
+---Holds a Quaternion that changes over time. Values can be stored anywhere without a box. Use a box
+---if several parts of the code share one value, or for code written for other engines of this
+---family.
 ---@example
 ---   local aim = QuaternionBox()
 ---   aim:store(Quaternion(Vector3.up(), 1))
@@ -207,12 +210,12 @@ local QuaternionBox, quaternion = make_kind("QuaternionBox", {
   count = 4, from_numbers = function(x, y, z, w) return Q(x, y, z, w) end,
 })
 
----Puts another value into the box.
+---Replaces the value in the box.
 ---@param box QuaternionBox the box
 ---@param x Quaternion|number the value, or its x
----@param y? number its y, when x is a number
----@param z? number its z, when x is a number
----@param w? number its w, when x is a number
+---@param y? number its y, if x is a number
+---@param z? number its z, if x is a number
+---@param w? number its w, if x is a number
 function QuaternionBox.store(box, x, y, z, w)
   quaternion.store(box, x, y, z, w)
 end
@@ -225,8 +228,9 @@ function QuaternionBox.unbox(box)
 end
 
 ---@module Matrix4x4Box
----Holds a Matrix4x4 that changes over time. Values can be stored anywhere without a box; a box is
----for code that shares one, and for code written for the engine's family.
+---Holds a Matrix4x4 that changes over time. Values can be stored anywhere without a box. Use a box
+---if several parts of the code share one value, or for code written for other engines of this
+---family.
 ---@example
 ---   local pose = Matrix4x4Box()
 ---   pose:store(Matrix4x4.from_translation(Vector3(0, 0, 2)))
@@ -243,7 +247,7 @@ local Matrix4x4Box, matrix = make_kind("Matrix4x4Box", {
   initial = M(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1),
 })
 
----Puts another value into the box.
+---Replaces the value in the box.
 ---@param box Matrix4x4Box the box
 ---@param m Matrix4x4 the value
 function Matrix4x4Box.store(box, m)

@@ -1,5 +1,5 @@
--- Broadphases: the questions, whose answers go into tables that games use again. Adding and moving
--- are native (src/script/api/broadphase.rs).
+-- Broadphases: the spatial queries, which write their results into a table that the game reuses.
+-- Adding and moving are native (src/script/api/broadphase.rs).
 local core = ...
 
 local type = type
@@ -7,7 +7,7 @@ local bad_argument = core.bad_argument
 
 local Broadphase = core.module("Broadphase")
 
--- Puts a list into the game's table, and nothing after it.
+-- Copies a list into the game's table and removes all entries after it. Returns the length.
 local function fill(name, argument, results, list)
   if type(results) ~= "table" then bad_argument(name, argument, "results", "table", results) end
   local count = #list
@@ -16,58 +16,58 @@ local function fill(name, argument, results, list)
   return count
 end
 
----Every owner in the broadphase.
+---Finds every owner in the broadphase.
 ---@param broadphase Broadphase a broadphase
 ---@param results table is filled with the owners, in the order in which they were added
----@return integer count how many they are
+---@return integer count the number of owners
 function Broadphase.all(broadphase, results)
   return fill("Broadphase.all", 2, results, core.broadphase_all(broadphase))
 end
 
----The owners of what touches a ball.
+---Finds the owners of all entries that overlap a sphere.
 ---@param broadphase Broadphase a broadphase
----@param position Vector3 the middle
+---@param position Vector3 the sphere's center
 ---@param radius number metres
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories: only what is in one of them; everything if none
----@return integer count how many they are
+---@param ... string categories to search; all entries if none is passed
+---@return integer count the number of owners
 function Broadphase.query(broadphase, position, radius, results, ...)
   local list = core.broadphase_query(broadphase, position, radius, ...)
   return fill("Broadphase.query", 4, results, list)
 end
 
----The owners of what touches a box.
+---Finds the owners of all entries that overlap a box.
 ---@param broadphase Broadphase a broadphase
----@param pose Matrix4x4 its middle and axes
----@param half Vector3 half its sizes
+---@param pose Matrix4x4 the box's center and axes
+---@param half Vector3 the box's half extents
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories: only what is in one of them; everything if none
----@return integer count how many they are
+---@param ... string categories to search; all entries if none is passed
+---@return integer count the number of owners
 function Broadphase.query_box(broadphase, pose, half, results, ...)
   return fill("Broadphase.query_box", 4, results, core.broadphase_box(broadphase, pose, half, ...))
 end
 
----The owners of what a camera may see.
+---Finds the owners of all entries that may be visible to a camera.
 ---@param broadphase Broadphase a broadphase
 ---@param camera Camera a camera
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories: only what is in one of them; everything if none
----@return integer count how many they are
+---@param ... string categories to search; all entries if none is passed
+---@return integer count the number of owners
 function Broadphase.query_frustum(broadphase, camera, results, ...)
   return fill("Broadphase.query_frustum", 3, results,
     core.broadphase_frustum(broadphase, camera, ...))
 end
 
----The owners of what a ray meets, the nearest first: for picking with the mouse, with
----`Camera.screen_to_ray`.
+---Finds the owners of all entries that a ray hits, nearest first. Use it with
+---`Camera.screen_to_ray` for mouse picking.
 ---@param broadphase Broadphase a broadphase
----@param from Vector3 where it begins
----@param direction Vector3 where it goes
+---@param from Vector3 the ray's origin
+---@param direction Vector3 the ray's direction
 ---@param length number metres
 ---@param results table is filled with the owners
----@param ... string categories: only what is in one of them; everything if none
----@return integer count how many they are
----@return number? distance metres to the first
+---@param ... string categories to search; all entries if none is passed
+---@return integer count the number of owners
+---@return number? distance metres to the first hit
 function Broadphase.query_ray(broadphase, from, direction, length, results, ...)
   local list = core.broadphase_ray(broadphase, from, direction, length, ...)
   local owners = {}

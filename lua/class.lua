@@ -1,4 +1,5 @@
--- Classes: `class`, inheritance and `is_a`. Hot reload is not here: it replaces functions in place.
+-- Classes: `class`, inheritance and `is_a`. Hot reload is in lua/reload: it replaces functions in
+-- place.
 local core = ...
 
 local type, next, rawget, rawset, rawequal = type, next, rawget, rawset, rawequal
@@ -7,18 +8,18 @@ local sub = string.sub
 local getinfo = core.debug.getinfo
 local raise, bad_argument = core.raise, core.bad_argument
 
-local FRAMES_MAX = 60 -- how far up the stack the statement that called `class` is looked for
+local FRAMES_MAX = 60 -- stack levels searched for the statement that called `class`
 
 ---@module class
----Makes classes, as the games of this engine family write them: `Enemy = class()`.
----`Enemy.new(...)`, `Enemy:new(...)` and `Enemy(...)` make an object and call `init(self, ...)`.
----To inherit, write `Orc = class(nil, Enemy)`, `Orc = class(Orc, Enemy)` or `Orc = Enemy:extend()`.
----The first argument of `class` is never the one to inherit from: it is the class itself, kept when
----its file runs again, so that objects made before get the new methods.
----Methods are looked up from class to class, so a method added to a base later is found at once.
----Metamethods (`__add`, `__tostring`, ...) are inherited too, except `__index`.
----Inside `Orc.init` call the base by its name, `Orc.super.init(self, ...)`: `self.super` would be
----the same class again and again where a third class inherits from `Orc`.
+---Creates classes, as games of this engine family write them: `Enemy = class()`. `Enemy.new(...)`,
+---`Enemy:new(...)` and `Enemy(...)` create an object and call `init(self, ...)`. To inherit, write
+---`Orc = class(nil, Enemy)`, `Orc = class(Orc, Enemy)` or `Orc = Enemy:extend()`. The first
+---argument of `class` is never the base class: it is the class itself, which is kept when its file
+---runs again, so that existing objects get the new methods. Methods are looked up from class to
+---class, so a method added to a base later is found at once. Metamethods (`__add`, `__tostring`,
+---...) are inherited too, except `__index`. Inside `Orc.init`, call the base by its name,
+---`Orc.super.init(self, ...)`. With `self.super`, a third class that inherits from `Orc` would call
+---the same class endlessly.
 ---@example
 ---   local Enemy = class()
 ---   function Enemy:init(health) self.health = health end
@@ -31,8 +32,8 @@ local FRAMES_MAX = 60 -- how far up the stack the statement that called `class` 
 ---@overload fun(existing?: table, super?: table): table
 local class = core.module("class")
 
--- By class: super, subclasses, the name, and the statement that made it. Weak keys: a class that
--- the game drops is collected.
+-- Record of each class: super, subclasses, name, and the statement that created it. The keys are
+-- weak: a class that the game drops is collected.
 local records = setmetatable({}, { __mode = "k" })
 local base_methods = {}
 local OWN_SOURCE = getinfo(1, "S").source
@@ -44,7 +45,8 @@ local function construct(klass, ...)
   return object
 end
 
--- The smallest name, so that two names for one class do not make the answer differ between runs.
+-- Returns the name of the global variable that holds a class. If there are several names, it
+-- returns the smallest, so that the result is the same in every run.
 local function global_name(klass)
   local found
   for key, value in next, core.globals do
@@ -61,7 +63,7 @@ local function class_words(klass)
   return "class " .. (record.name or "made at " .. record.made_at)
 end
 
--- A class without an own `__tostring` has this one, and finds that of a base when it is called.
+-- Default `__tostring` of classes. It looks up a base class's `__tostring` when it is called.
 local function object_to_string(object)
   local klass = getmetatable(object)
   local at = klass
@@ -77,7 +79,8 @@ local function is_metamethod(key)
   return type(key) == "string" and sub(key, 1, 2) == "__" and key ~= "__index"
 end
 
--- Metamethods are read raw from a class, so each class holds those of its base.
+-- Copies a metamethod into a class and its subclasses. Lua reads metamethods with a raw get, so
+-- each class holds copies of its base's metamethods.
 local function inherit(klass, key, value)
   local record = records[klass]
   local own = rawget(klass, key)
@@ -129,7 +132,7 @@ local function link(klass, super)
   if rawget(klass, "__tostring") == nil then rawset(klass, "__tostring", object_to_string) end
 end
 
--- The statement of the game that runs now: its function, file and line.
+-- Returns the game's current statement: its function, file and line.
 local function calling_statement()
   for level = 3, FRAMES_MAX do
     local frame = getinfo(level, "Slf")
@@ -152,7 +155,7 @@ local function make(super, frame)
   remember_statement(record, frame)
   records[klass] = record
   klass.__index = klass
-  -- The class in front is what a method call passes; otherwise it is put there.
+  -- A method call passes the class as the first argument; otherwise it is inserted.
   klass.new = function(...)
     if rawequal((...), klass) then return construct(...) end
     return construct(klass, ...)
@@ -175,8 +178,9 @@ local function check_class(name, index, argument, value)
   bad_argument(name, index, argument, "a class", value)
 end
 
--- `Orc = class(Enemy)` would otherwise make two names for one class without a word. A file that was
--- edited and runs again has another function and other lines, but both are a file's own chunk.
+-- Raises if `existing` was created by a different statement. Otherwise `Orc = class(Enemy)` would
+-- silently create two names for one class. A file that was edited and runs again has another
+-- function and other lines, but both statements are in the file's main chunk.
 local function check_kept(klass, frame)
   local record = records[klass]
   local other_place = frame.source ~= record.source or frame.what ~= record.what
@@ -214,7 +218,7 @@ local function call_class(_, ...)
   return make(super, frame)
 end
 
----Makes a class that inherits from `base`; also written `Base:extend()`.
+---Creates a class that inherits from `base`; also written `Base:extend()`.
 ---@param base table the class to inherit from
 ---@return table the new class
 function class.extend(base)
@@ -222,11 +226,12 @@ function class.extend(base)
   return make(base, calling_statement())
 end
 
----Whether a value is an object of a class or of one that inherits from it; also written
----`object:is_a(Enemy)`. For a class as the value: whether it is that class or inherits from it.
----@param value any an object, a class, or anything else, which answers false
+---Returns true if a value is an object of a class or of a class that inherits from it; also written
+---`object:is_a(Enemy)`. If the value is a class, returns true if it is that class or inherits from
+---it.
+---@param value any an object or a class; any other value returns false
 ---@param klass table the class
----@return boolean true where it is
+---@return boolean true if it is
 function class.is_a(value, klass)
   if not records[klass] then check_class("class.is_a", 2, "klass", klass) end
   local at = value
@@ -239,7 +244,7 @@ function class.is_a(value, klass)
   return false
 end
 
----Returns the class that made an object, or nil for a value that no class made.
+---Returns the class of an object, or nil for a value that is no object of a class.
 ---@param value any the object
 ---@return table? its class
 function class.of(value)
@@ -247,8 +252,8 @@ function class.of(value)
   return records[klass] and klass or nil
 end
 
----Returns the name that messages use for a class: the one given by `class.set_name`, else that of
----the global variable which holds it, else nil.
+---Returns the name that messages use for a class: the name set by `class.set_name`, or the name of
+---the global variable that holds the class, or nil.
 ---@param klass table the class
 ---@return string? the name
 function class.name(klass)
@@ -258,7 +263,8 @@ function class.name(klass)
   return record.name
 end
 
----Names a class in messages and in `tostring`; needed only where no global variable holds it.
+---Names a class in messages and in `tostring`. This is needed only if no global variable holds the
+---class.
 ---@param klass table the class
 ---@param name string the name
 function class.set_name(klass, name)
@@ -271,8 +277,8 @@ function core.is_class(value)
   return records[value] ~= nil
 end
 
--- After a reload: the class that `made` stands for (itself, where it is new) inherits from what the
--- changed file says, and may be made again by that statement.
+-- Updates a class after a reload. The class that `made` stands for (`made` itself, if it is new)
+-- inherits from the base in the changed file, and the changed statement may create it again.
 function core.class_reloaded(made, exchange)
   local record = records[made]
   if not record then return end

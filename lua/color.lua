@@ -1,5 +1,5 @@
--- Color: an immutable colour with transparency, its operators, notations and names.
--- What the value types share is in vector.lua.
+-- Color: an immutable colour with alpha, its operators, notations and named colours. The features
+-- shared by all value types are in vector.lua.
 local core = ...
 
 local ffi, raise, bad_argument, values = core.ffi, core.raise, core.bad_argument, core.values
@@ -9,10 +9,10 @@ local format = string.format
 local istype = ffi.istype
 
 ---@module Color
----A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the transparency first, as in the
----engine's family. All parts run from 0 to 255; 255 is full red, green, blue, or opaque.
----Parts are 32-bit floats and are not clamped, so that lights may be brighter than white.
----A Color never changes. `color * 0.5` darkens and keeps the transparency; `color * other` tints.
+---A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the alpha first, as in other engines of
+---this family. All parts run from 0 to 255; 255 is full red, green, blue, or opaque. Parts are
+---32-bit floats and are not clamped, so that lights may be brighter than white. A Color never
+---changes. `color * 0.5` darkens and keeps the alpha; `color * other` tints.
 ---@example
 ---   local orange = Color(255, 128, 0)
 ---   assert(orange.a == 255 and Color.to_hex(orange) == "#ff8000")
@@ -80,7 +80,7 @@ end
 
 meta.__tostring = function(c) return values.text("Color", c._a, c._r, c._g, c._b) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Runs for any two operands: nil and numbers must compare as different, not raise.
 meta.__eq = function(x, y)
   if istype(C, x) and istype(C, y) then
     return x._a == y._a and x._r == y._r and x._g == y._g and x._b == y._b
@@ -181,7 +181,7 @@ function Color.orange()
   return C(255, 255, 165, 0)
 end
 
----Returns invisible black.
+---Returns transparent black.
 ---@return Color Color(0, 0, 0, 0)
 function Color.transparent()
   return C(0, 0, 0, 0)
@@ -270,7 +270,7 @@ function Color.to_elements(c)
   return c._a, c._r, c._g, c._b
 end
 
----Returns the four parts as a list, alpha first, for data that is written out.
+---Returns the four parts as a list, alpha first, for data that is written to a file.
 ---@param c Color the colour
 ---@return number[] a, r, g and b
 function Color.as_table(c)
@@ -286,21 +286,21 @@ function Color.to_string(c)
   return meta.__tostring(c)
 end
 
----Tells whether two colours are exactly the same; `a == b` is the same.
+---Returns true if two colours are exactly equal; `a == b` is the same.
 ---@param a Color the first colour
 ---@param b Color the second colour
----@return boolean true when all parts are equal
+---@return boolean true if all parts are equal
 function Color.equal(a, b)
   if not istype(C, a) then bad_argument("Color.equal", 1, "a", "Color", a) end
   if not istype(C, b) then bad_argument("Color.equal", 2, "b", "Color", b) end
   return a == b
 end
 
----Tells whether two colours differ by no more than a tolerance in every part.
+---Returns true if two colours differ by no more than a tolerance in every part.
 ---@param a Color the first colour
 ---@param b Color the second colour
----@param tolerance? number the largest difference allowed, on the scale to 255; 0.01 when left out
----@return boolean true when all parts are that close
+---@param tolerance? number the largest difference allowed, on the scale to 255; 0.01 if left out
+---@return boolean true if all parts are that close
 function Color.almost_equal(a, b, tolerance)
   if not istype(C, a) then bad_argument("Color.almost_equal", 1, "a", "Color", a) end
   if not istype(C, b) then bad_argument("Color.almost_equal", 2, "b", "Color", b) end
@@ -312,9 +312,9 @@ function Color.almost_equal(a, b, tolerance)
     and abs(a._b - b._b) <= tolerance
 end
 
----Tells whether all parts are finite: no NaN and no infinity.
+---Returns true if all parts are finite: no NaN and no infinity.
 ---@param c Color the colour
----@return boolean true when every part is finite
+---@return boolean true if every part is finite
 function Color.is_valid(c)
   check("Color.is_valid", c)
   -- x - x is 0 for finite numbers and NaN for the others.
@@ -325,7 +325,7 @@ end
 ---Returns the colour at t between two colours; alpha is mixed like the other parts.
 ---@param a Color the result for t = 0
 ---@param b Color the result for t = 1
----@param t number how far from a to b, not clamped
+---@param t number interpolation factor from a to b, not clamped
 ---@return Color the mixed colour
 function Color.lerp(a, b, t)
   if not istype(C, a) then bad_argument("Color.lerp", 1, "a", "Color", a) end
@@ -339,7 +339,7 @@ function Color.lerp(a, b, t)
   )
 end
 
----Returns the colour made darker or brighter; its alpha stays. `c * factor` is the same.
+---Returns a darker or brighter colour with the same alpha. `c * factor` is the same.
 ---@param c Color the colour
 ---@param factor number 0 gives black, 1 changes nothing
 ---@return Color the scaled colour
@@ -349,8 +349,8 @@ function Color.multiply(c, factor)
   return scaled(c, factor)
 end
 
----Returns a colour seen through another one: all parts multiplied, where 255 counts as 1.
----`a * b` is the same.
+---Returns a colour multiplied by a tint: all parts are multiplied, where 255 counts as 1. `a * b`
+---is the same.
 ---@param a Color the colour
 ---@param b Color the tint; white changes nothing
 ---@return Color the tinted colour
@@ -362,7 +362,7 @@ end
 
 local BAD_HEX = 'Color.from_hex: %s is not a colour: write "#rgb", "#rrggbb" or "#rrggbbaa"'
 
----Returns the colour that a hexadecimal notation names, as on the web; the "#" may be left out.
+---Returns the colour of a hexadecimal notation, as on the web; the "#" may be left out.
 ---@param hex string "#rgb", "#rrggbb" or "#rrggbbaa"
 ---@return Color the colour
 function Color.from_hex(hex)
@@ -390,7 +390,7 @@ function Color.to_hex(c)
   return alpha == 255 and text or text .. format("%02x", alpha)
 end
 
--- One part of the hexcone, from 0 to 1. Source: A. R. Smith, "Color gamut transform pairs",
+-- Returns one part of the hexcone, from 0 to 1. Source: A. R. Smith, "Color gamut transform pairs",
 -- SIGGRAPH 1978; in this form, the part numbers are 5, 3 and 1 for red, green and blue.
 local function hexcone(part, h, s, v)
   local k = (part + h / 60) % 6

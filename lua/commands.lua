@@ -1,5 +1,5 @@
--- The console's commands: words instead of Lua. Here is the table of them, and `help`; what each
--- does is in the file of what it is about. The console itself is in console.lua.
+-- Console commands: the table of commands, and `help`. Most commands are declared in the file of
+-- their subject. The console itself is in console.lua.
 local core = ...
 
 local type, tostring, select, unpack = type, tostring, select, unpack
@@ -11,16 +11,17 @@ local log, globals = core.log, core.globals
 local Application, Json = core.module("Application"), core.module("Json")
 
 local ARGUMENTS_MAX = 32
-local SENT_BYTES_MAX = 1048576 -- of one message to tools
+local SENT_BYTES_MAX = 1048576 -- in one message to tools
 
-local commands = {} -- by name: { usage, words, run }
+local commands = {} -- by name: { usage, words, run }; `words` describes the command
 
--- Declares a command. `run` gets its arguments as strings, and returns words for what is wrong.
+-- Declares a command. `words` describes it. `run` receives its arguments as strings and returns an
+-- error message, or nil.
 function core.command(name, usage, words, run)
   commands[name] = { usage = usage, words = words, run = run }
 end
 
--- Runs a command: true, or nil and what is wrong.
+-- Runs a command. Returns true, or nil and an error message.
 local function run(name, ...)
   local command = commands[name]
   if not command then
@@ -35,7 +36,7 @@ local function run(name, ...)
   return true
 end
 
--- The words of a line; what stands in quotes is one.
+-- Splits a line at spaces. Quoted text is one argument.
 local function split(line)
   local words = {}
   local rest = line
@@ -51,9 +52,9 @@ local function split(line)
   return words
 end
 
--- Whether a line is a command, which then has run, and what was wrong with it. A line that Lua
--- could mean is Lua's: one that goes on as an expression or a statement does, and one whose first
--- word the game itself uses.
+-- Runs a line if it is a command. Returns true if it was a command, and the error message if it
+-- failed. A line that can be Lua is left to Lua: a line that continues as an expression or a
+-- statement, or a line whose first name the game itself uses.
 function core.try_command(line)
   local name, rest = match(line, "^%s*([%a_][%w_]*)(.*)$")
   if not name or not commands[name] or globals[name] ~= nil
@@ -65,10 +66,10 @@ function core.try_command(line)
   return true, problem
 end
 
----Runs a command of the console, as if it were typed there: `graph`, `perfhud`, `profiler`,
----`memory_tree`, `pause`, `help`. In a release there is no console, and nothing happens.
+---Runs a console command, as if it were typed there: `graph`, `perfhud`, `profiler`, `memory_tree`,
+---`pause`, `help`. A release has no console, and the call does nothing.
 ---@param command string its name
----@param ... any its arguments, of which the words count
+---@param ... any its arguments, which are converted to strings
 function Application.console_command(command, ...)
   core.no_reload("Application.console_command")
   if type(command) ~= "string" then
@@ -86,11 +87,12 @@ function Application.console_command(command, ...)
   end
 end
 
----Sends a message to the tools that look into the game and follow its stream `game`: what a tool
----asked the game to find out, progress, a choice that the player made. It says what it is in
----`type`; one of the type `message` is a line for people, with `level` ("info", "warning" or
----"error"), `system` and `message`. Where nobody follows, and in a release, nothing happens.
----@param message table plain data as for `Json.encode`, with a text `type`; at most 1 MiB as JSON
+---Sends a message to the connected tools that follow the stream `game`: the answer to a tool's
+---request, progress, a choice that the player made. The field `type` names the type of the message.
+---A message of the type `message` is a line for people, with `level` ("info", "warning" or
+---"error"), `system` and `message`. If no tool follows the stream, and in a release, the call does
+---nothing.
+---@param message table plain data as for `Json.encode`, with a string `type`; at most 1 MiB as JSON
 function Application.console_send(message)
   core.no_reload("Application.console_send")
   if type(message) ~= "table" then
@@ -102,7 +104,7 @@ function Application.console_send(message)
       .. "is")
   elseif message.id ~= nil then
     raise("Application.console_send: argument #1 'message' has a field 'id', by which tools know "
-      .. "the answers to what they ask: call it otherwise")
+      .. "the answers to their requests: rename it")
   end
   local text = Json.encode(message)
   if #text > SENT_BYTES_MAX then
@@ -112,7 +114,7 @@ function Application.console_send(message)
   core.console_send(text)
 end
 
-core.command("help", "help [command]", "What there is, or how a command is used.", function(name)
+core.command("help", "help [command]", "Lists the commands, or explains a command.", function(name)
   if name and not commands[name] then
     return "there is no command '" .. name .. "'"
   end
@@ -131,7 +133,7 @@ local function log_lines(text)
 end
 
 core.command("profiler", "profiler [reset|scripts]",
-  "The table of scopes; begins it anew; samples scripts, and once more says where they were.",
+  "Shows the table of scopes; resets it; starts to sample scripts, and then shows the samples.",
   function(word)
     local Profiler = core.module("Profiler")
     if word == nil then
@@ -144,19 +146,19 @@ core.command("profiler", "profiler [reset|scripts]",
       log_lines(Profiler.stop_sampling().text)
     else
       Profiler.start_sampling()
-      log("info", "scripts are sampled: profiler scripts, once more, tells where they were")
+      log("info", "scripts are sampled: run profiler scripts again to see where they were")
     end
   end)
 
-core.command("pause", "pause", "Has the game stand, or go on where it stands.", function()
+core.command("pause", "pause", "Pauses the game, or resumes it.", function()
   core.wish_pause()
 end)
 
-core.command("refresh", "refresh", "Takes what changed in the game's folder.", function()
+core.command("refresh", "refresh", "Reloads what changed in the game's folder.", function()
   core.wish_refresh()
 end)
 
-core.command("reload", "reload <kind>", "Takes all resources of a kind again: lua, texture, …",
+core.command("reload", "reload <kind>", "Reloads all resources of a kind: lua, texture, …",
   function(kind)
     if kind == nil then return "a kind is missing" end
     local _, problem = core.wish_reload(kind)
@@ -164,8 +166,8 @@ core.command("reload", "reload <kind>", "Takes all resources of a kind again: lu
   end)
 
 core.command("renderer", "renderer settings",
-  "Which adapter draws, and the renderer's settings, as settings.sjson has them.", function(word)
-    if word ~= "settings" then return "'settings' is all that there is" end
+  "Shows the adapter that draws, and the renderer's settings as in settings.sjson.", function(word)
+    if word ~= "settings" then return "'settings' is the only choice" end
     for _, row in ipairs(core.render_settings()) do
       log("info", format("%-28s %s", row.name, row.value))
     end
@@ -178,7 +180,7 @@ core.command("physics", "physics", "Shows the shapes of all actors as lines, or 
     local World, PhysicsWorld = core.module("World"), core.module("PhysicsWorld")
     shows_actors = not shows_actors
     for _, world in ipairs(Application.worlds()) do
-      -- Not every world has physics.
+      -- `World.physics_world` raises for a world without physics.
       local has, physics = pcall(World.physics_world, world)
       if has then PhysicsWorld.set_debug_draw(physics, shows_actors) end
     end

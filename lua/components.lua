@@ -1,5 +1,5 @@
--- Components that are scripts (`components/NAME.lua` of a game), and the order in which a world's
--- components are updated. The engine's own components are native, and take part by name.
+-- Script components (`components/NAME.lua` of a game), and the order in which a world's components
+-- are updated. The engine's own components are native and take part in the order by name.
 local core = ...
 
 local type, next, tostring, unpack = type, next, tostring, unpack
@@ -14,25 +14,25 @@ local copy, merge = core.copy, core.kept.merge
 local World, Unit = core.module("World"), core.module("Unit")
 local Application = core.module("Application")
 
--- A native row; frame.lua uses its name for its own.
+-- A native function. frame.lua uses the same name, `core.update`, for its own function.
 local update_systems = core.update
 
--- The native steps of a world's update that scripts can stand between, in their own order. Scripts
--- stand before the first of them unless they say `after`.
+-- Native steps of a world's update, in execution order. Scripts can run between these steps. A
+-- script runs before the first step unless it names a step under `after`.
 local NATIVE = { "physics", "scene_graph" }
 
--- Of each type of component, by name: { name =, module =, units = { by world: list }, gone = { by
--- world: set of units that ended and are still in the list, with their `count` } }
+-- Component types by name: { name =, module =, units = { by world: list }, gone = { by world: set
+-- of units that were destroyed and are still in the list, with their `count` } }
 local types = {}
-local order -- the names of native steps and of types, sorted; nil when a type came
-local parts_of = {} -- by unit: the parts that are scripts, as far as they have heard of it
-local updating, updating_in, updating_of -- the component whose update runs, its coroutine, world
-local ending = {} -- units that end after it: unit -> place; and { world, unit }, in order
-local ended = 0 -- how many of these have ended
-local dying = {} -- units whose components hear of their end: unit -> its world
-local half = {} -- units whose components hear of them: { world =, unit =, telling = } or false
+local order -- sorted names of native steps and types; nil after a type was added
+local parts_of = {} -- by unit: its script components that have been notified of it
+local updating, updating_in, updating_of -- the component that updates, its coroutine, its world
+local ending = {} -- destroyed after that update: unit -> location; list of { world, unit }
+local ended = 0 -- number of units in `ending` that are already destroyed
+local dying = {} -- units whose `unspawned` callbacks run: unit -> its world
+local half = {} -- units whose `spawned` callbacks run: { world =, unit =, telling = } or false
 
--- Whether no module of the game is the component of that name.
+-- Returns true if the game has no module for the component of that name.
 local function is_nowhere(name)
   local module = "components." .. name
   local known = core.modules[module] or core.preload[module] or core.stand_ins[module]
@@ -40,7 +40,7 @@ local function is_nowhere(name)
   return not known and core.read_script(module).missing ~= nil
 end
 
--- What may have been meant by a component that is nowhere, as words to add.
+-- Returns a "did you mean" suffix for the message about a missing component, or "".
 local function hint(name, ...)
   local names = { ... }
   for _, native in ipairs(core.component_names()) do names[#names + 1] = native end
@@ -51,11 +51,11 @@ local function hint(name, ...)
   return near and ", did you mean '" .. near .. "'?" or ""
 end
 
--- The functions of a component that the engine calls.
+-- Component functions that the engine calls.
 local CALLED = { "spawned", "unspawned", "update", "inspect" }
 
--- Whether a word is a name with one slip: a letter too many, too few or another, or two that have
--- changed places.
+-- Returns true if a word differs from a name by one typing error: an extra, missing or wrong
+-- letter, or two letters swapped.
 local function is_slip(word, name)
   local first, last = 1, 0
   while byte(word, first) == byte(name, first) and first <= #word do first = first + 1 end
@@ -67,8 +67,9 @@ local function is_slip(word, name)
   return word ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
 end
 
--- A function that is nearly called like one of those would never be called, and nothing would say
--- so. Told once; to `engine check` it is a fault.
+-- Reports functions whose name is almost a name in `CALLED`: the engine would never call such a
+-- function, and no error would appear. Each name is reported once. In `engine check`, the report is
+-- an error.
 local function check_names(kind)
   local module, told = kind.module, kind.slips or {}
   kind.slips = told
@@ -90,13 +91,13 @@ local function type_of(name, unit)
   if known then return known end
   for _, native in ipairs(NATIVE) do
     if native == name then
-      raise(format("World.spawn_unit: unit %q has the component '%s', which is the name of a step "
-        .. "of the engine's: rename it", Unit.debug_name(unit), name))
+      raise(format("World.spawn_unit: unit %q has the component '%s', which is the name of an "
+        .. "engine step: rename it", Unit.debug_name(unit), name))
     end
   end
   if is_nowhere(name) then
-    raise(format("World.spawn_unit: unit %q has the component '%s', which is not there%s: the "
-      .. "engine has %s, and one of the game's own is a module components/%s.lua",
+    raise(format("World.spawn_unit: unit %q has the component '%s', which does not exist%s: "
+      .. "the engine has %s, and a component of the game is a module components/%s.lua",
       Unit.debug_name(unit), name, hint(name), concat(core.component_names(), ", "), name))
   end
   local module = core.require("components." .. name)
@@ -111,7 +112,8 @@ local function type_of(name, unit)
   return known
 end
 
--- What a module says under `after` or `before`: a list of names, or one.
+-- Returns the names that a module lists under `after` or `before`. A single string is a list of
+-- one.
 local function named(kind, key)
   local list = kind.module[key]
   if list == nil then return {} end
@@ -123,19 +125,21 @@ local function named(kind, key)
   return list
 end
 
--- Refuses what `after` or `before` names and is nowhere: what is there need not be used yet.
+-- Raises if `after` or `before` names a component that does not exist. A component that exists but
+-- has no unit yet is accepted.
 local function check_named(kind, key, other)
   for _, native in ipairs(core.component_names()) do
     if native == other then return end
   end
   if type(other) ~= "string" or is_nowhere(other) then
-    raise(format("components/%s.lua: '%s' names %s, which is no component%s", kind.name, key,
+    raise(format("components/%s.lua: '%s' names %s, which is not a component%s", kind.name, key,
       core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
   end
 end
 
--- Who waits for whom in a circle, of those that are not done, beginning with the first by name. All
--- that are left wait for one that is left, so whoever follows them comes to where it was.
+-- Returns a dependency cycle among the unfinished names as a message, beginning with its first name
+-- in alphabetical order. Every unfinished name waits for an unfinished name, so the search always
+-- returns to a name that it has visited.
 local function circle(before, done, name)
   local way, seen = {}, {}
   while not seen[name] do
@@ -158,7 +162,8 @@ local function circle(before, done, name)
   return concat(words, " → ")
 end
 
--- Sorts what has to run by `after` and `before`; alphabetical where nothing is said.
+-- Sorts native steps and types by `after` and `before`; the order is alphabetical where neither
+-- decides.
 local function sorted()
   local before = {} -- name -> set of names that run earlier
   for i, name in ipairs(NATIVE) do
@@ -213,7 +218,7 @@ local function sorted()
   return result
 end
 
--- Takes those units out of a component's list that have ended; the others keep their order.
+-- Removes destroyed units from a component's list. The other units keep their order.
 local function tidy(kind, world)
   local gone = kind.gone[world]
   if not gone then return end
@@ -229,13 +234,13 @@ local function tidy(kind, world)
   for i = #list, kept + 1, -1 do list[i] = nil end
 end
 
--- Forgets the types of which no unit is left anywhere; whether there were any.
+-- Removes the types that have no unit in any world. Returns true if it removed any.
 local function forget_unused()
   local forgot = false
   for _, name in ipairs(core.names(types)) do
     local used = false
     for world, list in next, types[name].units do
-      -- Nothing is being updated here.
+      -- No update runs here, so the list may change.
       tidy(types[name], world)
       used = used or #list > 0
     end
@@ -244,8 +249,8 @@ local function forget_unused()
   return forgot
 end
 
--- The order of what there is. What is wrong with components that nobody has any more stops no
--- world.
+-- Returns the update order of all types. Errors in components that no unit uses any more are
+-- ignored, so that they stop no world.
 local function ordered()
   local fine, result = pcall(sorted)
   if not fine then
@@ -264,7 +269,8 @@ local function list_of(kind, world)
   return list
 end
 
--- Notes that a unit in a component's list has ended: all of these are taken out at once.
+-- Records that a unit in a component's list was destroyed. Recorded units are removed from the list
+-- in one pass.
 local function note_gone(kind, world, unit)
   local gone = kind.gone[world]
   if not gone then
@@ -278,7 +284,7 @@ local function note_gone(kind, world, unit)
   if not updating and gone.count * 2 > #list_of(kind, world) then tidy(kind, world) end
 end
 
--- Calls a component's function, if it has one, with the error's context.
+-- Calls a function of a component, if the component has it. Raises if the value is not a function.
 local function tell(kind, name, units, dt)
   local fn = kind.module[name]
   if fn == nil then return end
@@ -289,7 +295,8 @@ local function tell(kind, name, units, dt)
   fn(units, dt)
 end
 
--- Gives a unit what its parts say, where nothing is said yet.
+-- Copies the fields of a unit's parts into the unit's data. Values that the unit has already are
+-- kept.
 local function give_data(unit, parts)
   local data = core.unit_data[unit]
   if not data then
@@ -311,8 +318,8 @@ local function give_data(unit, parts)
   end
 end
 
--- Sorts the parts of units by their components: by name, { kind =, units =, parts = }. A unit that
--- has a component twice is in two of them.
+-- Groups the parts of units by component name: { kind =, units =, parts = }. A unit that has a
+-- component twice is in two groups.
 local function grouped(units, parts)
   local groups = {}
   for i, unit in ipairs(units) do
@@ -332,11 +339,11 @@ local function grouped(units, parts)
   return groups
 end
 
--- Tells a component of all units of a group that are still there.
+-- Calls a component's `spawned` with all units of a group that still exist.
 local function tell_spawned(world, group, entries)
   local list, told = list_of(group.kind, world), {}
   for i, unit in ipairs(group.units) do
-    -- A component may have ended it.
+    -- The callback of another component may have destroyed the unit.
     if Unit.alive(unit) then
       list[#list + 1], told[#told + 1] = unit, unit
       local parts = parts_of[unit]
@@ -348,7 +355,8 @@ local function tell_spawned(world, group, entries)
   for _, unit in ipairs(group.units) do entries[unit].telling = nil end
 end
 
--- Tells components of units that came, each component once; `parts[i]` are those of `units[i]`.
+-- Calls the components' `spawned` for new units, once per component; `parts[i]` are the parts of
+-- `units[i]`.
 function core.components_spawned(world, units, parts)
   local first, entries = #half + 1, {}
   for i, unit in ipairs(units) do
@@ -374,15 +382,15 @@ function core.components_spawned(world, units, parts)
   end
 end
 
--- What an error has left half made or half ended ends now, with the frame: nobody has its handle,
--- or it was to end.
+-- Destroys units that an error left half spawned or half destroyed, in the next frame: the game has
+-- no handle of a half-spawned unit, and a half-destroyed unit was to be destroyed.
 local function end_halves()
   local made, dead = half, dying
   half, dying = {}, {}
   for i = 1, #made do
     local unit = made[i] and made[i].unit
     if unit and Unit.alive(unit) then
-      -- The last did not get to the end of its `spawned`.
+      -- The last component's `spawned` did not finish.
       local told = parts_of[unit]
       local last = made[i].telling and told and told[#told]
       if last then
@@ -398,7 +406,7 @@ local function end_halves()
   end
 end
 
--- Forgets a unit's components; those that have not heard of its end will not.
+-- Removes a unit's components. Components that have not been notified of its end are not notified.
 function core.forget_parts(world, unit)
   for _, part in ipairs(parts_of[unit] or {}) do note_gone(types[part.component], world, unit) end
   parts_of[unit] = nil
@@ -406,8 +414,8 @@ end
 
 local function check_not_dying(unit)
   if dying[unit] then
-    raise(format("World.destroy_unit: the unit %q ends already: its components are being told "
-      .. "(unspawned), and need not end it", Unit.debug_name(unit)))
+    raise(format("World.destroy_unit: the unit %q is already being destroyed: its components are "
+      .. "being notified (unspawned), and need not destroy it", Unit.debug_name(unit)))
   end
 end
 
@@ -419,7 +427,7 @@ function core.components_unspawned(world, unit)
   dying[#dying + 1] = unit
   for i = #parts, 1, -1 do
     local kind = types[parts[i].component]
-    -- Who has heard of its end is not given it again, though another fails.
+    -- A component that was notified is not notified again, even if another component raises.
     parts[i] = nil
     note_gone(kind, world, unit)
     tell(kind, "unspawned", { unit })
@@ -429,20 +437,21 @@ function core.components_unspawned(world, unit)
   if dying[#dying] == unit then dying[#dying] = nil end
 end
 
--- Whether a unit ends anyway, so that whoever ends all of a level need not end it.
+-- Returns true if a unit is already going to be destroyed, so that destroying a level can skip it.
 function core.is_ending(unit)
   return ending[unit] ~= nil or dying[unit] ~= nil
 end
 
--- The function that updates components, for the search below.
+-- Function that updates components. `core.updating` searches the stack for it.
 local update_components
 
--- Whether a component is being updated now. An error that was caught leaves it noted that one is:
--- then no such call is on the stack any more. `within`: that of the caller does not count.
+-- Returns true if a component update is running. After a caught error, `updating` is still set, but
+-- the stack no longer contains the update function. If `within` is true, the caller's own update
+-- call does not count.
 function core.updating(within)
   if not updating then return false end
   local thread = updating_in
-  -- The stack of the main one cannot be seen from others; it waits for them.
+  -- The main coroutine's stack cannot be read from other coroutines; it waits for them.
   if thread == nil and running() ~= nil then return true end
   if thread == running() then thread = nil end
   local level = thread and 0 or within and 3 or 2
@@ -458,32 +467,32 @@ function core.updating(within)
   return false
 end
 
--- The component that is being updated in a world, if one is.
+-- Returns the name of the component that is being updated in a world, or nil.
 function core.updating_in_world(world)
   return core.updating() and updating_of == world and updating or nil
 end
 
--- Notes that a unit ends when the update of the running component has ended; false if it need not
--- wait, for it is no unit of that world.
+-- Schedules a unit to be destroyed after the running component's update. Raises if the unit is
+-- already being destroyed.
 function core.destroy_later(world, unit)
   core.destroy_unit(world, unit)
   check_not_dying(unit)
   if ending[unit] then
-    raise(format("World.destroy_unit: the unit ends already after the update of '%s': %s asked "
-      .. "for it", updating, ending[unit]))
+    raise(format("World.destroy_unit: the unit already ends after the update of '%s': %s "
+      .. "requested it", updating, ending[unit]))
   end
   ending[unit] = core.place()
   ending[#ending + 1] = { world, unit }
   return true
 end
 
--- An error in one leaves the others to be ended by the next call.
+-- Destroys the scheduled units. If one raises, the next call destroys the others.
 local function end_units()
   while ended < #ending do
     ended = ended + 1
     local world, unit = ending[ended][1], ending[ended][2]
     ending[unit] = nil
-    -- Its world may have ended since; what failed to end does so with the frame.
+    -- The unit's world may be gone. `end_halves` destroys a unit whose `unspawned` failed.
     if Unit.alive(unit) and not dying[unit] then core.destroy_now(world, unit) end
   end
   if ended > 0 then ending, ended = {}, 0 end
@@ -491,7 +500,7 @@ end
 
 core.end_units = end_units
 
--- An error may have left the last update in its middle.
+-- Resets the state that an error in the last update may have left.
 function core.begin_components()
   updating = nil
   end_units()
@@ -500,8 +509,8 @@ end
 
 local update_native = World.update
 
--- The native row with what scripts add to it: components, in the order of what they say under
--- `after` and `before`, between the engine's own systems.
+-- Runs the native `World.update`, then the script components between the engine's own systems, in
+-- the order of their `after` and `before`.
 function update_components(...)
   update_native(...)
   local world, delta = ...
@@ -510,9 +519,10 @@ function update_components(...)
       .. "' is being updated: call it in update(dt)")
   end
   if not order then order = ordered() end
-  -- A component may spawn units with components that are new.
+  -- A component may spawn units with new component types, which clears `order`.
   local steps = order
-  -- Native steps wait until a script comes or all is done: those that nothing parts run together.
+  -- Native steps are deferred until a script runs or all steps are done: steps with no script
+  -- between them run in one call.
   local physics, scene_graph = false, false
   for i = 1, #steps do
     local kind = types[steps[i]]
@@ -530,7 +540,7 @@ function update_components(...)
     elseif steps[i] == "scene_graph" then
       scene_graph = true
     elseif core.has_questions() then
-      -- Scripts have the answers, before nodes are computed.
+      -- Scripts receive the answers of physics queries before scene nodes are computed.
       if update_systems(world, delta, true, false) then core.answer_questions(world) end
     else
       physics = true
@@ -547,7 +557,7 @@ function core.inspect_components(unit)
     lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
     local module = types[part.component].module
     if type(module.inspect) == "function" then
-      -- The others are shown all the same.
+      -- One failing `inspect` does not hide the other components.
       local fine, words = pcall(module.inspect, unit)
       lines[#lines + 1] = (fine and "  " or "  its inspect fails: ") .. tostring(words)
     end
@@ -555,8 +565,9 @@ function core.inspect_components(unit)
   return lines
 end
 
--- Components whose module was reloaded keep their units; a changed order counts at once. One that
--- returns another table than before is that from now on; where it returns none, the old one stays.
+-- Updates the component types after a reload. Units stay with their component, and a changed order
+-- takes effect at once. If a module returns another table than before, that table is used; if it
+-- returns no table, the old one stays in use.
 function core.components_reloaded()
   order = nil
   for _, name in ipairs(core.names(types)) do
@@ -565,7 +576,7 @@ function core.components_reloaded()
       kind.module, kind.refused = module, nil
       check_names(kind)
     elseif module ~= nil and module ~= kind.refused then
-      -- Files that are saved later say nothing new of it.
+      -- The error is not repeated when other files are saved later.
       kind.refused = module
       core.log("error", format("components/%s.lua must return a table, and returned %s: what it "
         .. "returned before stays in use", name, core.describe(module)))
@@ -573,7 +584,7 @@ function core.components_reloaded()
   end
 end
 
--- The world is gone, with the lists of its units.
+-- Drops a destroyed world's lists of units.
 function core.forget_components(world)
   for _, kind in next, types do
     kind.units[world], kind.gone[world] = nil, nil

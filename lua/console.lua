@@ -1,5 +1,6 @@
--- The console: a line of Lua that runs in the game, over its picture, and the last lines of the
--- log. Opened and closed with a key (settings.sjson: console.key), never in a release.
+-- In-game console: an input line that runs Lua in the game, drawn over the frame with the latest
+-- lines of the log. A key opens and closes it (settings.sjson: console.key). Releases have no
+-- console.
 local core = ...
 
 local tostring, pcall, select = tostring, pcall, select
@@ -13,16 +14,16 @@ local Application = core.module("Application")
 
 local HISTORY_MAX = 100
 local INPUT_BYTES_MAX = 4096
-local WORDS_SHOWN = 40 -- of a completion
+local WORDS_SHOWN = 40 -- completions shown
 local SIZE, LINE, MARGIN = 14, 18, 10 -- logical pixels
 local GROUND, EDGE = C(224, 14, 16, 22), C(255, 80, 160, 255)
 local WORDS, TYPED = C(255, 200, 204, 210), C(255, 255, 255, 255)
 local BAD, CAREFUL = C(255, 255, 120, 110), C(255, 255, 206, 110)
 
 local open = false
-local key -- the toggle's name; false where there is no console
+local key -- name of the toggle key; false if there is no console
 local before, after = "", "" -- the input before and after the cursor
-local history, at = {}, 0 -- at: which entry is shown, 0 for none
+local history, at = {}, 0 -- at: index of the shown history entry from the newest, 0 for none
 
 local function toggle_key()
   if key == nil then
@@ -32,7 +33,7 @@ local function toggle_key()
   return key
 end
 
--- Shows the values of a line, as tools see them: tables with their fields.
+-- Logs the results of a line, formatted as for tools: tables with their fields.
 local function report(ok, ...)
   if not ok then
     log("error", tostring((...)))
@@ -45,7 +46,7 @@ local function report(ok, ...)
   end
 end
 
--- Runs a line: as an expression whose values are shown, or as statements.
+-- Runs a line as a command, as an expression whose values are shown, or as statements.
 local function run(text)
   log("info", "> " .. text)
   local is_command, problem = core.try_command(text)
@@ -82,8 +83,8 @@ local function recall(step)
   before, after = at > 0 and history[#history + 1 - at] or "", ""
 end
 
--- Puts in what all words have in common with which the name before the cursor could go on, and
--- shows them where there are several.
+-- Inserts the common prefix of all completions of the name before the cursor. If there are several
+-- and the prefix adds no characters, lists the completions.
 local function complete()
   local answer = core.tool_complete(before)
   local words, start = answer.words, answer.start
@@ -104,12 +105,12 @@ local keys = {
   tab = complete,
 }
 
--- Takes what was typed since the last frame.
+-- Processes the keys typed since the last frame.
 function core.update_console()
   local name = toggle_key()
   if not name then return end
   if Keyboard.pressed(name) then
-    -- What the key itself types in this frame is no input.
+    -- The character that the toggle key types is not input.
     open = not open
     return
   end

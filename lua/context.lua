@@ -1,5 +1,5 @@
--- `Script.context`, alone in this file: the report of an error knows its frames by the file's name
--- and reads the first two locals.
+-- `Script.context`, alone in this file: the error report identifies its stack frames by the file's
+-- name and reads the first two locals.
 local core = ...
 
 local type, bad_argument = type, core.bad_argument
@@ -9,12 +9,13 @@ local function results(...)
   return ...
 end
 
----Says what the game is doing while a function runs: an error inside shows the line. Contexts nest.
----@param name string what is being done, with its colon: "When spawning wave:"
----@param data string what it is done with
+---Calls a function and names its task: the report of an error inside it shows the name and the
+---data. Contexts nest.
+---@param name string the task, with its colon: "When spawning wave:"
+---@param data string the object of the task
 ---@param fn function the function to call
 ---@param ... any its arguments
----@return any ... what the function returns
+---@return any ... the function's results
 function Script.context(name, data, fn, ...)
   if type(name) ~= "string" then
     bad_argument("Script.context", 1, "name", "string", name)
@@ -23,7 +24,7 @@ function Script.context(name, data, fn, ...)
   elseif type(fn) ~= "function" then
     bad_argument("Script.context", 3, "fn", "function", fn)
   end
-  -- Not a tail call: this frame has to stay on the stack.
+  -- Not a tail call: this stack frame must stay on the stack.
   return results(fn(...))
 end
 

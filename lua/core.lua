@@ -1,4 +1,4 @@
--- What every other prelude file stands on: errors with words, module tables, descriptions. Runs
+-- Base of the prelude: error functions, module tables, descriptions of values. This file runs
 -- first. Games never see the table `core`.
 
 local core, options = ...
@@ -11,8 +11,8 @@ local place = core.place
 core.ffi, core.debug, core.jit = require("ffi"), debug, jit
 core.os, core.io, core.loaded = os, io, package.loaded
 core.globals, core.options = _G, options
--- The coroutine that died last of an error, and the error, for everyone who resumed one: it still
--- has its stack, which reports show. The main state is known as "main".
+-- The coroutine that died last of an error, and the error, by the coroutine that resumed it. The
+-- dead coroutine still has its stack, which reports show. The main state has the key "main".
 core.died = setmetatable({}, { __mode = "k" })
 local running = coroutine.running
 
@@ -20,7 +20,8 @@ function core.note_death(thread, problem)
   core.died[running() or "main"] = { thread, problem }
 end
 
--- The libraries that games get: copies of ours, so that nothing a game does to them reaches us.
+-- The libraries that games get: copies of the standard libraries, so that changes that a game makes
+-- do not affect the engine.
 for _, name in pairs({ "string", "table", "math", "coroutine", "os", "bit" }) do
   local copy = {}
   for key, value in pairs(_G[name]) do
@@ -30,7 +31,7 @@ for _, name in pairs({ "string", "table", "math", "coroutine", "os", "bit" }) do
 end
 
 if options.jit then
-  -- LuaJIT's default limits throw all compiled code away again and again in wide game code.
+  -- With LuaJIT's default limits, large games discard all compiled code again and again.
   jit.opt.start("maxtrace=16000", "maxmcode=65536")
 else
   jit.off()
@@ -45,13 +46,13 @@ function core.module(name)
   return module
 end
 
--- Raises with the place of the game's own line before the words.
+-- Raises an error whose message begins with the location of the game's own line.
 function core.raise(message)
   local where = place()
   error(where ~= "" and where .. ": " .. message or message, 0)
 end
 
--- The words for a value in an error: nil, number 3.5, string "x", Vector3, table.
+-- Describes a value for an error message: nil, number 3.5, string "x", Vector3, table.
 function core.describe(value)
   local kind = type(value)
   if kind == "number" then
@@ -81,7 +82,7 @@ function core.suggest(word, names)
   return core.nearest(word, names)
 end
 
--- The names in a table, sorted.
+-- Returns the string keys of a table, sorted.
 function core.names(set)
   local names = {}
   for name in pairs(set) do
@@ -93,7 +94,7 @@ function core.names(set)
   return names
 end
 
--- Checks a table of options: every key must be known. `known` has the names as keys.
+-- Checks a table of options: every key must be in `known`, which has the names as keys.
 function core.check_options(name, index, argument, value, known)
   if value == nil then
     return
@@ -110,7 +111,7 @@ function core.check_options(name, index, argument, value, known)
   end
 end
 
--- Native code reads vectors by the number of their type.
+-- Registers the FFI type ids of the vectors: native code identifies vectors by the id.
 function core.note_ctypes()
   for name, ctype in pairs(core.ctypes) do
     core.note_ctype(name, tonumber(core.ffi.typeof(ctype)))
@@ -121,18 +122,18 @@ function core.layout_check()
   return core.reads_vector(core.make_vector3(1, 2, 3))
 end
 
--- Raises during the trial run of a changed file, in functions of the prelude that have effects.
--- Native functions are marked in their rows.
+-- Raises during the dry run of a changed file. Prelude functions with side effects call it. Native
+-- functions have a flag in their rows instead.
 function core.no_reload(name)
   if core.reloading then
     core.raise(name .. ": " .. core.no_reload_words())
   end
 end
 
--- The real table behind each protected one.
+-- The real table of each protected table.
 core.protected = {}
 
--- Protects a table: its own keys cannot be replaced, new ones can be added.
+-- Returns a protected view of a table: its own keys cannot be replaced, new keys can be added.
 function core.protect(name, real)
   local own = {}
   for key in pairs(real) do

@@ -1,7 +1,8 @@
--- Coroutines, and the native stack that those inside each other share. LuaJIT bounds the Lua stack
--- of each coroutine and not the native one, so the engine resumes coroutines itself (raise.c),
--- which refuses where too little of it is left. The engine's own Lua uses the same functions: a
--- game's function runs in a coroutine of `Timer.run` and of the test library, too.
+-- Coroutines, and the native stack that nested coroutines share. LuaJIT limits the Lua stack of
+-- each coroutine, but not the native stack. The engine therefore resumes coroutines itself
+-- (raise.c), and refuses if too little native stack is left. The engine's own Lua uses the same
+-- functions, because a game's function also runs in a coroutine of `Timer.run` or of the test
+-- library.
 local core = ...
 
 local type, coroutine = type, coroutine
@@ -27,13 +28,13 @@ local function wrap(fn)
   return make_wrapped(resume, note_death, refuse_wrapped, create(fn))
 end
 
--- Both in the games' library and in the one that the files after this one see.
+-- Replaces both the games' library and the library that the later prelude files use.
 core.coroutine.resume = core.make_resume(resume, note_death, refuser("coroutine.resume"))
 core.coroutine.wrap = wrap
 coroutine.resume, coroutine.wrap = core.coroutine.resume, wrap
 
--- The same for the coroutines that the engine starts, in the words of the function that starts
--- them.
+-- Resumes coroutines that the engine starts, with the same check of the native stack. Its error
+-- names `Timer.run`, which starts them.
 core.resume_timer = core.make_resume(resume, note_death, function()
   raise("Timer.run: coroutines start each other too deep: does one start itself without waiting?")
 end)

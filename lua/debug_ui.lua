@@ -1,7 +1,7 @@
--- `DebugUi`: windows for a game's makers, drawn and asked in the same call, in every frame anew (an
--- immediate-mode kit, named as Lua users of Dear ImGui's bindings expect). Here: the frame, the
--- mouse, windows and the order in which things stand. Widgets are in debug_ui_widgets.lua and
--- debug_ui_data.lua. In a release nothing is shown, and every widget gives back what it was given.
+-- `DebugUi`: an immediate-mode GUI for debug windows, with the names that users of Dear ImGui's Lua
+-- bindings expect. Each call draws a widget and returns its state in the same frame. This file has
+-- the frame, the mouse, the windows and their z-order. Widgets are in debug_ui_widgets.lua and
+-- debug_ui_data.lua. In a release, no window is shown and every widget returns its input value.
 local core = ...
 
 local type, format = type, string.format
@@ -13,8 +13,8 @@ local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
 local Mouse, Application = core.module("Mouse"), core.module("Application")
 
 ---@module DebugUi
----Windows for a game's makers, described anew in every frame: lists, sliders, switches, curves.
----A widget takes a value, and gives back what the mouse or the keys made of it.
+---Debug windows, described again in every frame: lists, sliders, switches, curves. A widget takes a
+---value and returns the value after input from the mouse or the keyboard.
 ---@example
 ---   local speed = 4
 ---   if DebugUi.begin_window("Player") then
@@ -24,11 +24,11 @@ local Mouse, Application = core.module("Mouse"), core.module("Application")
 ---   DebugUi.end_window()
 ---   assert(speed == 4)
 
--- Logical pixels.
+-- Sizes in logical pixels.
 local SIZE, ROW, GAP, PAD = 13, 19, 4, 8
 local TITLE = 22
 local WIDTH, HEIGHT, LEAST = 300, 220, 60
--- Layers of the overlay: each window has some of its own, popups stand over all.
+-- Layers of the overlay: each window has a range of layers, and popups are above all windows.
 local FIRST_LAYER, WINDOW_LAYERS, POPUP_LAYER = 100, 10, 20000
 
 local color = {
@@ -46,28 +46,28 @@ local color = {
 
 local OPTIONS = { markup = false }
 
--- Everything that the kit's files share.
+-- State and functions that the DebugUi files share.
 local ui = {
   color = color, SIZE = SIZE, ROW = ROW, GAP = GAP, PAD = PAD,
   windows = {}, -- by id
-  order = {}, -- from the back to the front
-  stack = {}, -- windows that are begun
-  ids = {}, -- what push_id pushed
+  order = {}, -- back to front
+  stack = {}, -- windows between `begin_window` and `end_window`
+  ids = {}, -- the stack of pushed ids
   mouse = { x = -1, y = -1, down = false, pressed = false, released = false, wheel = 0 },
-  state = {}, -- what widgets keep, by id
+  state = {}, -- state that widgets keep between frames, by id
   frame = -1,
 }
 core.debug_ui = ui
 
 local release
 
--- Whether nothing is shown: a release.
+-- Returns true in a release, where no window is shown.
 function ui.is_off()
   if release == nil then release = Application.build() == "release" end
   return release
 end
 
--- The words of a label, without what stands after "##", which only tells it from others.
+-- Returns the visible text of a label. The part from "##" on only makes the label's id unique.
 function ui.words(label)
   local at = label:find("##", 1, true)
   return at and label:sub(1, at - 1) or label
@@ -78,8 +78,8 @@ function ui.id(label)
   return window.id .. "/" .. table.concat(ui.ids, "/") .. "/" .. label
 end
 
--- Raises if an argument is not of its type. `spec`: names and types, in turn; "?" at the end of a
--- type lets it be nil.
+-- Raises if an argument has the wrong type. `spec` alternates names and types; "?" at the end of a
+-- type also allows nil.
 function ui.check(name, spec, ...)
   for i = 1, #spec, 2 do
     local wanted, value = spec[i + 1], (select((i + 1) / 2, ...))
@@ -91,7 +91,7 @@ function ui.check(name, spec, ...)
   end
 end
 
--- The same for a widget, which stands in a window.
+-- Checks a widget's arguments. Also raises if no window has begun.
 function ui.widget(name, spec, ...)
   ui.check(name, spec, ...)
   if not ui.window and not ui.is_off() then
@@ -110,15 +110,15 @@ function ui.rect(x, y, w, h, fill, above)
   Gui.rect(ui.gui, V3(x, y, ui.layer + (above or 1)), V2(w, h), fill)
 end
 
--- Text in the middle of a row's height.
+-- Draws text, vertically centered in a row.
 function ui.text(text, x, y, h, fill, above)
   if text == "" then return end
   local at = V3(floor(x), floor(y + (h - SIZE) / 2 + 3), ui.layer + (above or 2))
   Gui.text(ui.gui, text, nil, SIZE, nil, at, fill or color.text, OPTIONS)
 end
 
--- The end of the longest part of a text, from its beginning or up to its end, that `w` has room
--- for: how many bytes it has. Never in the middle of a character.
+-- Returns the number of bytes of the longest prefix of a text (or suffix, if `from_end`) that fits
+-- into the width `w`. Never splits a character.
 local function fitting(text, w, from_end)
   local low, high = 0, #text
   while low < high do
@@ -135,12 +135,12 @@ local function fitting(text, w, from_end)
 end
 ui.fitting = fitting
 
--- Whether a text is wider than `w`. Most are so much shorter that none has to be measured.
+-- Returns true if a text is wider than `w`. Most texts are so short that they need no measuring.
 function ui.is_wider(text, w)
   return #text * SIZE > w and text_width(text) > w
 end
 
--- The same as `ui.text` in a width: what has no room is left out, with a sign of it.
+-- Draws text like `ui.text`, cut to the width `w`. A cut text ends in an ellipsis.
 function ui.text_in(text, x, y, w, h, fill, above)
   if ui.is_wider(text, w) then
     text = text:sub(1, fitting(text, w - text_width("…"))) .. "…"
@@ -148,7 +148,7 @@ function ui.text_in(text, x, y, w, h, fill, above)
   ui.text(text, x, y, h, fill, above)
 end
 
--- The window below the mouse, by where they were shown last.
+-- Returns the window under the mouse, from the windows' positions in the last frame.
 local function window_at(x, y)
   for i = #ui.order, 1, -1 do
     local window = ui.order[i]
@@ -170,7 +170,7 @@ local function to_front(window)
   ui.order[#ui.order + 1] = window
 end
 
--- The first call of a frame: what was left open by an error is forgotten, the mouse is read.
+-- Starts a frame at its first call: resets state that an error left open and reads the mouse.
 local function begin_frame()
   local index = Application.frame_index()
   if ui.frame_index == index then return end
@@ -192,7 +192,8 @@ local function begin_frame()
   end
 end
 
--- Whether the mouse is over a rectangle of the running window, and nothing stands before it.
+-- Returns true if the mouse is over a rectangle of the current window and no other window or popup
+-- covers it.
 function ui.is_over(x, y, w, h)
   local mouse, window = ui.mouse, ui.window
   local popup = ui.popup_seen
@@ -208,7 +209,7 @@ function ui.is_over(x, y, w, h)
   return mouse.x >= x and mouse.x < x + w and mouse.y >= y and mouse.y < y + h
 end
 
--- How a thing that can be pressed stands: over it, held, let go over it.
+-- Returns the state of a clickable widget: hovered, held, and clicked (released over the widget).
 function ui.press(id, x, y, w, h)
   local over, mouse = ui.is_over(x, y, w, h), ui.mouse
   if over and mouse.pressed then ui.active = id end
@@ -219,7 +220,7 @@ function ui.press(id, x, y, w, h)
   return over and (ui.active == nil or held), held, clicked
 end
 
--- Room for the next thing: its left and bottom.
+-- Reserves space for the next widget. Returns its left and bottom.
 function ui.item(w, h)
   local window = ui.window
   local left, top
@@ -237,7 +238,7 @@ function ui.item(w, h)
   return left, top - h
 end
 
--- What is left of the line's width.
+-- Returns the remaining width of the current line, at least 20.
 function ui.room()
   local window = ui.window
   local left = window.same and window.last_right + window.same or window.left + window.indent
@@ -278,7 +279,7 @@ local function new_window(id, options)
   return window
 end
 
--- The bar with the title: moves, collapses and closes the window.
+-- Draws the title bar, which moves, collapses and closes the window.
 local function title_bar(window, title, closable)
   local x, y, w = window.x, window.top - TITLE, window.width
   local front = ui.order[#ui.order] == window
@@ -302,7 +303,7 @@ local function title_bar(window, title, closable)
   window.top = max(min(window.top, height), TITLE)
 end
 
--- The corner that sizes the window, and the bar that scrolls it.
+-- Draws the resize corner and the scroll bar of a window and applies their input.
 local function frame_of(window)
   local x, bottom, w = window.x, window.top - window.height, window.width
   local inner = window.height - TITLE - 2 * PAD
@@ -329,13 +330,13 @@ local function frame_of(window)
   end
 end
 
----Begins a window. Where it returns true, what follows stands in it; end it with
+---Begins a window. If it returns true, the following widgets are in the window. Call
 ---`DebugUi.end_window` in either case. The mouse moves, sizes, scrolls and collapses windows. The
----options say where it is at first; `closable` gives it a cross.
----@param title string its name; what stands after "##" is not shown and tells windows apart
+---options set the window's initial state; `closable` adds a close button.
+---@param title string its name; the part from "##" on is not shown and tells windows apart
 ---@param options? table `x`, `y` (its left bottom), `width`, `height`, `collapsed`, `closable`
----@return boolean visible false where it is collapsed or closed, and in a release
----@return boolean open false from when its cross was clicked
+---@return boolean visible false if the window is collapsed or closed, and in a release
+---@return boolean open false after its close button was clicked
 function DebugUi.begin_window(title, options)
   ui.check("DebugUi.begin_window", { "title", "string", "options", "table?" }, title, options)
   if ui.is_off() then return false, true end
@@ -371,7 +372,7 @@ function DebugUi.begin_window(title, options)
   return true, true
 end
 
----Ends the window that was begun.
+---Ends the current window.
 function DebugUi.end_window()
   if ui.is_off() then return end
   local window = ui.stack[#ui.stack]
@@ -386,29 +387,29 @@ function DebugUi.end_window()
   ui.ids = {}
 end
 
----Opens a window again that was closed by its cross, or closes it.
----@param title string as it was begun
----@param open boolean whether it is shown from now on
+---Opens or closes a window. This reopens a window that was closed by its close button.
+---@param title string the title passed to `DebugUi.begin_window`
+---@param open boolean true to show the window from now on
 function DebugUi.set_window_open(title, open)
   ui.check("DebugUi.set_window_open", { "title", "string", "open", "boolean" }, title, open)
   if ui.windows[title] then ui.windows[title].open = open end
 end
 
----Whether the mouse is over one of the windows or held by it: what a game does with the mouse is
----better left out then.
----@return boolean wants true while the kit uses the mouse
+---Returns true if the mouse is over a window or is dragging in one. A game should then ignore mouse
+---input.
+---@return boolean captured true while the windows use the mouse
 function DebugUi.wants_mouse()
   if ui.is_off() or ui.frame_index == nil then return false end
   local idle = Application.frame_index() - ui.frame_index > 1
   return not idle and (ui.over ~= nil or ui.active ~= nil or ui.popup ~= nil)
 end
 
----Whether a field of a window takes what is typed.
----@return boolean wants true while a field has the cursor
+---Returns true if a text field of a window receives the typed keys.
+---@return boolean captured true while a field has the cursor
 function DebugUi.wants_keyboard()
   if ui.is_off() or ui.frame_index == nil then return false end
   return ui.focus ~= nil and Application.frame_index() - ui.frame_index <= 1
 end
 
--- Popups stand over every window; one at most is open.
+-- Popups are above every window. At most one popup is open.
 ui.POPUP_LAYER = POPUP_LAYER

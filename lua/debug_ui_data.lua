@@ -1,5 +1,5 @@
--- `DebugUi`: columns, tables, plots, fields that are typed into, colours. The rest of the widgets
--- is in debug_ui_widgets.lua.
+-- `DebugUi`: columns, tables, plots, input fields and colours. The other widgets are in
+-- debug_ui_widgets.lua.
 local core = ...
 
 local type, tostring, tonumber = type, tostring, tonumber
@@ -14,7 +14,7 @@ local Keyboard, Window = core.module("Keyboard"), core.module("Window")
 
 local POINTS_MAX, TEXT_MAX = 4096, 4096
 
--- Goes to a column of the running columns.
+-- Moves the layout to a column of the current columns.
 local function to_column(columns, index)
   local window = ui.window
   columns.index = index
@@ -23,8 +23,9 @@ local function to_column(columns, index)
   window.next_top, window.same = columns.top, nil
 end
 
----Sets what follows in columns of the same width, from left to right by `DebugUi.next_column`.
----@param count integer how many; 1 ends them
+---Places the following widgets in columns of equal width, from left to right. `DebugUi.next_column`
+---moves to the next column.
+---@param count integer the number of columns; 1 ends the columns
 function DebugUi.columns(count)
   ui.widget("DebugUi.columns", { "count", "number" }, count)
   if count < 1 or count > 64 or count % 1 ~= 0 then
@@ -46,7 +47,8 @@ function DebugUi.columns(count)
   end
 end
 
----Goes on in the next column, or in the first one below all that stands there.
+---Moves to the next column. After the last column, moves to the first column, below all widgets so
+---far.
 function DebugUi.next_column()
   ui.widget("DebugUi.next_column", {})
   if ui.hidden() then return end
@@ -63,11 +65,11 @@ function DebugUi.next_column()
   end
 end
 
----A table: a line of heads, and a line for each row.
----@param label string tells it from others; it is not shown
----@param heads string[] the words above the columns
----@param rows any[][] what stands in each row, as `tostring` has it
----@return integer? clicked which row was clicked in this frame
+---Shows a table: a header line, and a line for each row.
+---@param label string its unique name in the window, which is not shown
+---@param heads string[] the column headers
+---@param rows any[][] the values in each row, shown with `tostring`
+---@return integer? clicked the index of the row that was clicked in this frame
 function DebugUi.table(label, heads, rows)
   ui.widget("DebugUi.table", { "label", "string", "heads", "table", "rows", "table" }, label, heads,
     rows)
@@ -82,7 +84,7 @@ function DebugUi.table(label, heads, rows)
   local clip = ui.window.clip
   for at, row in ipairs(rows) do
     local left, bottom = ui.item(w, ROW - 2)
-    -- lines that nobody sees cost nothing but their room
+    -- Lines outside the visible area take up space, but are not drawn.
     if bottom < clip[2] + clip[4] and bottom + ROW > clip[2] then
       local over, _, hit = ui.press(ui.id(label) .. "/" .. at, left, bottom, w, ROW - 2)
       if hit then clicked = at end
@@ -98,12 +100,12 @@ function DebugUi.table(label, heads, rows)
   return clicked
 end
 
----A curve of numbers.
----@param label string its words
+---Shows numbers as a curve.
+---@param label string its text
 ---@param values number[] from left to right
----@param least? number the value at the bottom; the least of them if none
----@param most? number the value at the top; the largest of them if none
----@param height? number logical pixels; 60 if none
+---@param least? number the value at the bottom; the smallest value if left out
+---@param most? number the value at the top; the largest value if left out
+---@param height? number logical pixels; 60 if left out
 function DebugUi.plot_lines(label, values, least, most, height)
   ui.widget("DebugUi.plot_lines", { "label", "string", "values", "table", "least", "number?",
     "most", "number?", "height", "number?" }, label, values, least, most, height)
@@ -124,7 +126,7 @@ function DebugUi.plot_lines(label, values, least, most, height)
   if count > 1 and low < huge then
     local span = high > low and high - low or 1
     local points = {}
-    -- not more points than pixels
+    -- Draws at most as many points as there are pixels.
     local step = max(1, count / max(w, 2))
     local at = 1
     while at <= count do
@@ -142,10 +144,10 @@ function DebugUi.plot_lines(label, values, least, most, height)
   ui.text(words, x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
----Bars of numbers.
----@param label string its words
+---Shows numbers as bars.
+---@param label string its text
 ---@param values number[] from left to right
----@param height? number logical pixels; 60 if none
+---@param height? number logical pixels; 60 if left out
 function DebugUi.plot_histogram(label, values, height)
   ui.widget("DebugUi.plot_histogram", { "label", "string", "values", "table", "height", "number?" },
     label, values, height)
@@ -171,8 +173,8 @@ function DebugUi.plot_histogram(label, values, height)
   ui.text(ui.words(label), x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
--- Where the mouse is in a text whose first `shown` bytes are out of sight: how many bytes stand
--- before it.
+-- Returns the byte offset in a text at a mouse position. The first `shown` bytes of the text are
+-- scrolled out of view.
 local function byte_at(text, shown, x)
   local before = shown
   for first, last in text:sub(shown + 1):gmatch("()[%z\1-\127\192-\255][\128-\191]*()") do
@@ -184,13 +186,13 @@ local function byte_at(text, shown, x)
   return before
 end
 
--- What is in the clipboard, as one line of so many bytes at most.
+-- Returns the clipboard's text as one line of at most `most` bytes.
 local function pasted(most)
   local text = (Window.clipboard() or ""):gsub("[%z\1-\31\127]+", " ")
   return #text <= most and text or core.utf8_cut(text, most)
 end
 
--- What a field is after this frame's keys: its text, and whether it is done with.
+-- Applies this frame's keys to a field's text. Returns the new text, and true if editing has ended.
 local function typed(text)
   local caret = min(ui.caret or #text, #text)
   local before, after = sub(text, 1, caret), sub(text, caret + 1)
@@ -209,7 +211,8 @@ local function typed(text)
   return before .. after, done
 end
 
--- How many bytes of a field's text are out of sight on its left, so that the cursor is in sight.
+-- Returns the number of bytes of a field's text that are scrolled out on the left, so that the
+-- cursor stays visible.
 local function hidden_bytes(text, caret, w)
   if not ui.is_wider(text, w) then return 0 end
   local before = sub(text, 1, caret)
@@ -217,7 +220,7 @@ local function hidden_bytes(text, caret, w)
   return #before - ui.fitting(before, w, true)
 end
 
--- A field: the text in it, and whether it is another one; `done` once its cursor has left.
+-- Shows an input field. Returns its text, true if the text changed, and true if editing has ended.
 local function field(label, text)
   local words, id = ui.words(label), ui.id(label)
   local wide = ui.text_width(words)
@@ -250,12 +253,12 @@ local function field(label, text)
   return text, text ~= before, done
 end
 
----A field of text. A click begins where it is, Enter, Tab, Escape or a click elsewhere end typing;
----arrows, Home and End move the cursor, and Ctrl+V puts in what is in the clipboard.
----@param label string its words
----@param text string what is in it
----@return string text what is in it now
----@return boolean changed whether something was typed
+---Shows a text field. A click starts editing at the clicked position. Enter, Tab, Escape or a click
+---elsewhere ends it. The arrow keys, Home and End move the cursor, and Ctrl+V pastes the clipboard.
+---@param label string its text
+---@param text string the text in the field
+---@return string text the text in the field after this frame's input
+---@return boolean changed true if the text changed
 function DebugUi.input_text(label, text)
   ui.widget("DebugUi.input_text", { "label", "string", "text", "string" }, label, text)
   if ui.hidden() then return text, false end
@@ -266,7 +269,7 @@ end
 local function input_number(label, value, form, whole)
   if ui.hidden() then return value, false end
   local id = ui.id(label)
-  -- A widget of another kind may have the same label.
+  -- A widget of another type may have the same label and so the same state.
   local typed_before = ui.state[id]
   local text = type(typed_before) == "string" and typed_before or form:format(value)
   local now, changed, done = field(label, text)
@@ -276,39 +279,39 @@ local function input_number(label, value, form, whole)
   else
     number = nil
   end
-  -- while it is typed, half a number may stand there
+  -- During editing, the field may hold an incomplete number.
   ui.state[id] = ui.focus == id and now or nil
   if not changed or not number then return value, false end
   return number, number ~= value
 end
 
----A number that is typed.
----@param label string its words
+---Shows a field to type a number.
+---@param label string its text
 ---@param value number the number
----@param form? string how it is shown, as for `string.format`; "%.3f" if none
----@return number value the number, as it was typed
----@return boolean changed whether it is another one
+---@param form? string its format, as for `string.format`; "%.3f" if left out
+---@return number value the number after this frame's input
+---@return boolean changed true if the number changed
 function DebugUi.input_float(label, value, form)
   ui.widget("DebugUi.input_float", { "label", "string", "value", "number", "form", "string?" },
     label, value, form)
   return input_number(label, value, form or "%.3f", false)
 end
 
----A whole number that is typed.
----@param label string its words
+---Shows a field to type a whole number.
+---@param label string its text
 ---@param value number the number
----@return number value the number, as it was typed
----@return boolean changed whether it is another one
+---@return number value the number after this frame's input
+---@return boolean changed true if the number changed
 function DebugUi.input_int(label, value)
   ui.widget("DebugUi.input_int", { "label", "string", "value", "number" }, label, value)
   return input_number(label, value, "%d", true)
 end
 
----A colour, with a slider for each of its parts.
----@param label string its words
+---Shows a colour, with a slider for each of its parts.
+---@param label string its text
 ---@param value Color the colour
----@return Color value the colour, as the mouse has it
----@return boolean changed whether it is another one
+---@return Color value the colour after this frame's input
+---@return boolean changed true if the colour changed
 function DebugUi.color_edit(label, value)
   ui.widget("DebugUi.color_edit", { "label", "string" }, label)
   if not core.ffi.istype(C, value) then

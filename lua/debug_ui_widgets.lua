@@ -1,5 +1,5 @@
--- `DebugUi`: the widgets that most windows are made of. Windows and the frame are in debug_ui.lua,
--- fields of text, plots and tables in debug_ui_data.lua.
+-- `DebugUi`: the common widgets. Windows and the frame are in debug_ui.lua; text fields, plots and
+-- tables are in debug_ui_data.lua.
 local core = ...
 
 local type, tostring, format = type, tostring, string.format
@@ -10,14 +10,14 @@ local color, ROW, GAP = ui.color, ui.ROW, ui.GAP
 
 local DebugUi = core.module("DebugUi")
 
--- Whether a widget is left out: a release, or a window that is collapsed.
+-- Returns true if widgets are skipped: in a release, or in a collapsed window.
 local function hidden()
   return ui.is_off() or not ui.window.clipped
 end
 ui.hidden = hidden
 
----Shows a line of text.
----@param text any is shown as `tostring` has it
+---Shows text, one line for each line in it.
+---@param text any is shown with `tostring`
 function DebugUi.text(text)
   ui.widget("DebugUi.text", {})
   if hidden() then return end
@@ -29,7 +29,7 @@ function DebugUi.text(text)
 end
 
 ---Shows a line of text in a colour.
----@param text any is shown as `tostring` has it
+---@param text any is shown with `tostring`
 ---@param tint Color its colour
 function DebugUi.text_colored(text, tint)
   ui.widget("DebugUi.text_colored", {})
@@ -42,8 +42,8 @@ function DebugUi.text_colored(text, tint)
   ui.text(text, x, y, ROW, tint)
 end
 
----Shows a line of text after a point.
----@param text any is shown as `tostring` has it
+---Shows a line of text after a bullet point.
+---@param text any is shown with `tostring`
 function DebugUi.bullet_text(text)
   ui.widget("DebugUi.bullet_text", {})
   if hidden() then return end
@@ -58,8 +58,8 @@ local function fill_of(over, held)
 end
 ui.fill_of = fill_of
 
----A button.
----@param label string its words; what stands after "##" is not shown
+---Shows a button.
+---@param label string its text; the part from "##" on is not shown
 ---@return boolean clicked true in the frame in which it was clicked
 function DebugUi.button(label)
   ui.widget("DebugUi.button", { "label", "string" }, label)
@@ -73,11 +73,11 @@ function DebugUi.button(label)
   return clicked
 end
 
----A box that is ticked or not.
----@param label string its words
----@param value boolean whether it is ticked
----@return boolean value the same, or the other after a click
----@return boolean changed whether it was clicked
+---Shows a check box.
+---@param label string its text
+---@param value boolean true if it is checked
+---@return boolean value the same value, or the opposite after a click
+---@return boolean changed true if it was clicked
 function DebugUi.checkbox(label, value)
   ui.widget("DebugUi.checkbox", { "label", "string", "value", "boolean" }, label, value)
   if hidden() then return value, false end
@@ -92,9 +92,9 @@ function DebugUi.checkbox(label, value)
   return value, clicked
 end
 
----One of several round buttons.
----@param label string its words
----@param active boolean whether it is the one that counts
+---Shows a radio button: one of several choices.
+---@param label string its text
+---@param active boolean true if it is the selected choice
 ---@return boolean clicked true in the frame in which it was clicked
 function DebugUi.radio_button(label, active)
   ui.widget("DebugUi.radio_button", { "label", "string", "active", "boolean" }, label, active)
@@ -110,9 +110,9 @@ function DebugUi.radio_button(label, active)
   return clicked
 end
 
----A line that can be chosen, as one of a list.
----@param label string its words
----@param selected boolean whether it is chosen
+---Shows a selectable line, for example an entry of a list.
+---@param label string its text
+---@param selected boolean true if it is selected
 ---@return boolean clicked true in the frame in which it was clicked
 function DebugUi.selectable(label, selected)
   ui.widget("DebugUi.selectable", { "label", "string", "selected", "boolean" }, label, selected)
@@ -147,36 +147,36 @@ local function slide(name, label, value, least, most, form, whole)
   return value, value ~= before
 end
 
----A number that the mouse sets.
----@param label string its words
+---Shows a slider for a number.
+---@param label string its text
 ---@param value number the number
----@param least number at the left
----@param most number at the right
----@param form? string how it is shown, as for `string.format`; "%.2f" if none
----@return number value the number, as the mouse has it
----@return boolean changed whether it is another one
+---@param least number the value at the left end
+---@param most number the value at the right end
+---@param form? string its format, as for `string.format`; "%.2f" if left out
+---@return number value the number after this frame's input
+---@return boolean changed true if the number changed
 function DebugUi.slider_float(label, value, least, most, form)
   ui.widget("DebugUi.slider_float", { "label", "string", "value", "number", "least", "number",
     "most", "number", "form", "string?" }, label, value, least, most, form)
   return slide("DebugUi.slider_float", label, value, least, most, form or "%.2f", false)
 end
 
----A whole number that the mouse sets.
----@param label string its words
+---Shows a slider for a whole number.
+---@param label string its text
 ---@param value number the number
----@param least number at the left
----@param most number at the right
----@return number value the number, as the mouse has it
----@return boolean changed whether it is another one
+---@param least number the value at the left end
+---@param most number the value at the right end
+---@return number value the number after this frame's input
+---@return boolean changed true if the number changed
 function DebugUi.slider_int(label, value, least, most)
   ui.widget("DebugUi.slider_int", { "label", "string", "value", "number", "least", "number",
     "most", "number" }, label, value, least, most)
   return slide("DebugUi.slider_int", label, value, least, most, "%d", true)
 end
 
----A bar that fills.
+---Shows a progress bar.
 ---@param fraction number from 0 to 1
----@param overlay? string words on it; its percentage if none
+---@param overlay? string the text on the bar; its percentage if left out
 function DebugUi.progress_bar(fraction, overlay)
   ui.widget("DebugUi.progress_bar", { "fraction", "number", "overlay", "string?" }, fraction,
     overlay)
@@ -190,7 +190,7 @@ function DebugUi.progress_bar(fraction, overlay)
   ui.text(words, x + (w - ui.text_width(words)) / 2, y, ROW, color.text, 3)
 end
 
--- The list of a combo stands over every window, in the layers of popups.
+-- Draws the list of the open combo in the popup layer, above every window.
 function ui.draw_popup()
   local popup, layer = ui.popup, ui.layer
   ui.layer, ui.in_popup = ui.POPUP_LAYER, true
@@ -207,12 +207,12 @@ function ui.draw_popup()
   ui.layer, ui.in_popup = layer, false
 end
 
----A list of which one is chosen.
----@param label string its words
----@param index integer which of the items, from 1
----@param items string[] the words of each
----@return integer index the same, or another after a click
----@return boolean changed whether it is another one
+---Shows a drop-down list with one selected item.
+---@param label string its text
+---@param index integer the selected item, from 1
+---@param items string[] the text of each item
+---@return integer index the same index, or another after a click
+---@return boolean changed true if the index changed
 function DebugUi.combo(label, index, items)
   ui.widget("DebugUi.combo", { "label", "string", "index", "number", "items", "table" }, label,
     index, items)
@@ -267,11 +267,11 @@ local function fold(label, open, indents)
   return state
 end
 
----A node of a tree that opens and closes. Where it returns true, what follows stands below it, and
----`DebugUi.tree_pop` ends it.
----@param label string its words
----@param open? boolean whether it is open at first
----@return boolean open whether it is open
+---Shows a tree node that opens and closes. If it returns true, the following widgets are below the
+---node; end them with `DebugUi.tree_pop`.
+---@param label string its text
+---@param open? boolean true if it is open at first
+---@return boolean open true if it is open
 function DebugUi.tree_node(label, open)
   ui.widget("DebugUi.tree_node", { "label", "string", "open", "boolean?" }, label, open)
   if hidden() then return false end
@@ -283,7 +283,7 @@ function DebugUi.tree_node(label, open)
   return state
 end
 
----Ends a node of a tree that was open.
+---Ends an open tree node.
 function DebugUi.tree_pop()
   ui.widget("DebugUi.tree_pop", {})
   if hidden() then return end
@@ -294,18 +294,19 @@ function DebugUi.tree_pop()
   ui.ids[#ui.ids] = nil
 end
 
----A headline below which things are shown or not.
----@param label string its words
----@param open? boolean whether it is open at first
----@return boolean open whether it is open
+---Shows a header that opens and closes. Show the content below it only if it returns true.
+---@param label string its text
+---@param open? boolean true if it is open at first
+---@return boolean open true if it is open
 function DebugUi.collapsing_header(label, open)
   ui.widget("DebugUi.collapsing_header", { "label", "string", "open", "boolean?" }, label, open)
   if hidden() then return false end
   return fold(label, open, false)
 end
 
----Puts what follows into an id of its own, so that the same labels can be used again.
----@param id string|number tells it from others
+---Pushes an id, which is added to the ids of the following widgets. The same labels can then be
+---used again.
+---@param id string|number makes the following ids unique
 function DebugUi.push_id(id)
   ui.widget("DebugUi.push_id", {})
   if type(id) ~= "string" and type(id) ~= "number" then
@@ -314,7 +315,7 @@ function DebugUi.push_id(id)
   ui.ids[#ui.ids + 1] = tostring(id)
 end
 
----Ends what `DebugUi.push_id` began.
+---Removes the last id pushed by `DebugUi.push_id`.
 function DebugUi.pop_id()
   ui.widget("DebugUi.pop_id", {})
   if ui.is_off() then return end
@@ -322,15 +323,15 @@ function DebugUi.pop_id()
   ui.ids[#ui.ids] = nil
 end
 
----Puts the next thing on the line of the last one.
----@param gap? number logical pixels between them; 4 if none
+---Places the next widget on the line of the last widget.
+---@param gap? number logical pixels between them; 4 if left out
 function DebugUi.same_line(gap)
   ui.widget("DebugUi.same_line", { "gap", "number?" }, gap)
   if hidden() or not ui.window.last_right then return end
   ui.window.same = gap or GAP
 end
 
----A line across the window.
+---Shows a horizontal line across the window.
 function DebugUi.separator()
   ui.widget("DebugUi.separator", {})
   if hidden() then return end
@@ -339,14 +340,14 @@ function DebugUi.separator()
   ui.rect(x, y + 2, w, 1, color.edge)
 end
 
----Leaves a little room.
+---Leaves a small vertical gap.
 function DebugUi.spacing()
   ui.widget("DebugUi.spacing", {})
   if hidden() then return end
   ui.item(0, GAP)
 end
 
----Leaves room of a size.
+---Leaves an empty area of a size.
 ---@param width number logical pixels
 ---@param height number logical pixels
 function DebugUi.dummy(width, height)
@@ -355,24 +356,24 @@ function DebugUi.dummy(width, height)
   ui.item(width, height)
 end
 
----Moves what follows to the right.
----@param width? number logical pixels; 14 if none
+---Moves the following widgets to the right.
+---@param width? number logical pixels; 14 if left out
 function DebugUi.indent(width)
   ui.widget("DebugUi.indent", { "width", "number?" }, width)
   if hidden() then return end
   ui.window.indent = ui.window.indent + (width or 14)
 end
 
----Moves what follows back to the left.
----@param width? number logical pixels; 14 if none
+---Moves the following widgets back to the left.
+---@param width? number logical pixels; 14 if left out
 function DebugUi.unindent(width)
   ui.widget("DebugUi.unindent", { "width", "number?" }, width)
   if hidden() then return end
   ui.window.indent = max(ui.window.indent - (width or 14), 0)
 end
 
----Shows words beside the mouse while it is over the last thing.
----@param text string the words
+---Shows a text next to the mouse while it is over the last clickable widget.
+---@param text string the text
 function DebugUi.tooltip(text)
   ui.widget("DebugUi.tooltip", { "text", "string" }, text)
   if hidden() or not (ui.last and ui.last.over) then return end
@@ -384,7 +385,7 @@ function DebugUi.tooltip(text)
   ui.layer = layer
 end
 
----Whether the mouse is over the last thing that can be clicked.
+---Returns true if the mouse is over the last clickable widget.
 ---@return boolean hovered false in a release
 function DebugUi.is_item_hovered()
   ui.widget("DebugUi.is_item_hovered", {})

@@ -1,6 +1,6 @@
--- Float32Array: growing arrays of 32-bit floats, with arithmetic on whole arrays.
--- The floats live in memory that no game code can reach: an array is only an identity, and this
--- file keeps its storage in a table with weak keys.
+-- Float32Array: growing arrays of 32-bit floats, with arithmetic on whole arrays. The floats are in
+-- memory that no game code can reach. An array is only an identity, and this file keeps its storage
+-- in a table with weak keys.
 local core = ...
 
 local ffi, raise, bad_argument, describe = core.ffi, core.raise, core.bad_argument, core.describe
@@ -10,9 +10,9 @@ local concat, istype = table.concat, ffi.istype
 local values = core.values
 
 ---@module Float32Array
----An array of 32-bit floats that grows, indexed from 1: `array[i]`, `#array`, `array:push(x)`.
----`+ - * /` and the functions of the same names make a new array of the results, element by
----element; one side may be a number. Meant for vertex data and other long rows of numbers.
+---A growing array of 32-bit floats, indexed from 1: `array[i]`, `#array`, `array:push(x)`. `+ - *
+---/` and the functions of the same names return a new array with the element-wise results; one
+---operand may be a number. Meant for vertex data and other long sequences of numbers.
 ---@example
 ---   local x = Float32Array({ 1, 2, 3 })
 ---   local y = Float32Array.sqrt(x * x + 0)
@@ -32,14 +32,14 @@ local values = core.values
 ---@operator len: integer
 local Float32Array = core.module("Float32Array")
 
--- The largest size of an array: 64 Mi elements are 256 MiB, more than any vertex buffer.
+-- Largest size of an array: 64 Mi elements are 256 MiB, more than any vertex buffer.
 local SIZE_MAX = 64 * 1024 * 1024
 
 local Array = ffi.typeof("struct { const uint8_t _unused; }")
 local Floats = ffi.typeof("float[?]")
 local storages = setmetatable({}, { __mode = "k" })
 
--- How many arrays were made.
+-- Number of arrays created so far.
 local made = 0
 
 local function new_array(size)
@@ -101,7 +101,7 @@ values.callable(Float32Array, function(_, source)
   return array
 end)
 
--- A new array with the results of an operation on each pair of elements.
+-- Returns a new array with the results of an operation on each pair of elements.
 local function combine(name, a, b, operation)
   local array, number = a, b
   if type(a) == "number" then array, number = b, a end
@@ -170,7 +170,7 @@ meta.__eq = function(a, b)
   return istype(Array, a) and istype(Array, b) and storages[a] == storages[b]
 end
 
--- How many elements `tostring` shows.
+-- Number of elements that `tostring` shows.
 local SHOWN_MAX = 8
 
 meta.__tostring = function(array)
@@ -189,14 +189,15 @@ meta.__concat = function(a, b) return tostring(a) .. tostring(b) end
 ffi.metatype(Array, meta)
 core.ctypes.Float32Array = Array
 
--- For native code: the floats (valid until the array grows or is swapped) and their number.
+-- Returns the floats for native code (valid until the array grows or is swapped) and their number.
 function core.float32_array_data(array)
   if not istype(Array, array) then return nil end
   local storage = storages[array]
   return storage.floats, storage.size
 end
 
--- For hot reload: how many arrays were made, and which of them an array is.
+-- Returns the number of arrays created so far. Hot reload uses it with `core.float32_array_number`,
+-- which returns an array's creation number.
 function core.float32_arrays_made()
   return made
 end
@@ -205,14 +206,14 @@ function core.float32_array_number(array)
   return istype(Array, array) and storages[array].number or nil
 end
 
----Returns how many elements an array has; `#array` is the same.
+---Returns the number of elements in an array; `#array` is the same.
 ---@param array Float32Array the array
 ---@return integer the number of elements
 function Float32Array.size(array)
   return check("Float32Array.size", 1, "array", array).size
 end
 
----Gives an array another size: elements beyond it are dropped, new ones are 0.
+---Changes the size of an array: elements beyond the new size are dropped, new elements are 0.
 ---@param array Float32Array the array
 ---@param size integer the new number of elements, 0 or more
 function Float32Array.resize(array, size)
@@ -246,7 +247,7 @@ function Float32Array.set(array, i, value)
   storage.floats[i - 1] = value
 end
 
----Puts numbers at the end of an array.
+---Appends numbers to an array.
 ---@param array Float32Array the array
 ---@param ... number the numbers
 function Float32Array.push(array, ...)
@@ -353,8 +354,8 @@ local function interleave_size(sources)
   return size
 end
 
----Returns one array with the first elements of all sources, then their second elements, and so
----on, as vertex buffers want them. A source may be a number, which repeats.
+---Returns one array with the first elements of all sources, then their second elements, and so on,
+---as vertex buffers expect them. A source may be a number, which repeats.
 ---@param sources (Float32Array|number)[] a list of arrays of one size, and numbers
 ---@return Float32Array the interleaved elements
 function Float32Array.interleave(sources)

@@ -1,5 +1,5 @@
--- The order of play, as Lua sees it: what native code calls at the start, in each frame and at the
--- end. The loop around it, devices and time are native.
+-- The frame as Lua sees it: the functions that native code calls at startup, in each frame and at
+-- shutdown. The main loop around them, devices and time are native.
 local core = ...
 
 local type, rawget, error, ipairs = type, rawget, error, ipairs
@@ -8,8 +8,8 @@ local resume_timer = core.resume_timer
 local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
 local globals = core.globals
 
--- Whether the game has a function of that name. It is called as a field of the globals, so that
--- stacks show its name.
+-- Returns true if the game has a function of that name. Callers call it as a field of the globals,
+-- so that stack traces show its name.
 local function has_callback(name)
   local fn = rawget(globals, name)
   if fn ~= nil and type(fn) ~= "function" then
@@ -19,12 +19,12 @@ local function has_callback(name)
   return fn ~= nil
 end
 
--- The callbacks of a game, and what people who come from elsewhere call them.
+-- Callbacks of a game, and their names in other engines.
 local CALLBACKS = { "init", "update", "render", "shutdown", "on_close", "on_reload", "on_activate" }
 local ELSEWHERE = { draw = "render", load = "init", quit = "shutdown" }
 
--- A function of the game's that is nearly called like a callback would never be called, and
--- nothing would say so.
+-- Warns of global functions whose name is almost a callback's name: the engine would never call
+-- such a function, and no error would appear.
 local function check_callbacks()
   for _, name in ipairs(core.names(globals)) do
     local fn = rawget(globals, name)
@@ -47,7 +47,7 @@ function core.init()
   init_ran = true
 end
 
--- The lines of the game's `init`, as they are written, and where they begin.
+-- Returns the source text of the game's `init`, and its location.
 local function init_text()
   local fn = rawget(globals, "init")
   local info = init_ran and type(fn) == "function" and getinfo(fn, "S")
@@ -67,8 +67,8 @@ local function init_text()
   return concat(lines, "\n"), sub(info.source, 2) .. ":" .. info.linedefined
 end
 
--- Reloads scripts. An `init` that is another one afterwards has run already, which is told: whoever
--- edited it waits for something to happen.
+-- Reloads scripts. Warns if the reload changed `init`: it has run already, so the change has no
+-- effect before the next start.
 local function reload(files)
   local before = init_text()
   local reloaded = core.reload(files).ok
@@ -80,7 +80,7 @@ local function reload(files)
   return reloaded
 end
 
--- Where the game has no `update`, the world that is there by itself is moved on.
+-- Runs the Lua part of a frame's update. If the game has no `update`, the default world is updated.
 function core.update(dt)
   core.update_console()
   core.update_actions()
@@ -96,9 +96,10 @@ function core.update(dt)
   end
 end
 
--- Swaps in scripts that changed (`files` has their chunk names and texts) and tells the game the
--- names of all resources that are new. Scripts that cannot be reloaded are not new: they wait.
--- `gone` has the chunk names of scripts that are not there any more. Gives whether any waits.
+-- Swaps in changed scripts (`files` has their chunk names and texts) and passes the names of all
+-- new resources to the game's `on_reload`. Names of scripts that cannot be reloaded are held back
+-- until a reload succeeds. `gone` has the chunk names of deleted scripts. Returns true if any names
+-- are held back.
 local waiting = {}
 
 function core.swap(files, names, gone)
@@ -110,7 +111,7 @@ function core.swap(files, names, gone)
   for i = 1, #names do
     told[names[i]] = true
   end
-  -- What was saved with a broken file that is gone now need not wait any longer.
+  -- A broken file that was deleted no longer holds back files that were saved with it.
   local tries = core.forget_waiting(gone) or #files > 0
   if tries then
     for i = 1, #waiting do
@@ -134,7 +135,8 @@ function core.swap(files, names, gone)
   return #waiting > 0
 end
 
--- Where the game has no `render`, the world that is there by itself is shown.
+-- Runs the Lua part of a frame's rendering. If the game has no `render`, the default world is
+-- drawn.
 function core.render()
   if has_callback("render") then
     globals.render()
@@ -151,7 +153,7 @@ function core.on_activate(active)
   end
 end
 
--- Whether the game lets a window be closed; none is its main one.
+-- Returns true if the game allows a window to be closed; nil is the main window.
 function core.on_close(window)
   return not has_callback("on_close") or globals.on_close(window) ~= false
 end
@@ -162,7 +164,7 @@ function core.shutdown()
   end
 end
 
--- Resumes a timer's coroutine: what fails in it is raised here, and the report shows the
+-- Resumes a timer's coroutine. An error in the coroutine is raised here, and the report shows the
 -- coroutine's own stack.
 function core.resume_reporting(thread, ...)
   local ok, problem = resume_timer(thread, ...)

@@ -1,5 +1,5 @@
--- Math and frustums: whether an oriented box lies in one, or touches one.
--- The other functions of Math are in geometry.lua.
+-- The frustum tests of `Math`: containment and overlap of an oriented box and a frustum. The other
+-- functions of `Math` are in geometry.lua.
 local core = ...
 
 local bad_argument, raise, extent = core.bad_argument, core.raise, core.values.box_extent
@@ -23,13 +23,12 @@ local function check_planes(name, count, ...)
   end
 end
 
----Tells whether an oriented box lies wholly inside all of some planes.
----Each plane is a normal that faces outwards and an offset: a point p is inside when
----`Vector3.dot(normal, p) <= offset`.
----@param pose Matrix4x4 the middle of the box and its axes
----@param half Vector3 the half dimensions along the axes
+---Returns true if an oriented box lies completely inside all of the planes. Each plane is a normal
+---that points outwards and an offset: a point p is inside if `Vector3.dot(normal, p) <= offset`.
+---@param pose Matrix4x4 the box's center and axes
+---@param half Vector3 the half extents along the axes
 ---@param ... Vector3|number a normal and an offset for each plane, at least one pair
----@return boolean true when no corner is outside
+---@return boolean true if no corner is outside
 function Math.box_in_frustum(pose, half, ...)
   check_box("Math.box_in_frustum", pose, half)
   local count = select("#", ...)
@@ -46,8 +45,8 @@ function Math.box_in_frustum(pose, half, ...)
   return true
 end
 
--- Whether the box and the corners do not overlap along a direction. A direction of no length
--- separates nothing.
+-- Returns true if the box and the corners do not overlap along a direction. A direction of zero
+-- length separates nothing.
 local function separated(pose, half, x, y, z, ...)
   local low, high = extent(pose, half, x, y, z)
   local corners_low, corners_high = huge, -huge
@@ -59,7 +58,8 @@ local function separated(pose, half, x, y, z, ...)
   return low > corners_high or high < corners_low
 end
 
--- The same for the directions at right angles to one edge of the frustum and each axis of the box.
+-- Returns true if `separated` is true for a direction perpendicular to an edge of the frustum and
+-- to an axis of the box.
 local function separated_by_edge(pose, half, from, to, ...)
   local ex, ey, ez = to._x - from._x, to._y - from._y, to._z - from._z
   local ax, ay, az = pose._xx, pose._xy, pose._xz
@@ -85,15 +85,15 @@ local function overlaps_corners(pose, half, ...)
   )
 end
 
----Tells whether an oriented box lies in a frustum or touches it, exactly.
----The six planes are normals that face outwards, with offsets, as in `Math.box_in_frustum`. The
----eight corners are those of the near plane in order round it (A B C D), then those of the far
----plane in the same order (E F G H), so that AE, BF, CG and DH are the side edges.
----Source: the separating axis theorem, see S. Gottschalk and others, "OBBTree", SIGGRAPH 1996.
----@param pose Matrix4x4 the middle of the box and its axes
----@param half Vector3 the half dimensions along the axes
+---Returns true if an oriented box overlaps or touches a frustum. The test is exact. The six planes
+---are normals that point outwards, with offsets, as in `Math.box_in_frustum`. The eight corners are
+---the corners of the near plane in order around it (A B C D), then the corners of the far plane in
+---the same order (E F G H), so that AE, BF, CG and DH are the side edges. Source: the separating
+---axis theorem, see S. Gottschalk and others, "OBBTree", SIGGRAPH 1996.
+---@param pose Matrix4x4 the box's center and axes
+---@param half Vector3 the half extents along the axes
 ---@param ... Vector3|number six pairs of normal and offset, then eight corners
----@return boolean true when any part of the box is inside
+---@return boolean true if any part of the box is inside
 function Math.box_intersects_frustum(pose, half, ...)
   local name = "Math.box_intersects_frustum"
   check_box(name, pose, half)

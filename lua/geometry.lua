@@ -1,5 +1,5 @@
--- Math: helpers on plain numbers, and boxes: points in them, rays at them, boxes around boxes.
--- Boxes against frustums are in frustum.lua. Random numbers and noise are the engine's, not here.
+-- Math: functions on plain numbers, and on oriented boxes: point tests, ray casts, merging. Frustum
+-- tests are in frustum.lua. Random numbers and noise are native.
 local core = ...
 
 local bad_argument, raise = core.bad_argument, core.raise
@@ -9,8 +9,9 @@ local max, min, sqrt = math.max, math.min, math.sqrt
 local istype = core.ffi.istype
 
 ---@module Math
----Numbers: clamp, mix, round and turn. And oriented boxes, as `Unit.box` returns them: a pose in
----the middle, and half dimensions, which are measured along the pose's axes (its scale counts).
+---Functions on numbers: clamping, interpolation, rounding, angles. Also functions on oriented
+---boxes, as `Unit.box` returns them: a pose at the box's center, and half extents, which are
+---measured along the pose's axes (its scale counts).
 ---@example
 ---   assert(Math.clamp(12, 0, 10) == 10)
 ---   assert(Math.remap(5, 0, 10, 0, 100) == 50)
@@ -36,19 +37,19 @@ local function check_box(name, i, pose, half)
   if not istype(V3, half) then bad_argument(name, i + 1, "half", "Vector3", half) end
 end
 
----Tells whether a number is finite: neither NaN nor an infinity.
+---Returns true if a number is finite: not NaN and not an infinity.
 ---@param number number the number
----@return boolean true when it is finite
+---@return boolean true if it is finite
 function Math.is_valid(number)
   check_number("Math.is_valid", 1, "number", number)
   return number - number == 0
 end
 
----Returns the nearest number between two bounds.
+---Returns a number clamped to a range.
 ---@param value number the number
 ---@param low number the lower bound
 ---@param high number the upper bound, not below low
----@return number value, or the bound that it passed
+---@return number value, or the bound that it exceeds
 function Math.clamp(value, low, high)
   check_three("Math.clamp", "value", value, "low", low, "high", high)
   if low > high then
@@ -60,16 +61,17 @@ end
 ---Returns the number at t between two numbers.
 ---@param a number the result for t = 0
 ---@param b number the result for t = 1
----@param t number how far from a to b, not clamped
+---@param t number interpolation factor from a to b, not clamped
 ---@return number a + (b - a) * t
 function Math.lerp(a, b, t)
   check_three("Math.lerp", "a", a, "b", b, "t", t)
   return a + (b - a) * t
 end
 
----Returns where a number lies between two others: the t for which `lerp(a, b, t)` is the number.
----@param a number gives 0
----@param b number gives 1, and differs from a
+---Returns the relative position of a number between two others: the t for which `lerp(a, b, t)` is
+---the number.
+---@param a number the value for which the result is 0
+---@param b number the value for which the result is 1; differs from a
 ---@param value number the number
 ---@return number t, not clamped
 function Math.inverse_lerp(a, b, value)
@@ -78,7 +80,7 @@ function Math.inverse_lerp(a, b, value)
   return (value - a) / (b - a)
 end
 
----Returns the number that lies in one range as `value` lies in another.
+---Returns a number mapped linearly from one range to another.
 ---@param value number the number
 ---@param from_low number the start of its range
 ---@param from_high number the end of its range, which differs from the start
@@ -95,7 +97,7 @@ function Math.remap(value, from_low, from_high, to_low, to_high)
   return to_low + (value - from_low) / (from_high - from_low) * (to_high - to_low)
 end
 
----Returns a number that rises from 0 to 1 between two edges, gently at both.
+---Returns a number that rises smoothly from 0 to 1 between two edges, with a slope of 0 at both.
 ---@param low number at and below this the result is 0
 ---@param high number at and above this the result is 1; it differs from low
 ---@param value number the number
@@ -109,7 +111,7 @@ function Math.smoothstep(low, high, value)
   return t * t * (3 - 2 * t)
 end
 
----Returns -1, 0 or 1 for a negative number, for 0 and for a positive number.
+---Returns -1 for a negative number, 0 for 0 and 1 for a positive number.
 ---@param value number the number
 ---@return number its sign
 function Math.sign(value)
@@ -121,7 +123,7 @@ end
 
 ---Returns the nearest whole number, or the nearest multiple of a step. Halves are rounded up.
 ---@param value number the number
----@param step? number the step, above 0; 1 when left out
+---@param step? number the step, above 0; 1 if left out
 ---@return number the rounded number
 function Math.round(value, step)
   check_number("Math.round", 1, "value", value)
@@ -131,10 +133,11 @@ function Math.round(value, step)
   return floor(value / step + 0.5) * step
 end
 
----Returns a number brought into a range by going round and round, as an angle or a map's edge.
+---Returns a number wrapped around into a range, for example an angle or a position on a map that
+---repeats.
 ---@param value number the number
 ---@param low number the start of the range
----@param high number the end of the range, above low; it is the same place as low
+---@param high number the end of the range, above low; it is equivalent to low
 ---@return number the number, at least low and below high
 function Math.wrap(value, low, high)
   check_three("Math.wrap", "value", value, "low", low, "high", high)
@@ -142,14 +145,15 @@ function Math.wrap(value, low, high)
     raise("Math.wrap: low is " .. low .. " and high is " .. high .. ": low must be below high")
   end
   local wrapped = low + (value - low) % (high - low)
-  -- Rounding can land a number just below low exactly on high.
+  -- Rounding can move a number just below low exactly to high.
   return wrapped < high and wrapped or low
 end
 
----Returns a number moved towards a target by at most a step, never past it.
----@param from number where to start
+---Returns a number moved towards a target by at most a step. The result never overshoots the
+---target.
+---@param from number the start
 ---@param to number the target
----@param step number how far to go, 0 or more
+---@param step number the largest change, 0 or more
 ---@return number the new number
 function Math.move_towards(from, to, step)
   check_three("Math.move_towards", "from", from, "to", to, "step", step)
@@ -158,7 +162,7 @@ function Math.move_towards(from, to, step)
   return to > from and from + step or from - step
 end
 
----Returns radians for degrees.
+---Converts degrees to radians.
 ---@param degrees number the angle in degrees
 ---@return number the angle in radians
 function Math.degrees_to_radians(degrees)
@@ -166,7 +170,7 @@ function Math.degrees_to_radians(degrees)
   return degrees * (pi / 180)
 end
 
----Returns degrees for radians.
+---Converts radians to degrees.
 ---@param radians number the angle in radians
 ---@return number the angle in degrees
 function Math.radians_to_degrees(radians)
@@ -174,7 +178,7 @@ function Math.radians_to_degrees(radians)
   return radians * (180 / pi)
 end
 
----Returns how far to turn from one angle to another, the short way round.
+---Returns the shortest rotation from one angle to another.
 ---@param from number radians
 ---@param to number radians
 ---@return number radians, at least -pi and below pi
@@ -184,28 +188,28 @@ function Math.angle_difference(from, to)
   return (to - from + pi) % (2 * pi) - pi
 end
 
----Returns the angle at t between two angles, the short way round.
+---Returns the angle at t between two angles, in the direction of the shortest rotation.
 ---@param from number radians, the result for t = 0
 ---@param to number radians, the same direction as the result for t = 1
----@param t number how far, not clamped
+---@param t number interpolation factor, not clamped
 ---@return number radians
 function Math.lerp_angle(from, to, t)
   check_three("Math.lerp_angle", "from", from, "to", to, "t", t)
   return from + ((to - from + pi) % (2 * pi) - pi) * t
 end
 
--- The squared length of an axis, and how far a vector goes along it, in the same measure: divided
--- by the one, the other is a coordinate in the box.
+-- Returns the squared length of an axis, and the dot product of a vector and the axis. The dot
+-- product divided by the squared length is a coordinate in the box.
 local function along(x, y, z, ax, ay, az)
   return ax * ax + ay * ay + az * az, x * ax + y * ay + z * az
 end
 
----Tells whether a point lies in an oriented box; its surface belongs to it. A pose with a scale of
----0 holds no point.
+---Returns true if a point lies in an oriented box or on its surface. A pose with a scale of 0
+---contains no point.
 ---@param point Vector3 the point
----@param pose Matrix4x4 the middle of the box and its axes, at right angles
----@param half Vector3 the half dimensions along the axes
----@return boolean true when the point is inside
+---@param pose Matrix4x4 the box's center and axes, at right angles
+---@param half Vector3 the half extents along the axes
+---@return boolean true if the point is inside
 function Math.point_in_box(point, pose, half)
   if not istype(V3, point) then bad_argument("Math.point_in_box", 1, "point", "Vector3", point) end
   check_box("Math.point_in_box", 2, pose, half)
@@ -218,7 +222,8 @@ function Math.point_in_box(point, pose, half)
     and z_squared > 0 and abs(z_along) <= half._z * z_squared
 end
 
--- The part of a ray between two parallel faces. A ray along the faces is inside or misses.
+-- Clips a ray's interval to the space between two parallel faces. A ray parallel to the faces is
+-- either inside or misses.
 local function slab(near, far, origin, direction, half)
   if direction == 0 then
     if abs(origin) > half then return huge, -huge end
@@ -228,13 +233,13 @@ local function slab(near, far, origin, direction, half)
   return max(near, min(a, b)), min(far, max(a, b))
 end
 
----Returns how far along a ray an oriented box is hit, or -1 when it is missed; 0 from inside.
----A pose with a scale of 0 is always missed.
----Source: the slab test of T. Kay and J. Kajiya, "Ray tracing complex scenes", SIGGRAPH 1986.
----@param from Vector3 where the ray starts
----@param direction Vector3 its direction; the distance is counted in lengths of it
----@param pose Matrix4x4 the middle of the box and its axes, at right angles
----@param half Vector3 the half dimensions along the axes
+---Returns the distance along a ray to an oriented box, or -1 if the ray misses it; 0 from inside. A
+---pose with a scale of 0 is always missed. Source: the slab test of T. Kay and J. Kajiya, "Ray
+---tracing complex scenes", SIGGRAPH 1986.
+---@param from Vector3 the ray's origin
+---@param direction Vector3 the ray's direction; the distance is measured in units of its length
+---@param pose Matrix4x4 the box's center and axes, at right angles
+---@param half Vector3 the half extents along the axes
 ---@return number the distance, or -1
 function Math.ray_box_intersection(from, direction, pose, half)
   local name = "Math.ray_box_intersection"
@@ -264,7 +269,7 @@ local function unit_axis(x, y, z)
   return x / length, y / length, z / length
 end
 
--- The middle and the half width of a box along a direction.
+-- Returns the lowest and the highest coordinate of a box along a direction.
 local function extent(pose, half, x, y, z)
   local middle = pose._tx * x + pose._ty * y + pose._tz * z
   local reach = half._x * abs(pose._xx * x + pose._xy * y + pose._xz * z)
@@ -283,10 +288,10 @@ local function merged_extent(x, y, z, ...)
   return (low + high) / 2, (high - low) / 2
 end
 
----Returns the smallest box that is turned like the first of some boxes and holds them all.
----@param ... Matrix4x4|Vector3 pose and half dimensions of each box, one box after the other
+---Returns the smallest box that has the orientation of the first box and contains all boxes.
+---@param ... Matrix4x4|Vector3 the pose and half extents of each box, one box after the other
 ---@return Matrix4x4 the pose of the merged box, without scale
----@return Vector3 its half dimensions
+---@return Vector3 its half extents
 function Math.merge_boxes(...)
   local count = select("#", ...)
   if count == 0 or count % 2 == 1 then

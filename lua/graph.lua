@@ -1,5 +1,5 @@
--- Graphs and tables of counters over the game's picture: the console's commands `graph` and
--- `perfhud`. They are asked for by name and drawn in every frame, over everything but the console.
+-- Graphs and tables of counters, drawn over the game: the console commands `graph` and `perfhud`.
+-- Commands select counters by name. The overlay is drawn in every frame, below only the console.
 local core = ...
 
 local tonumber, ipairs, format = tonumber, ipairs, string.format
@@ -11,8 +11,8 @@ local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 local Gui, Stats = core.module("Gui"), core.module("Stats")
 
 local GRAPHS_MAX, SERIES_MAX = 16, 8
-local FRAMES = 240 -- that a graph shows
-local NAMES_FRAMES = 30 -- after so many frames a table looks for new counters
+local FRAMES = 240 -- frames shown in a graph
+local NAMES_FRAMES = 30 -- interval at which a table looks for new counters
 local ROWS_MAX = 40
 local WIDTH, HEIGHT, MARGIN, SIZE, LINE = 360, 100, 10, 13, 16 -- logical pixels
 local GROUND, EDGE = C(205, 14, 16, 22), C(255, 70, 76, 90)
@@ -25,8 +25,8 @@ local COLORS = {
 }
 local ORDER = { "blue", "orange", "green", "red", "violet", "yellow", "cyan", "white" }
 
--- In the order of their making: name, shown, low and high (nil: as the values are), and the series;
--- a table has prefixes of counters' names in their place.
+-- Graphs in order of creation: name, shown, low and high (nil: fitted to the values), and the
+-- series. A table has prefixes of counter names; its series stay empty.
 local graphs = {}
 local frame = 0
 
@@ -60,7 +60,7 @@ local function color_of(word)
   return color
 end
 
--- The first colour that no counter of a graph has.
+-- Returns the first colour that no series of a graph uses.
 local function free_color(graph)
   for _, word in ipairs(ORDER) do
     local taken = false
@@ -74,7 +74,7 @@ end
 
 local function make(name)
   if name == nil then return "a graph's name is missing" end
-  if find(name) then return format("there is a graph '%s' already", name) end
+  if find(name) then return format("the graph '%s' already exists", name) end
   if #graphs >= GRAPHS_MAX then
     return format("there are %d graphs (GRAPHS_MAX): remove another first", GRAPHS_MAX)
   end
@@ -115,7 +115,7 @@ local function range(name, low, high)
   end
   low, high = tonumber(low), tonumber(high)
   if not low or not high or not (low < high) then
-    return "two numbers are needed, the lesser first; none at all fit it to the values"
+    return "two numbers are needed, the smaller first; without numbers it fits the values"
   end
   graph.low, graph.high = low, high
 end
@@ -180,7 +180,8 @@ core.command("graph", USAGE, "Draws counters over the game.", function(word, ...
   return fn(...)
 end)
 
--- What each part shows. Names are those of the family, where it has one.
+-- Prefixes of the counters in each part of `perfhud`. Parts that exist in other engines of this
+-- family have the same name there.
 local PERFHUD = {
   allocations = { "allocations/" }, artist = { "renderer/" }, frame = { "frame/" },
   backend = { "renderer/cpu_milliseconds/", "renderer/gpu_milliseconds/", "renderer/encode",
@@ -193,7 +194,7 @@ local PERFHUD = {
   texture_streaming = { "textures/", "resources/read" }, tools = { "tools/" },
   worlds = { "worlds/" },
 }
--- What others call it.
+-- Names of parts in other engines.
 local ELSEWHERE = { extended_memory = "memory", wwise = "sound" }
 
 core.command("perfhud", "perfhud <part>",
@@ -206,8 +207,8 @@ core.command("perfhud", "perfhud <part>",
     local name = "perfhud " .. word
     if find(name) then return remove_from(name) end
     if sub(word, 1, 8) == "network_" and #Stats.names(prefixes[1]) == 0 then
-      return format("nothing is counted under %s: the engine has no games that are played "
-        .. "together, and shows what a game counts there itself", prefixes[1])
+      return format("nothing is counted under %s: the engine has no "
+        .. "networking, and shows what a game counts there itself", prefixes[1])
     end
     return make_table(name, unpack(prefixes))
   end)
@@ -218,7 +219,7 @@ local function shown_number(value)
   return format("%.3f", value)
 end
 
--- With its unit, where the counter's name says what it is.
+-- Formats a value, with its unit if the counter's name implies one.
 local function shown_value(name, value)
   if (find_text(name, "^memory/") or find_text(name, "_bytes$")) and value >= 10000 then
     if value < 10000 * 1024 then return format("%.1f KiB", value / 1024) end
@@ -238,7 +239,7 @@ local function write_right(gui, text, x, y, color)
   write(gui, text, x - caret.x, y, color)
 end
 
--- The least and the greatest of what a graph shows.
+-- Returns the range of a graph: its fixed range, or the smallest and largest values shown.
 local function bounds(graph, histories)
   if graph.low then return graph.low, graph.high end
   local low, high = 0, -huge
@@ -262,7 +263,8 @@ local function draw_curve(gui, values, color, x, y, low, high)
   end
 end
 
--- The counters of a table. One that was zero ever since it is shown only takes room.
+-- Finds the counters of a table. Counters that have been zero since the table appeared are left
+-- out.
 local function find_names(graph)
   graph.names = {}
   for _, prefix in ipairs(graph.prefixes) do
@@ -275,7 +277,8 @@ local function find_names(graph)
   end
 end
 
--- How much room it wants. A table looks for new counters now and then.
+-- Returns the height of a graph or table. A table looks for new counters every `NAMES_FRAMES`
+-- frames.
 local function height_of(graph)
   if not graph.prefixes then return HEIGHT + LINE * (#graph.series + 1) + 2 * MARGIN end
   if not graph.names or frame % NAMES_FRAMES == 0 then
@@ -284,7 +287,7 @@ local function height_of(graph)
   return LINE * (min(#graph.names, ROWS_MAX) + 1) + 2 * MARGIN
 end
 
--- Both draw below `top`, and return what is left of it.
+-- Draws a graph below `top`. Returns the top of the remaining space, as `draw_table` does.
 local function draw_graph(gui, graph, x, top)
   local tall = height_of(graph)
   local bottom = top - tall
@@ -309,7 +312,7 @@ local function draw_graph(gui, graph, x, top)
   return bottom - MARGIN
 end
 
--- Without what all names of the table begin with.
+-- Returns a counter's name without the prefix that all names of the table share.
 local function shown_name(graph, name)
   local prefixes = graph.prefixes
   return #prefixes == 1 and sub(name, #prefixes[1] + 1) or gsub(name, "^[^/]*/", "", 1)
@@ -331,7 +334,8 @@ local function draw_table(gui, graph, x, top)
   return top - tall - MARGIN
 end
 
--- Draws what is shown, from the upper right corner down, in as many columns as it needs.
+-- Draws all shown graphs and tables from the upper right corner downwards, in as many columns as
+-- needed.
 function core.draw_graphs()
   frame = frame + 1
   local gui, width, height, x, top

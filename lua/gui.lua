@@ -1,10 +1,10 @@
--- `Gui`: what is drawn in two dimensions. Here: making Guis, rectangles, bitmaps, triangles, and
--- what all drawing functions share. Shapes are in gui_shapes.lua, texts in gui_text.lua; transforms
--- and clipping are native.
+-- `Gui`: two-dimensional drawing. This file creates Guis, draws rectangles, bitmaps and triangles,
+-- and has the helpers that all drawing functions share. Shapes are in gui_shapes.lua, texts in
+-- gui_text.lua; transforms and clipping are native.
 --
--- Drawing functions take vectors apart and hand numbers to native code
--- (src/script/api/gui_fast.rs), so that compiled code never makes the vectors. What does not fit
--- goes to a slower function, which takes other forms of the arguments, and words what is wrong.
+-- Drawing functions split vectors into numbers for native code (src/script/api/gui/draw.rs), so
+-- that compiled code never allocates the vectors. Arguments that do not fit this fast path go to a
+-- slower function, which accepts their other forms and writes the error messages.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -28,15 +28,16 @@ local bitmap_uv, triangle = native.bitmap_uv, native.triangle
 
 local WHITE = C(255, 255, 255, 255)
 
--- What the files of Guis share.
+-- Values and helpers that the Gui files share.
 local draw = { cx = cx, native = native, white = WHITE }
 core.draw = draw
 
--- Numbers of what is drawn with, by name or material. Looked up once.
+-- Source numbers by name or material. A source is a texture or material to draw with. Each is
+-- looked up once.
 local sources = {}
 draw.sources = sources
 
--- The words of arguments' types, and whether a value is of one.
+-- Type checks of arguments. The keys are the type names in error messages.
 local types = {
   Gui = function(value) return type(value) == "number" end,
   ["the number of an object"] = function(value) return type(value) == "number" end,
@@ -60,13 +61,14 @@ local types = {
 }
 draw.types = types
 
--- Whether a value is of the type that a spec has at a place; beyond its end everything is.
+-- Returns true if a value has the type at an index of a spec. Beyond the spec's end, any value
+-- fits.
 local function fits(spec, at, value)
   local wanted = spec[at]
   return wanted == nil or types[wanted](value)
 end
 
--- Raises for the first argument that is not of its type.
+-- Raises an error for the first argument that has the wrong type.
 local function refuse(name, spec, ...)
   for i = 1, #spec, 2 do
     local index = (i + 1) / 2
@@ -77,9 +79,10 @@ local function refuse(name, spec, ...)
   end
 end
 
--- Raises if an argument is not of its type. `spec`: names and types, in turn, of 11 arguments at
--- most. Written out, for a loop in here would be compiled by itself: a trace of the game's that
--- runs into it ends there, and the vectors of the call are made in memory, in every round.
+-- Raises if an argument has the wrong type. `spec` alternates names and types, for at most 11
+-- arguments. The checks are unrolled because LuaJIT would compile a loop here as a trace by itself.
+-- A trace of the game that reaches the loop would end there, and the vectors of the call would be
+-- allocated in every iteration.
 local function check(name, spec, a, b, c, d, e, f, g, h, i, j, k)
   no_reload(name)
   if not (fits(spec, 2, a) and fits(spec, 4, b) and fits(spec, 6, c) and fits(spec, 8, d)
@@ -90,7 +93,7 @@ local function check(name, spec, a, b, c, d, e, f, g, h, i, j, k)
 end
 draw.check = check
 
--- Raises what native code said of the last call.
+-- Raises the error that native code reported for the last call.
 local function refused(name)
   no_reload(name)
   raise(name .. ": " .. refusal())
@@ -99,7 +102,7 @@ draw.refused = refused
 
 local Utf8 = core.module("Utf8")
 
--- Raises for a name that is no text.
+-- Raises if a name is not valid UTF-8.
 local function check_name(name, index, argument, value)
   if type(value) == "string" and not Utf8.valid(value) then
     raise(format("%s: argument #%d '%s' is not valid UTF-8", name, index, argument))
@@ -107,10 +110,11 @@ local function check_name(name, index, argument, value)
 end
 draw.check_name = check_name
 
--- The number of what a name or material stands for, at its first use; raises where there is none. A
--- closure is nothing that LuaJIT records: the trace of a loop that meets a new name is given up and
--- begun again later, and does not keep this way, which each name takes once, for all time. It is no
--- part of `source_of`: leaving a function that has closures in it is nothing that LuaJIT records.
+-- Looks up the source number of a name or material at its first use; raises if there is none.
+-- LuaJIT does not record the creation of a closure. If a loop meets a new name, its trace is
+-- aborted and recorded again later, without this path, which each name takes only once. This
+-- function is not part of `source_of` because LuaJIT also does not record the return from a
+-- function that has closures.
 local function learn(name, index, material)
   local function find()
     check_name(name, index, "material", material)
@@ -124,7 +128,7 @@ local function learn(name, index, material)
   return find()
 end
 
--- The number of what a name or material stands for; raises where there is none.
+-- Returns the source number of a name or material; raises if there is none.
 local function source_of(name, index, material)
   local known = sources[material]
   if known ~= nil then return known end
@@ -132,8 +136,8 @@ local function source_of(name, index, material)
 end
 draw.source_of = source_of
 
----Ends a material. What still shows it draws as if it had none.
----@param material Material a material that `Material.new` made
+---Destroys a material. Objects that still use it are drawn as if they had no material.
+---@param material Material a material created by `Material.new`
 function Material.destroy(material)
   no_reload("Material.destroy")
   if type(material) ~= "number" then
@@ -143,14 +147,14 @@ function Material.destroy(material)
   sources[material] = nil
 end
 
--- A position as x, y and layer.
+-- Returns a position as x, y and layer.
 local function place_of(position)
   if istype(V3, position) then return position._x, position._y, position._z end
   return position._x, position._y, 0
 end
 draw.place_of = place_of
 
--- What a drawing function returns, from what native code did.
+-- Converts the result of native code into the result of a drawing function.
 local function drawn(name, object)
   if object > 0 then return object end
   if object < 0 then refused(name) end
@@ -158,12 +162,13 @@ end
 draw.drawn = drawn
 
 ---@module Gui
----What is drawn in two dimensions: on the screen in logical pixels from the left bottom, or on a
----plane in a world. A Gui is immediate (what is drawn is shown for one frame) or retained (what is
----drawn is an object with a number, shown until it is destroyed, and changed by giving all of it
----again). The z of a position is the layer: higher layers are drawn over lower ones. Within a
----layer, what can be drawn in one go is, in the order of the first object of each such batch; a
----batch is what has the same material, texture and clip. Colours multiply what is drawn.
+---Two-dimensional drawing: on the screen, in logical pixels from the left bottom, or on a plane in
+---a world. A Gui is immediate or retained. An immediate Gui shows each drawn object for one frame.
+---A retained Gui returns a number for each object and shows the object until it is destroyed; an
+---update replaces all properties of the object. The z of a position is the layer: higher layers are
+---drawn over lower ones. Within a layer, objects with the same material, texture and clip are drawn
+---as one batch, and batches are drawn in the order of their first objects. Colours multiply the
+---drawn pixels.
 ---@example
 ---   local world = Application.new_world()
 ---   local gui = World.create_screen_gui(world, "immediate")
@@ -179,9 +184,10 @@ draw.drawn = drawn
 ---   Gui.pop(gui)
 ---   World.destroy_gui(world, gui)
 
--- Making and ending ------------------------------------------------------------------------------
+-- Creating and destroying -------------------------------------------------------------------------
 
--- What the words of create_screen_gui and its like ask for.
+-- Reads the options of `create_screen_gui` and similar functions. Returns true for an immediate
+-- Gui.
 local function read_words(name, first, ...)
   local immediate = false
   local count, i = select("#", ...), 1
@@ -211,9 +217,9 @@ local function read_words(name, first, ...)
   return immediate
 end
 
----Makes a Gui on the screen, which every view of the world shows.
----@param world World the world it belongs to, and ends with
----@param ... any "immediate" shows what is drawn for one frame; "material", NAME is looked up now
+---Creates a Gui on the screen, which every view of the world shows.
+---@param world World the world that owns it; the Gui is destroyed with the world
+---@param ... any "immediate" shows objects for one frame; "material", NAME looks up a material now
 ---@return Gui gui the new Gui
 function World.create_screen_gui(world, ...)
   no_reload("World.create_screen_gui")
@@ -223,9 +229,9 @@ function World.create_screen_gui(world, ...)
   return core.create_screen_gui(world, read_words("World.create_screen_gui", 2, ...))
 end
 
----Makes a Gui on a plane in the world.
----@param world World the world it is in, and ends with
----@param pose Matrix4x4 where: its left bottom, to the right along its x axis, up along its z axis
+---Creates a Gui on a plane in the world.
+---@param world World the world that owns it; the Gui is destroyed with the world
+---@param pose Matrix4x4 its left bottom; the Gui's right is the pose's x axis, its up the z axis
 ---@param width number in metres
 ---@param height number in metres
 ---@param ... any as for `World.create_screen_gui`
@@ -240,10 +246,10 @@ function World.create_world_gui(world, pose, width, height, ...)
   return core.create_world_gui(world, pose, width, height, read_words(name, 5, ...))
 end
 
----Makes a Gui that is drawn into a texture, in every frame before anything else. The texture is
----known by the name from then on, as if it were a file.
----@param world World the world it belongs to, and ends with
----@param texture string the texture's name, which no other texture has
+---Creates a Gui that is drawn into a texture, in every frame before anything else. From then on,
+---the texture can be used by its name, as if it were a file.
+---@param world World the world that owns it; the Gui is destroyed with the world
+---@param texture string the texture's name, which must be unique
 ---@param width integer in texels
 ---@param height integer in texels
 ---@param ... any as for `World.create_screen_gui`
@@ -258,9 +264,9 @@ function World.create_texture_gui(world, texture, width, height, ...)
   return core.create_texture_gui(world, texture, width, height, read_words(name, 5, ...))
 end
 
----Ends a Gui with all its objects.
----@param world World the world it belongs to
----@param gui Gui the Gui to end
+---Destroys a Gui with all its objects.
+---@param world World the world that owns it
+---@param gui Gui the Gui to destroy
 function World.destroy_gui(world, gui)
   no_reload("World.destroy_gui")
   if type(world) ~= "number" then bad_argument("World.destroy_gui", 1, "world", "World", world) end
@@ -273,7 +279,7 @@ end
 local RECT = { "gui", "Gui", "position", "Vector3 or Vector2", "size", "Vector2 or Vector3",
   "color", "Color or nil" }
 
--- The other forms of the arguments, and the words for wrong ones.
+-- Draws a rectangle whose arguments have been checked, for the slower path.
 local function rect_other(name, gui, object, position, size, color)
   local x, y, z = place_of(position)
   color = color or WHITE
@@ -282,7 +288,7 @@ local function rect_other(name, gui, object, position, size, color)
 end
 
 ---Draws a filled rectangle.
----@param gui Gui what to draw on
+---@param gui Gui the Gui to draw on
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
 ---@param color? Color white if left out
@@ -302,8 +308,8 @@ end
 local UPDATE_RECT = { "gui", "Gui", "object", "the number of an object",
   "position", "Vector3 or Vector2", "size", "Vector2 or Vector3", "color", "Color or nil" }
 
----Changes a rectangle of a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a rectangle in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
@@ -330,7 +336,7 @@ end
 local BITMAP = { "gui", "Gui", "material", "string or Material", "position", "Vector3 or Vector2",
   "size", "Vector2, Vector3 or nil", "color", "Color or nil" }
 
--- Width and height: those of the picture where none are given.
+-- Returns width and height; the image's own size if `size` is nil.
 local function size_of(source, size)
   if size ~= nil then return size._x, size._y end
   return core.gui_source_size(source)
@@ -345,12 +351,12 @@ local function bitmap_other(name, index, gui, object, material, position, size, 
     color._r, color._g, color._b, color._a))
 end
 
----Draws a picture.
----@param gui Gui what to draw on
----@param material string|Material a texture's or material's name (`ship` for ship.png), or itself
+---Draws an image.
+---@param gui Gui the Gui to draw on
+---@param material string|Material a material, or a material's or texture's name (`ship`: ship.png)
 ---@param position Vector3|Vector2 its left bottom; z is the layer
----@param size? Vector2 its width and height; those of the picture if left out
----@param color? Color what its colours are multiplied by; white if left out
+---@param size? Vector2 its width and height; the image's own if left out
+---@param color? Color multiplies the image's colours; white if left out
 ---@return GuiObject|nil object its number, in a retained Gui
 function Gui.bitmap(gui, material, position, size, color)
   local source = sources[material]
@@ -370,12 +376,12 @@ local UPDATE_BITMAP = { "gui", "Gui", "object", "the number of an object",
   "material", "string or Material", "position", "Vector3 or Vector2",
   "size", "Vector2, Vector3 or nil", "color", "Color or nil" }
 
----Changes a bitmap of a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a bitmap in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param material string|Material as for `Gui.bitmap`
 ---@param position Vector3|Vector2 its left bottom; z is the layer
----@param size? Vector2 its width and height; those of the picture if left out
+---@param size? Vector2 its width and height; the image's own if left out
 ---@param color? Color white if left out
 function Gui.update_bitmap(gui, object, material, position, size, color)
   local source = sources[material]
@@ -404,12 +410,12 @@ local function put_bitmap_uv(name, index, gui, object, material, uv00, uv11, pos
     x, y, z, size._x, size._y, color._r, color._g, color._b, color._a))
 end
 
----Draws a part of a picture.
----@param gui Gui what to draw on
+---Draws a part of an image.
+---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
----@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv00 Vector2 the part's left top, from 0, 0 (the image's left top) to 1, 1
 ---@param uv11 Vector2 the part's right bottom
----@param position Vector3|Vector2 where its left bottom is drawn; z is the layer
+---@param position Vector3|Vector2 the left bottom on the Gui; z is the layer
 ---@param size Vector2 its width and height
 ---@param color? Color white if left out
 ---@return GuiObject|nil object its number, in a retained Gui
@@ -422,13 +428,13 @@ local UPDATE_BITMAP_UV = { "gui", "Gui", "object", "the number of an object",
   "material", "string or Material", "uv00", "Vector2", "uv11", "Vector2",
   "position", "Vector3 or Vector2", "size", "Vector2 or Vector3", "color", "Color or nil" }
 
----Changes a part of a picture in a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a part of an image in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param material string|Material as for `Gui.bitmap`
----@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv00 Vector2 the part's left top, from 0, 0 (the image's left top) to 1, 1
 ---@param uv11 Vector2 the part's right bottom
----@param position Vector3|Vector2 where its left bottom is drawn; z is the layer
+---@param position Vector3|Vector2 the left bottom on the Gui; z is the layer
 ---@param size Vector2 its width and height
 ---@param color? Color white if left out
 function Gui.update_bitmap_uv(gui, object, material, uv00, uv11, position, size, color)
@@ -450,8 +456,8 @@ local function put_triangle(name, gui, object, p1, p2, p3, layer, color)
 end
 
 ---Draws a filled triangle.
----@param gui Gui what to draw on
----@param p1 Vector2|Vector3 a corner, of which x and y count
+---@param gui Gui the Gui to draw on
+---@param p1 Vector2|Vector3 a corner; only x and y are used
 ---@param p2 Vector2|Vector3 the next corner
 ---@param p3 Vector2|Vector3 the last corner
 ---@param layer? integer 0 if left out
@@ -466,10 +472,10 @@ local UPDATE_TRIANGLE = { "gui", "Gui", "object", "the number of an object",
   "p1", "Vector2 or Vector3", "p2", "Vector2 or Vector3", "p3", "Vector2 or Vector3",
   "layer", "number or nil", "color", "Color or nil" }
 
----Changes a triangle of a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a triangle in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
----@param p1 Vector2|Vector3 a corner, of which x and y count
+---@param p1 Vector2|Vector3 a corner; only x and y are used
 ---@param p2 Vector2|Vector3 the next corner
 ---@param p3 Vector2|Vector3 the last corner
 ---@param layer? integer 0 if left out

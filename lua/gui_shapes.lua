@@ -1,5 +1,5 @@
--- `Gui`: shapes. Rounded rectangles, outlines, lines, circles, arcs, polygons, nine-patches; and
--- the `_3d` forms, on planes of their own. What drawing functions share is in gui.lua.
+-- `Gui` shapes: rounded rectangles, outlines, lines, circles, arcs, polygons and nine-patches, and
+-- the `_3d` forms, which are drawn on separate planes. Shared helpers are in gui.lua.
 local core = ...
 
 local ffi, raise = core.ffi, core.raise
@@ -15,16 +15,16 @@ local Gui = core.module("Gui")
 
 local POSITION, SIZE, COLOR = "Vector3 or Vector2", "Vector2 or Vector3", "Color or nil"
 
--- An object's number as native code takes it: one that cannot be is no object.
+-- Converts an object's number for native code. An invalid number becomes -1, which is no object.
 local function known(object)
   return object > 0 and object or -1
 end
 
--- Most points of a polygon or line (POINTS_MAX in src/system/gui/shape.rs).
+-- Maximum number of points in a polygon or polyline (POINTS_MAX in src/system/gui/tessellation.rs).
 local POINTS_MAX = 4096
 local points_buffer = ffi.new("float[?]", 2 * POINTS_MAX)
 
--- Copies a list of vectors to where native code reads them: how many there are.
+-- Copies a list of vectors into the buffer that native code reads. Returns the number of points.
 local function take_points(name, index, points, least)
   local count = #points
   if count < least or count > POINTS_MAX then
@@ -42,7 +42,7 @@ local function take_points(name, index, points, least)
   return count
 end
 
--- A size that must not be below 0.
+-- Raises if a size is below 0.
 local function check_positive(name, index, argument, value)
   if value < 0 then
     raise(format("%s: argument #%d '%s' must be 0 or more, got %s", name, index, argument, value))
@@ -61,13 +61,13 @@ end
 local RECT_OUTLINE = { "gui", "Gui", "position", POSITION, "size", SIZE, "thickness", "number",
   "color", COLOR }
 
----Draws the outline of a rectangle, inside of its edges.
----@param gui Gui what to draw on
+---Draws the outline of a rectangle, inside its edges.
+---@param gui Gui the Gui to draw on
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
----@param thickness number how wide the line is
+---@param thickness number the width of the line
 ---@param color? Color white if left out
----@return GuiObject|nil object its number, in a retained Gui: a rect's
+---@return GuiObject|nil object its number, in a retained Gui; the object is a rect
 function Gui.rect_outline(gui, position, size, thickness, color)
   if type(gui) == "number" and istype(V3, position) and istype(V2, size)
     and type(thickness) == "number" and thickness >= 0 and istype(C, color) then
@@ -86,13 +86,13 @@ local ROUNDED = { "gui", "Gui", "position", POSITION, "size", SIZE, "radius", "n
   "color", COLOR, "outline", "number or nil" }
 
 ---Draws a rectangle with round corners.
----@param gui Gui what to draw on
+---@param gui Gui the Gui to draw on
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
 ---@param radius number of the corners
 ---@param color? Color white if left out
----@param outline? number how wide its outline is, inside of its edges; filled if left out
----@return GuiObject|nil object its number, in a retained Gui: a rect's
+---@param outline? number the width of its outline, inside its edges; filled if left out
+---@return GuiObject|nil object its number, in a retained Gui; the object is a rect
 function Gui.rounded_rect(gui, position, size, radius, color, outline)
   check("Gui.rounded_rect", ROUNDED, gui, position, size, radius, color, outline)
   check_positive("Gui.rounded_rect", 4, "radius", radius)
@@ -103,15 +103,15 @@ end
 local UPDATE_ROUNDED = { "gui", "Gui", "object", "the number of an object", "position", POSITION,
   "size", SIZE, "radius", "number", "color", COLOR, "outline", "number or nil" }
 
----Changes a rectangle of a retained Gui to one with round corners, or with an outline: all of it is
----given again.
----@param gui Gui the Gui it is in
+---Changes a rectangle in a retained Gui to one with round corners or an outline. The call replaces
+---all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
 ---@param radius number of the corners, 0 for square ones
 ---@param color? Color white if left out
----@param outline? number how wide its outline is, inside of its edges; filled if left out
+---@param outline? number the width of its outline, inside its edges; filled if left out
 function Gui.update_rounded_rect(gui, object, position, size, radius, color, outline)
   local name = "Gui.update_rounded_rect"
   check(name, UPDATE_ROUNDED, gui, object, position, size, radius, color, outline)
@@ -127,7 +127,7 @@ draw.types["number or table"] = function(value)
   return type(value) == "number" or type(value) == "table"
 end
 
--- Left, bottom, right and top.
+-- Returns the left, bottom, right and top border.
 local function borders_of(name, index, borders)
   if type(borders) == "number" then
     check_positive(name, index, "borders", borders)
@@ -152,14 +152,15 @@ local function put_nine_patch(name, index, gui, object, material, borders, posit
     x, y, z, size._x, size._y, color._r, color._g, color._b, color._a))
 end
 
----Draws a picture whose borders keep their size while its middle is stretched: buttons, windows.
----@param gui Gui what to draw on
+---Draws a nine-patch: an image whose borders keep their size while its middle is stretched, for
+---example a button or a window.
+---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
----@param borders number|number[] of the picture, in texels: one, or left, bottom, right, top
+---@param borders number|number[] of the image, in texels: one, or left, bottom, right, top
 ---@param position Vector3|Vector2 its left bottom; z is the layer
----@param size Vector2 its width and height; borders shrink where they find no room
+---@param size Vector2 its width and height; borders that do not fit shrink
 ---@param color? Color white if left out
----@return GuiObject|nil object its number, in a retained Gui: a bitmap's
+---@return GuiObject|nil object its number, in a retained Gui; the object is a bitmap
 function Gui.nine_patch(gui, material, borders, position, size, color)
   check("Gui.nine_patch", NINE_PATCH, gui, material, borders, position, size, color)
   return put_nine_patch("Gui.nine_patch", 2, gui, 0, material, borders, position, size, color)
@@ -169,8 +170,8 @@ local UPDATE_NINE_PATCH = { "gui", "Gui", "object", "the number of an object",
   "material", "string or Material", "borders", "number or table", "position", POSITION,
   "size", SIZE, "color", COLOR }
 
----Changes a nine-patch of a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a nine-patch in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param material string|Material as for `Gui.bitmap`
 ---@param borders number|number[] as for `Gui.nine_patch`
@@ -189,12 +190,12 @@ local LINE = { "gui", "Gui", "from", POSITION, "to", POSITION, "thickness", "num
   "color", COLOR }
 
 ---Draws a straight line.
----@param gui Gui what to draw on
+---@param gui Gui the Gui to draw on
 ---@param from Vector3|Vector2 one end; z is the layer
 ---@param to Vector3|Vector2 the other end
----@param thickness number how wide it is
+---@param thickness number the width of the line
 ---@param color? Color white if left out
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.line(gui, from, to, thickness, color)
   check("Gui.line", LINE, gui, from, to, thickness, color)
   check_positive("Gui.line", 4, "thickness", thickness)
@@ -207,15 +208,15 @@ end
 local POLYLINE = { "gui", "Gui", "points", "table", "thickness", "number", "layer", "number or nil",
   "color", COLOR, "closed", "boolean or nil" }
 
----Draws a line through points, with round joins. Where it is translucent, its parts show where they
----overlap.
----@param gui Gui what to draw on
----@param points (Vector2|Vector3)[] 2 to 4096 points, of which x and y count
----@param thickness number how wide it is
+---Draws a line through points, with round joins. In a translucent line, overlapping parts are
+---visible.
+---@param gui Gui the Gui to draw on
+---@param points (Vector2|Vector3)[] 2 to 4096 points; only x and y are used
+---@param thickness number the width of the line
 ---@param layer? integer 0 if left out
 ---@param color? Color white if left out
----@param closed? boolean whether the last point is joined to the first
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@param closed? boolean true to join the last point to the first
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.polyline(gui, points, thickness, layer, color, closed)
   check("Gui.polyline", POLYLINE, gui, points, thickness, layer, color, closed)
   check_positive("Gui.polyline", 3, "thickness", thickness)
@@ -227,12 +228,12 @@ end
 
 local POLYGON = { "gui", "Gui", "points", "table", "layer", "number or nil", "color", COLOR }
 
----Draws a filled polygon. Its edges must not cross: what is covered then is not said.
----@param gui Gui what to draw on
----@param points (Vector2|Vector3)[] 3 to 4096 corners, of which x and y count
+---Draws a filled polygon. Its edges must not cross: the area covered is then undefined.
+---@param gui Gui the Gui to draw on
+---@param points (Vector2|Vector3)[] 3 to 4096 corners; only x and y are used
 ---@param layer? integer 0 if left out
 ---@param color? Color white if left out
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.polygon(gui, points, layer, color)
   check("Gui.polygon", POLYGON, gui, points, layer, color)
   local count = take_points("Gui.polygon", 2, points, 3)
@@ -252,12 +253,12 @@ local function put_ellipse(name, gui, center, rx, ry, color, outline)
 end
 
 ---Draws a circle.
----@param gui Gui what to draw on
----@param center Vector3|Vector2 its middle; z is the layer
----@param radius number from the middle to its edge
+---@param gui Gui the Gui to draw on
+---@param center Vector3|Vector2 its center; z is the layer
+---@param radius number from the center to its edge
 ---@param color? Color white if left out
----@param outline? number how wide its outline is, inside of its edge; filled if left out
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@param outline? number the width of its outline, inside its edge; filled if left out
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.circle(gui, center, radius, color, outline)
   check("Gui.circle", CIRCLE, gui, center, radius, color, outline)
   check_positive("Gui.circle", 3, "radius", radius)
@@ -269,12 +270,12 @@ local ELLIPSE = { "gui", "Gui", "center", POSITION, "radii", SIZE, "color", COLO
   "outline", "number or nil" }
 
 ---Draws an ellipse.
----@param gui Gui what to draw on
----@param center Vector3|Vector2 its middle; z is the layer
+---@param gui Gui the Gui to draw on
+---@param center Vector3|Vector2 its center; z is the layer
 ---@param radii Vector2 half its width and half its height
 ---@param color? Color white if left out
----@param outline? number how wide its outline is, inside of its edge; filled if left out
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@param outline? number the width of its outline, inside its edge; filled if left out
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.ellipse(gui, center, radii, color, outline)
   check("Gui.ellipse", ELLIPSE, gui, center, radii, color, outline)
   check_positive("Gui.ellipse", 3, "radii", min(radii._x, radii._y))
@@ -286,14 +287,14 @@ local ARC = { "gui", "Gui", "center", POSITION, "radius", "number", "from", "num
   "to", "number", "color", COLOR, "thickness", "number or nil" }
 
 ---Draws a part of a circle: a slice, or a part of a ring.
----@param gui Gui what to draw on
----@param center Vector3|Vector2 the circle's middle; z is the layer
----@param radius number from the middle to the edge
----@param from number the angle it begins at: radians against the clock, 0 is to the right
----@param to number the angle it ends at
+---@param gui Gui the Gui to draw on
+---@param center Vector3|Vector2 the circle's center; z is the layer
+---@param radius number from the center to the edge
+---@param from number the start angle: radians counterclockwise, 0 is to the right
+---@param to number the end angle
 ---@param color? Color white if left out
----@param thickness? number how wide the ring is; the whole slice is filled if left out
----@return GuiObject|nil object its number, in a retained Gui: a shape's
+---@param thickness? number the width of the ring; the whole slice is filled if left out
+---@return GuiObject|nil object its number, in a retained Gui; the object is a shape
 function Gui.arc(gui, center, radius, from, to, color, thickness)
   check("Gui.arc", ARC, gui, center, radius, from, to, color, thickness)
   check_positive("Gui.arc", 3, "radius", radius)
@@ -301,15 +302,15 @@ function Gui.arc(gui, center, radius, from, to, color, thickness)
   color = color or WHITE
   thickness = thickness or radius
   check_positive("Gui.arc", 7, "thickness", thickness)
-  -- What is no number is left for native code to refuse.
+  -- NaN passes this comparison unchanged, and native code refuses it.
   if thickness > radius then thickness = radius end
   return drawn("Gui.arc", native.arc(cx, gui, 0, nil, x, y, z, radius, thickness, from, to,
     color._r, color._g, color._b, color._a))
 end
 
--- Planes of their own -----------------------------------------------------------------------------
+-- Separate planes ---------------------------------------------------------------------------------
 
--- A pose moved by a position on its own axes.
+-- Returns a pose moved by a position along the pose's axes.
 local function posed(pose, position)
   local x, y, z = place_of(position)
   if x == 0 and y == 0 and z == 0 then return pose end
@@ -326,8 +327,8 @@ local function put_rect_3d(name, gui, object, pose, position, layer, size, color
     size._x, size._y, color._r, color._g, color._b, color._a))
 end
 
----Draws a filled rectangle on a plane of its own.
----@param gui Gui what to draw on
+---Draws a filled rectangle on a separate plane.
+---@param gui Gui the Gui to draw on
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 its left bottom, along the axes of the pose
 ---@param layer integer its layer
@@ -342,8 +343,8 @@ end
 local UPDATE_RECT_3D = { "gui", "Gui", "object", "the number of an object", "pose", "Matrix4x4",
   "position", POSITION, "layer", "number", "size", SIZE, "color", COLOR }
 
----Changes a rectangle on a plane of its own: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a rectangle on a separate plane. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 its left bottom, along the axes of the pose
@@ -366,8 +367,8 @@ local function put_bitmap_3d(name, index, gui, object, material, pose, position,
     size._x, size._y, color._r, color._g, color._b, color._a))
 end
 
----Draws a picture on a plane of its own.
----@param gui Gui what to draw on
+---Draws an image on a separate plane.
+---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 its left bottom, along the axes of the pose
@@ -384,8 +385,8 @@ local UPDATE_BITMAP_3D = { "gui", "Gui", "object", "the number of an object",
   "material", "string or Material", "pose", "Matrix4x4", "position", POSITION, "layer", "number",
   "size", SIZE, "color", COLOR }
 
----Changes a picture on a plane of its own: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes an image on a separate plane. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param material string|Material as for `Gui.bitmap`
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
@@ -412,17 +413,17 @@ local function put_bitmap_3d_uv(name, index, gui, object, material, uv00, uv11, 
     color._a))
 end
 
----Draws a part of a picture on a plane of its own.
----@param gui Gui what to draw on
+---Draws a part of an image on a separate plane.
+---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
----@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv00 Vector2 the part's left top, from 0, 0 (the image's left top) to 1, 1
 ---@param uv11 Vector2 the part's right bottom
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 its left bottom, along the axes of the pose
 ---@param layer integer its layer
 ---@param size Vector2 its width and height
 ---@param color? Color white if left out
----@return GuiObject|nil object its number, in a retained Gui: a bitmap's
+---@return GuiObject|nil object its number, in a retained Gui; the object is a bitmap
 function Gui.bitmap_3d_uv(gui, material, uv00, uv11, pose, position, layer, size, color)
   local name = "Gui.bitmap_3d_uv"
   check(name, BITMAP_3D_UV, gui, material, uv00, uv11, pose, position, layer, size, color)
@@ -433,11 +434,11 @@ local UPDATE_BITMAP_3D_UV = { "gui", "Gui", "object", "the number of an object",
   "material", "string or Material", "uv00", "Vector2", "uv11", "Vector2", "pose", "Matrix4x4",
   "position", POSITION, "layer", "number", "size", SIZE, "color", COLOR }
 
----Changes a part of a picture on a plane of its own: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a part of an image on a separate plane. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param material string|Material as for `Gui.bitmap`
----@param uv00 Vector2 the part's left top, from 0, 0 (the picture's left top) to 1, 1
+---@param uv00 Vector2 the part's left top, from 0, 0 (the image's left top) to 1, 1
 ---@param uv11 Vector2 the part's right bottom
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 its left bottom, along the axes of the pose

@@ -1,4 +1,4 @@
--- `Gui`: texts, and questions about them. What drawing functions share is in gui.lua.
+-- `Gui` text: drawing it and measuring it. Shared helpers of drawing functions are in gui.lua.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -14,7 +14,7 @@ local Gui = core.module("Gui")
 
 local DEFAULT_FONT = "core/fonts/default"
 
--- Numbers of fonts, by their names. Looked up once.
+-- Font numbers by name. Each font is looked up once.
 local fonts = {}
 
 local function font_of(name, index, font)
@@ -34,7 +34,8 @@ end
 
 -- Options -----------------------------------------------------------------------------------------
 
--- A style as native code reads it, with room for spans (Styled in src/script/api/gui_fast.rs).
+-- Text style in the layout that native code reads, with room for spans (Styled in
+-- src/script/api/gui/draw.rs).
 local SPANS_MAX, SPANS_AT, SPAN_FLOATS = 64, 21, 6
 local style = ffi.new("float[?]", SPANS_AT + SPANS_MAX * SPAN_FLOATS)
 local ALIGNS = { left = 0, center = 1, right = 2 }
@@ -65,7 +66,7 @@ local function spans_option(spans)
   local before = 0
   for i = 1, #spans do
     local span, at = spans[i], SPANS_AT + (i - 1) * SPAN_FLOATS
-    -- What is no finite number is none that leaves nothing.
+    -- For a number that is not finite, `% 1` is NaN, so the check rejects it.
     if type(span) ~= "table" or type(span[1]) ~= "number" or span[1] < 1 or span[1] % 1 ~= 0
       or not (span[2] == nil or istype(C, span[2])) then
       return "a list of { first byte, Color or nil }"
@@ -80,7 +81,8 @@ local function spans_option(spans)
   style[19] = 0
 end
 
--- Puts an option into the style, or returns the words for what it must be.
+-- Options of a text, by name. Each function writes its option into the style, or returns a
+-- description of the valid values.
 local options_known = {
   align = function(value)
     if not ALIGNS[value] then return '"left", "center" or "right"' end
@@ -92,7 +94,7 @@ local options_known = {
   glow = number_option(7),
   glow_color = color_option(8),
   shadow = function(value)
-    -- What is not finite has no difference from itself.
+    -- A number that is not finite gives NaN when it is subtracted from itself.
     if not istype(V2, value) or value._x - value._x ~= 0 or value._y - value._y ~= 0 then
       return "a finite Vector2"
     end
@@ -109,7 +111,7 @@ local options_known = {
 
 local BLACK, SHADOW = C(255, 0, 0, 0), C(160, 0, 0, 0)
 
--- Fills the style: what native code is given, nil without options.
+-- Fills the style from the options. Returns the style for native code, or nil without options.
 local function style_of(name, index, options)
   if options == nil then return nil end
   core.check_options(name, index, "options", options, options_known)
@@ -139,7 +141,7 @@ local TEXT = { "gui", "Gui", "text", "string", "font", "string or nil", "size", 
   "material", "string, Material or nil", "position", POSITION, "color", "Color or nil",
   "options", "table or nil" }
 
--- 0 where there is no material of its own.
+-- Returns the source number of a material, or 0 if there is no material.
 local function material_of(name, index, material)
   if material == nil then return 0 end
   return draw.source_of(name, index, material)
@@ -157,14 +159,14 @@ local function put_text(name, first, gui, object, words, font, size, material, p
 end
 
 ---Draws a text.
----@param gui Gui what to draw on
----@param text string UTF-8 of any lines; {#color(255,0,0)} begins a colour and {#reset()} ends it
----@param font string|nil the name of a font; the engine's own if nil
+---@param gui Gui the Gui to draw on
+---@param text string UTF-8, any number of lines; {#color(255,0,0)} sets a colour, {#reset()} resets
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em: pixels on the screen
----@param material string|Material|nil what it is drawn with; nil for the usual
+---@param material string|Material|nil the material to draw with; nil for the default
 ---@param position Vector3|Vector2 the left end of the first line's baseline; z is the layer
 ---@param color? Color white if left out
----@param options? table align, width, outline, glow, shadow, markup, spans: see above
+---@param options? table align, width, outline, glow, shadow, markup, spans
 ---@return GuiObject|nil object its number, in a retained Gui
 function Gui.text(gui, text, font, size, material, position, color, options)
   local number = fonts[font]
@@ -185,13 +187,13 @@ local UPDATE_TEXT = { "gui", "Gui", "object", "the number of an object", "text",
   "font", "string or nil", "size", "number", "material", "string, Material or nil",
   "position", POSITION, "color", "Color or nil", "options", "table or nil" }
 
----Changes a text of a retained Gui: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a text in a retained Gui. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em: pixels on the screen
----@param material string|Material|nil what it is drawn with; nil for the usual
+---@param material string|Material|nil the material to draw with; nil for the default
 ---@param position Vector3|Vector2 the left end of the first line's baseline; z is the layer
 ---@param color? Color white if left out
 ---@param options? table as for `Gui.text`
@@ -216,12 +218,12 @@ local function put_text_3d(name, first, gui, object, words, font, size, material
     number, size, source, given, 0, 0, layer, color._r, color._g, color._b, color._a))
 end
 
----Draws a text on a plane of its own.
----@param gui Gui what to draw on
+---Draws a text on a separate plane.
+---@param gui Gui the Gui to draw on
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em
----@param material string|Material|nil what it is drawn with; nil for the usual
+---@param material string|Material|nil the material to draw with; nil for the default
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 the left end of the first line's baseline, along the axes of the pose
 ---@param layer integer its layer
@@ -240,13 +242,13 @@ local UPDATE_TEXT_3D = { "gui", "Gui", "object", "the number of an object", "tex
   "pose", "Matrix4x4", "position", POSITION, "layer", "number", "color", "Color or nil",
   "options", "table or nil" }
 
----Changes a text on a plane of its own: all of it is given again.
----@param gui Gui the Gui it is in
+---Changes a text on a separate plane. The call replaces all of its properties.
+---@param gui Gui the Gui that contains it
 ---@param object GuiObject its number
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em
----@param material string|Material|nil what it is drawn with; nil for the usual
+---@param material string|Material|nil the material to draw with; nil for the default
 ---@param pose Matrix4x4 the plane: to the right along its x axis, up along its z axis
 ---@param position Vector3 the left end of the first line's baseline, along the axes of the pose
 ---@param layer integer its layer
@@ -261,21 +263,21 @@ function Gui.update_text_3d(gui, object, text, font, size, material, pose, posit
     position, layer, color, options)
 end
 
--- Questions ---------------------------------------------------------------------------------------
+-- Queries -----------------------------------------------------------------------------------------
 
 local EXTENTS = { "gui", "Gui", "text", "string", "font", "string or nil", "size", "number",
   "options", "table or nil" }
 local found = ffi.new("float[7]")
 
----How much room a text takes, from the point that it is drawn at.
----@param gui Gui where it would be drawn
+---Returns the bounds of a text, relative to the point at which it is drawn.
+---@param gui Gui the Gui to measure for
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em
 ---@param options? table as for `Gui.text`
 ---@return Vector3 min the left bottom
 ---@return Vector3 max the right top
----@return Vector3 caret where the next letter would stand
+---@return Vector3 caret the position of the next letter
 function Gui.text_extents(gui, text, font, size, options)
   check("Gui.text_extents", EXTENTS, gui, text, font, size, options)
   local number = font_of("Gui.text_extents", 3, font)
@@ -290,11 +292,11 @@ local WORD_WRAP = { "gui", "Gui", "text", "string", "font", "string or nil", "si
   "width", "number" }
 
 ---Breaks a text into lines by the rules of Unicode.
----@param gui Gui where it would be drawn
+---@param gui Gui the Gui to measure for
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
+---@param font string|nil the name of a font; the engine's default font if nil
 ---@param size number units for each em
----@param width number how wide a line can be
+---@param width number the maximum width of a line
 ---@return string[] lines without the spaces and line ends between them
 function Gui.word_wrap(gui, text, font, size, width)
   check("Gui.word_wrap", WORD_WRAP, gui, text, font, size, width)
@@ -306,11 +308,11 @@ end
 
 local HAS_ALL = { "gui", "Gui", "text", "string", "font", "string or nil" }
 
----Whether a font, or one that stands in for it, has every letter of a text.
----@param gui Gui where it would be drawn
+---Returns true if a font or its fallback fonts have a glyph for every letter of a text.
+---@param gui Gui the Gui to check for
 ---@param text string as for `Gui.text`
----@param font string|nil the name of a font; the engine's own if nil
----@return boolean has false where a letter would be shown as missing
+---@param font string|nil the name of a font; the engine's default font if nil
+---@return boolean complete false if a letter would be shown as missing
 function Gui.has_all_glyphs(gui, text, font)
   check("Gui.has_all_glyphs", HAS_ALL, gui, text, font)
   return core.has_all_glyphs(gui, text, font_of("Gui.has_all_glyphs", 3, font))
@@ -318,8 +320,8 @@ end
 
 local TEXTURE_SIZE = { "gui", "Gui", "material", "string or Material" }
 
----How large the picture of a texture or material is.
----@param gui Gui where it would be drawn
+---Returns the size of the image of a texture or material.
+---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
 ---@return Vector2 size in texels
 function Gui.texture_size(gui, material)

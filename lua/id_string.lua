@@ -1,5 +1,5 @@
--- `IdString32` and `IdString64`: hashed names as values. The hashes themselves are native; names of
--- resources become ids inside the engine, without these.
+-- `IdString32` and `IdString64`: hashed names as values. The hash functions are native. The engine
+-- hashes resource names internally, without these types.
 local core = ...
 
 local ffi, bad_argument, warn, describe = core.ffi, core.bad_argument, core.warn, core.describe
@@ -9,10 +9,10 @@ local tonumber, tostring, type = tonumber, tostring, type
 local find, format, lower, sub = string.find, string.format, string.lower, string.sub
 local istype, tohex = ffi.istype, bit.tohex
 
--- How many texts are kept for to_string, of each kind.
+-- Limit of texts kept for `to_string`, for each of the two types.
 local TEXTS_MAX = 65536
 
--- Games that are played from a bundle hold no names.
+-- Games that run from a bundle keep no names.
 local keeps_texts = core.module("Application").build() ~= "release"
 
 local function weak_values()
@@ -21,8 +21,8 @@ end
 
 local id_kinds = {}
 
--- What both kinds share. There is one value for each hash as long as anyone holds it, so that ids
--- can be keys of tables; `by_text` saves hashing a name again.
+-- Creates an id type. As long as an id is referenced, there is one value for each hash, so that ids
+-- can be table keys. `by_text` avoids hashing a name again.
 local function make_kind(name, digits, ctype, to_hex, from_hex)
   local kind = { name = name, digits = digits, ctype = ctype, to_hex = to_hex }
   local by_hex, by_text, texts, text_count = weak_values(), weak_values(), {}, 0
@@ -69,7 +69,7 @@ local function make_kind(name, digits, ctype, to_hex, from_hex)
   local meta = {}
   values.common_operators(meta, name, "use " .. name .. ".to_hex(id)")
   meta.__tostring = function(id) return "#ID[" .. to_hex(id) .. "]" end
-  -- Called for any two operands: nil and numbers must compare as different, not raise.
+  -- Runs for any two operands: nil and numbers must compare as different, not raise.
   meta.__eq = function(a, b)
     return istype(ctype, a) and istype(ctype, b) and a._value == b._value
   end
@@ -85,8 +85,8 @@ local function make_kind(name, digits, ctype, to_hex, from_hex)
   return kind
 end
 
--- The name of an id's type, and its digits, whose order is the same in every run; nil for anything
--- else.
+-- Returns the name of an id's type, and its hexadecimal digits, whose order is the same in every
+-- run. Returns nothing for any other value.
 function core.id_digits(value)
   for i = 1, #id_kinds do
     local kind = id_kinds[i]
@@ -96,7 +96,7 @@ function core.id_digits(value)
   end
 end
 
--- The value of a call such as IdString32("root_point").
+-- Returns the id for a call such as IdString32("root_point").
 local function construct(kind, hash, ...)
   local text = ...
   if type(text) ~= "string" then
@@ -124,10 +124,10 @@ local function check_hex(kind, hex)
 end
 
 ---@module IdString32
----A name as its hash of 32 bits, for the ids inside data: nodes, parameters, events. Two ids are
----equal where their names are; an id can be stored anywhere and be the key of a table. `pairs`
----walks such keys in another order in each run: `Script.sorted_pairs` has one.
----The hash is MurmurHash2 with seed 0, the same on every platform and in every version.
+---A name as its 32-bit hash, for the ids inside data: nodes, parameters, events. Two ids are equal
+---if their names are equal. An id can be stored anywhere and can be a table key. `pairs` visits
+---such keys in a different order in each run; `Script.sorted_pairs` has a fixed order. The hash is
+---MurmurHash2 with seed 0, the same on every platform and in every version.
 ---@example
 ---   local id = IdString32("root_point")
 ---   assert(id == IdString32("root_point") and id ~= IdString32("camera"))
@@ -149,17 +149,17 @@ end
 
 values.callable(IdString32, function(_, ...) return construct(kind32, hex_of_32, ...) end)
 
----Whether two ids are the same; `a == b` says so too.
+---Returns true if two ids are equal; `a == b` is the same.
 ---@param a IdString32 an id
 ---@param b IdString32 another
----@return boolean true where their hashes are equal
+---@return boolean true if their hashes are equal
 function IdString32.equal(a, b)
   check(kind32, "equal", 1, "a", a)
   check(kind32, "equal", 2, "b", b)
   return a._value == b._value
 end
 
----Makes an id of the hash itself, as `IdString32.to_hex` gives it.
+---Returns the id with a hash, as returned by `IdString32.to_hex`.
 ---@param hex string 8 hexadecimal digits
 ---@return IdString32 the id
 function IdString32.from_hex(hex)
@@ -174,21 +174,21 @@ function IdString32.to_hex(id)
   return kind32.to_hex(id)
 end
 
----Returns the name that an id was made of, where this run of the game has made it of one. A shipped
----game keeps no names and always gets nil: use it for messages to developers only. At most 65536
----names are kept.
+---Returns the name that an id was created from, if this run of the game created it from a name. A
+---shipped game keeps no names and always gets nil: use it only for messages to developers. At most
+---65536 names are kept.
 ---@param id IdString32 the id
----@return string|nil the name, or nil where it is not known
+---@return string|nil the name, or nil if it is not known
 function IdString32.to_string(id)
   check(kind32, "to_string", 1, "id", id)
   return kind32.text_of(id)
 end
 
 ---@module IdString64
----A name as its hash of 64 bits, for resources and their types. Two ids are equal where their names
----are; an id can be stored anywhere and be the key of a table. `pairs` walks such keys in another
----order in each run: `Script.sorted_pairs` has one.
----The hash is MurmurHash64A with seed 0, the same on every platform and in every version.
+---A name as its 64-bit hash, for resources and their types. Two ids are equal if their names are
+---equal. An id can be stored anywhere and can be a table key. `pairs` visits such keys in a
+---different order in each run; `Script.sorted_pairs` has a fixed order. The hash is MurmurHash64A
+---with seed 0, the same on every platform and in every version.
 ---@example
 ---   local id = IdString64("content/levels/city/taxi.unit")
 ---   assert(id == IdString64.from_hex("9d01c901e9e2827f"))
@@ -211,17 +211,17 @@ end
 
 values.callable(IdString64, function(_, ...) return construct(kind64, hex_of_64, ...) end)
 
----Whether two ids are the same; `a == b` says so too.
+---Returns true if two ids are equal; `a == b` is the same.
 ---@param a IdString64 an id
 ---@param b IdString64 another
----@return boolean true where their hashes are equal
+---@return boolean true if their hashes are equal
 function IdString64.equal(a, b)
   check(kind64, "equal", 1, "a", a)
   check(kind64, "equal", 2, "b", b)
   return a._value == b._value
 end
 
----Makes an id of the hash itself, as `IdString64.to_hex` gives it.
+---Returns the id with a hash, as returned by `IdString64.to_hex`.
 ---@param hex string 16 hexadecimal digits
 ---@return IdString64 the id
 function IdString64.from_hex(hex)
@@ -236,11 +236,11 @@ function IdString64.to_hex(id)
   return kind64.to_hex(id)
 end
 
----Returns the name that an id was made of, where this run of the game has made it of one. A shipped
----game keeps no names and always gets nil: use it for messages to developers only. At most 65536
----names are kept.
+---Returns the name that an id was created from, if this run of the game created it from a name. A
+---shipped game keeps no names and always gets nil: use it only for messages to developers. At most
+---65536 names are kept.
 ---@param id IdString64 the id
----@return string|nil the name, or nil where it is not known
+---@return string|nil the name, or nil if it is not known
 function IdString64.to_string(id)
   check(kind64, "to_string", 1, "id", id)
   return kind64.text_of(id)

@@ -1,6 +1,5 @@
--- `Input`, its part in Lua: actions, which are what a game asks for, bound to keys, buttons and
--- axes that the player can change. What a binding means is in bindings.lua; devices and events are
--- native.
+-- The Lua part of `Input`: actions that a game queries, bound to keys, buttons and axes that the
+-- player can change. Binding strings are parsed in bindings.lua; devices and events are native.
 local core = ...
 
 local type, next, pcall, select, tostring = type, next, pcall, select, tostring
@@ -15,12 +14,13 @@ local read_axis, read_stick = core.bindings.read_axis, core.bindings.read_stick
 local overlap = core.bindings.overlap
 
 local ACTIONS_MAX = 1000
-local BINDINGS_MAX = 32 -- of one action, or one part of it
--- From here on an action counts as pressed, and below the second as released: as for a device's
--- buttons, so that a finger which trembles on a trigger presses once.
+local BINDINGS_MAX = 32 -- per action, or per part of an action
+-- Hysteresis of an action: it counts as pressed from the first value on, and as released below the
+-- second. A device's buttons have the same thresholds, so that a trembling finger on a trigger
+-- presses once.
 local HALF, LET_GO = 0.5, 0.45
 
--- Parts of an action that goes in directions, in their order.
+-- Parts of an action by kind, in order.
 local PARTS = {
   button = { "bindings" },
   axis = { "negative", "positive", "axis" },
@@ -35,8 +35,9 @@ end
 
 -- Actions -----------------------------------------------------------------------------------------
 
--- By name: { kind, parts = { part = texts }, parsed = { part = bindings }, value, was, down,
--- pressed, released }; `was`: down in the frame before. `names` has them in order.
+-- Actions by name: { kind, parts = { part = texts }, parsed = { part = bindings }, value, was,
+-- down, pressed, released }; `was` is true if the action was down in the last frame. `names` is the
+-- sorted list of names.
 local actions, names
 local zero = Vector2(0, 0)
 
@@ -49,20 +50,21 @@ local function largest(bindings)
     turned = turned or one >= HALF and bindings[i].notches
     held = held or one >= HALF and not bindings[i].notches
   end
-  -- A notch is over with its frame, and the next frame's is another one.
+  -- A wheel notch lasts one frame; a notch in the next frame is a new press.
   if turned and not held then pressed, released = true, true end
   return value, pressed, released
 end
 
--- How far something goes that is down in two directions, and whether one of them was only tapped.
+-- Returns the difference of two opposite directions, and true if one of them was only tapped.
 local function way(more, less)
   local a, a_pressed, a_released = largest(more)
   local b, b_pressed, b_released = largest(less)
   return a - b, a_pressed and a_released or b_pressed and b_released
 end
 
--- How far an action is down, its value, and whether it was pressed or released in this frame. Where
--- two directions make one value, only a tap that was over within the frame is told so.
+-- Returns the strength of an action, its value, and true for pressed and for released in this
+-- frame. For an axis or stick, the last two are true only for a tap that began and ended within the
+-- frame.
 local function look(action)
   local parsed = action.parsed
   if action.kind == "button" then
@@ -94,21 +96,21 @@ local function look(action)
   return length, length == 0 and zero or Vector2(x, y), tapped, tapped
 end
 
--- Brings an action up to date with its devices; `was`: whether it was down in the frame before, or
--- nil for one that was not there: what is held then is no press of it.
+-- Updates an action from its devices. `was` is true if the action was down in the last frame, or
+-- nil for a new action: an input that is already held is no press of a new action.
 local function update(action, was)
   local strength, value, pressed, released = look(action)
   if was == nil then
     was = strength >= HALF and not pressed
   end
   local down = strength >= (was and LET_GO or HALF)
-  -- A tap that was over within the frame counts, and so does one between two holds.
+  -- A tap within the frame counts, and so does a tap between two holds.
   action.pressed = not was and (down or pressed) or was and down and pressed and released
   action.released = was and (not down or pressed and released) or not was and pressed and not down
   action.value, action.was, action.down = value, was, down
 end
 
--- An action has other bindings: what is held of them already is no press of it.
+-- Updates an action after its bindings changed. An input that is already held is no press of it.
 local function settle(action)
   local strength, value = look(action)
   action.value = value
@@ -146,7 +148,7 @@ local function parse_list(where, part, texts)
   return parsed, copy
 end
 
--- Makes an action of what a game wrote.
+-- Creates an action from a game's description of its bindings.
 local function make(where, given)
   if type(given) == "string" then
     given = { given }
@@ -172,7 +174,7 @@ local function make(where, given)
     end
   end
   if listed and kind ~= "button" then
-    raise(format("%s: has directions and, beside them, a list of bindings: it must be one of the "
+    raise(format("%s: has directions and also a list of bindings: it must be one of the "
       .. "two", where))
   end
   local action = { kind = kind, parts = {}, parsed = {}, defaults = {}, down = false,
@@ -185,8 +187,8 @@ local function make(where, given)
   return action
 end
 
--- Puts what the player chose in the place of the game's bindings. What means nothing any more is
--- told, and the game's own stand.
+-- Replaces the game's bindings of an action with the bindings that the player chose. Invalid
+-- bindings are reported, and the game's bindings are used instead.
 local function take_chosen(name, action)
   local chosen = Application.user_setting("input", "bindings", name)
   if chosen == nil then
@@ -215,7 +217,8 @@ local function take_chosen(name, action)
       if fine then
         action.parsed[part], action.parts[part] = parsed, copy
       else
-        -- Where the script stands that sets the actions says nothing of a saved file.
+        -- Cuts off the location of the script that sets the actions: it does not concern a saved
+        -- file.
         pass_over(match(parsed, "the player's bindings of .*$"))
       end
     end
@@ -245,7 +248,7 @@ local function set(where, given)
   actions, names = made, list
 end
 
--- The actions of settings.sjson hold until the game sets its own.
+-- Uses the actions of settings.sjson until the game sets its actions.
 local function ensure()
   if not actions then
     local given = Application.settings().input.actions
@@ -270,7 +273,7 @@ local function action_of(where, name)
   return action
 end
 
--- Called once in each frame, before anything of the game's.
+-- Updates all actions. Called once per frame, before any code of the game.
 function core.update_actions()
   if not actions then
     ensure()
@@ -281,12 +284,13 @@ function core.update_actions()
   end
 end
 
----Sets the game's actions, in the place of those before. An action is a list of bindings: it is
----down while one of them is. One with `negative` and `positive` (and `axis`, such as "pad:left.x")
----goes from -1 to 1. One with `left`, `right`, `up` and `down` (and `stick`, such as "pad:left") is
----a Vector2 of at most length 1. A binding is a key ("space", "ctrl+s"), "mouse:left", "pad:a" (of
----any pad), "pad2:a", "touch:touch", or a direction of an axis ("pad:left.x+", "mouse:wheel.y-").
----What the player bound with `Input.rebind` stands in the place of the game's bindings.
+---Sets the game's actions and replaces all previous actions. An action is a list of bindings: it is
+---down while one of them is down. An action with `negative` and `positive` (and `axis`, such as
+---"pad:left.x") has a value from -1 to 1. An action with `left`, `right`, `up` and `down` (and
+---`stick`, such as "pad:left") has a Vector2 of at most length 1. A binding is a key ("space",
+---"ctrl+s"), "mouse:left", "pad:a" (of any pad), "pad2:a", "touch:touch", or a direction of an axis
+---("pad:left.x+", "mouse:wheel.y-"). Bindings that the player set with `Input.rebind` replace the
+---game's bindings.
 ---@param actions table by name, each a list of bindings or a table of directions
 function Input.set_actions(actions)
   no_reload("Input.set_actions")
@@ -296,7 +300,7 @@ function Input.set_actions(actions)
   set("Input.set_actions", actions)
 end
 
----The names of all actions, sorted.
+---Returns the names of all actions, sorted.
 ---@return string[] names a new list
 function Input.actions(...)
   if select("#", ...) > 0 then
@@ -310,31 +314,31 @@ function Input.actions(...)
   return list
 end
 
----Whether an action is down: at least half of the way.
+---Returns true if an action is down: its value is at least half of the maximum.
 ---@param action string its name
 ---@return boolean down true as long as it is held
 function Input.down(action)
   return action_of("Input.down", action).down
 end
 
----Whether an action went down in this frame.
+---Returns true if an action was pressed in this frame.
 ---@param action string its name
 ---@return boolean pressed true in one frame
 function Input.pressed(action)
   return action_of("Input.pressed", action).pressed
 end
 
----Whether an action was let go of in this frame.
+---Returns true if an action was released in this frame.
 ---@param action string its name
 ---@return boolean released true in one frame
 function Input.released(action)
   return action_of("Input.released", action).released
 end
 
----How far an action is down: 0 to 1, or the notches that a wheel was turned; -1 to 1 for one that
----is negative and positive; a Vector2 for one with left, right, up and down.
+---Returns the value of an action: 0 to 1, or the notches that a wheel was turned; -1 to 1 for an
+---action with negative and positive; a Vector2 for an action with left, right, up and down.
 ---@param action string its name
----@return number|Vector2 value where it stands
+---@return number|Vector2 value the current value
 function Input.value(action)
   return action_of("Input.value", action).value
 end
@@ -354,7 +358,7 @@ local function part_of(where, action, part)
   return part
 end
 
----What an action is bound to now.
+---Returns the current bindings of an action.
 ---@param action string its name
 ---@param part? string "left", "positive" and so on; the axis or stick if left out
 ---@return string[] bindings a new list
@@ -368,10 +372,10 @@ function Input.bindings(action, part)
   return list
 end
 
----Binds an action as the player wants it. It is a user setting ("input.bindings"), so
----`Application.save_user_settings` keeps it for the next run.
+---Changes the bindings of an action to the player's choice. They are stored in a user setting
+---("input.bindings"), so `Application.save_user_settings` keeps them for the next run.
 ---@param action string its name
----@param bindings string|string[]|nil what it is bound to from now on; nil: as the game has it
+---@param bindings string|string[]|nil the new bindings; nil restores the game's bindings
 ---@param part? string "left", "positive" and so on; the axis or stick if left out
 function Input.rebind(action, bindings, part)
   no_reload("Input.rebind")
@@ -387,8 +391,8 @@ function Input.rebind(action, bindings, part)
     bindings ~= nil and found.parts[part] or nil)
 end
 
----Gives an action, or all, the bindings that the game has for it.
----@param action? string its name; all of them if left out
+---Restores the game's bindings of an action, or of all actions.
+---@param action? string its name; all actions if left out
 function Input.reset_bindings(action)
   no_reload("Input.reset_bindings")
   ensure()
@@ -408,9 +412,9 @@ function Input.reset_bindings(action)
   end
 end
 
----The actions that a binding is bound to, sorted: for telling the player that a key is taken. It is
----so by whichever of its names the game bound it, "pad:a" also by "pad2:a", and "left shift" also
----by "shift".
+---Returns the actions that use a binding, sorted, for example to show the player that a key is
+---taken. All names of an input match: "pad:a" also finds "pad2:a", and "left shift" also finds
+---"shift".
 ---@param binding string such as "space" or "pad:a"
 ---@return string[] actions their names
 function Input.actions_of(binding)

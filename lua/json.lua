@@ -1,4 +1,5 @@
--- Json: text of RFC 8259 to tables and back. Files, and SJSON for resources, are elsewhere.
+-- Json: conversion of JSON text (RFC 8259) to tables and back. File access, and SJSON for
+-- resources, are elsewhere.
 local core = ...
 
 local type, next, pcall, error = type, next, pcall, error
@@ -6,31 +7,31 @@ local tonumber, tostring, setmetatable = tonumber, tostring, setmetatable
 local byte, find, format = string.byte, string.find, string.format
 local len, rep, sub = string.len, string.rep, string.sub
 local concat = table.concat
--- The bounded ones (strings.lua, tables.lua): keys and texts may be many.
+-- Variants with limits (strings.lua, tables.lua), because there may be many keys and long texts.
 local gsub, sort = core.string.gsub, core.table.sort
 local floor, huge = math.floor, math.huge
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
 local check_options, read_long_number = core.check_options, core.read_long_number
 local utf8_invalid_at, utf8_encode = core.utf8_invalid_at, core.utf8_encode
 
-local DEPTH_MAX = 512 -- tables or brackets inside each other
-local INDENT_MAX = 16 -- spaces for one level
-local TEXT_BYTES_MAX = 64 * 1024 * 1024 -- of a text that is written
-local VALUES_MAX = 2 ^ 22 -- in a text that is written
-local PIECES_MAX = 65536 -- of a text before they become one
-local SHOWN_BYTES_MAX = 40 -- of a number in an error
-local EXACT = 2 ^ 53 -- every whole number up to here is exact
-local EXACT_SHOWN = 1e14 -- `tostring` shows every whole number below this in full
-local EXACT_DIGITS = 15 -- every whole number of so many digits is exact
+local DEPTH_MAX = 512 -- nesting of tables or brackets
+local INDENT_MAX = 16 -- spaces per level
+local TEXT_BYTES_MAX = 64 * 1024 * 1024 -- of an encoded text
+local VALUES_MAX = 2 ^ 22 -- in an encoded text
+local PIECES_MAX = 65536 -- pieces of a text before they are joined
+local SHOWN_BYTES_MAX = 40 -- of a number in an error message
+local EXACT = 2 ^ 53 -- whole numbers up to here are exact
+local EXACT_SHOWN = 1e14 -- `tostring` shows whole numbers below this in full
+local EXACT_DIGITS = 15 -- whole numbers of this many digits are exact
 
 ---@module Json
----Reads and writes JSON, strictly as RFC 8259 has it: no comments, no trailing commas.
----null is `Json.null`, so that no key and no place in an array is lost. A table whose keys are 1 to
----n is an array and one whose keys are strings is an object; mixed keys and holes are errors. An
----empty table is an object, unless `Json.array` marked it; an empty array that was read is marked.
----Where a key stands twice, the last one counts. Numbers are doubles: whole ones are exact to 2^53,
----one beyond 1.8e308 is an error, and one too near to 0 is 0.
----Keys are written in sorted order, so that equal tables give equal text. 512 levels are allowed.
+---Reads and writes JSON, strictly as in RFC 8259: no comments, no trailing commas. null is
+---`Json.null`, so that no key and no element of an array is lost. A table with keys 1 to n is an
+---array, and a table with string keys is an object; mixed keys and holes are errors. An empty table
+---is an object, unless `Json.array` marked it; an empty array that was read is marked. If a key is
+---repeated, the last value is used. Numbers are doubles: whole numbers are exact to 2^53, a number
+---beyond 1.8e308 is an error, and a number too near to 0 becomes 0. Keys are written in sorted
+---order, so that equal tables give equal text. 512 levels are allowed.
 ---@example
 ---   local save = Json.decode('{"level": 3, "items": ["sword", null]}')
 ---   assert(save.level == 3 and save.items[2] == Json.null)
@@ -39,7 +40,7 @@ local EXACT_DIGITS = 15 -- every whole number of so many digits is exact
 ---   print(broken, problem)
 
 ---@class Json
----@field null table stands for null in both directions; compare with `value == Json.null`
+---@field null table represents null when reading and writing; compare with `value == Json.null`
 local Json = core.module("Json")
 
 local null = setmetatable({}, {
@@ -54,10 +55,10 @@ local null = setmetatable({}, {
 })
 Json.null = null
 
--- Tables marked as arrays. Weak: a mark does not keep its table alive.
+-- Tables marked as arrays. The keys are weak: a mark does not keep its table alive.
 local marked = setmetatable({}, { __mode = "k" })
 
--- Faults in a text travel as this table, so that they differ from all other errors.
+-- Error value for syntax errors. It distinguishes them from all other errors.
 local fault = {}
 
 local function fail(text, at, words)
@@ -76,7 +77,7 @@ local function fail(text, at, words)
   error(fault, 0)
 end
 
--- The character at a place, in words.
+-- Describes the character at a position, for an error message.
 local function found(text, at)
   local b = byte(text, at)
   if not b then return "the end of the text" end
@@ -109,7 +110,7 @@ local function read_unit(text, at)
   return tonumber(digits, 16)
 end
 
--- The text of a \u escape at `at`, and the place behind it.
+-- Returns the text of a \u escape at `at`, and the position after it.
 local function read_code(text, at)
   local unit = read_unit(text, at)
   if unit >= 0xDC00 and unit <= 0xDFFF then
@@ -123,7 +124,7 @@ local function read_code(text, at)
   return utf8_encode(0x10000 + (unit - 0xD800) * 0x400 + (second - 0xDC00)), at + 12
 end
 
--- The rest of a string that has an escape or a fault at `at`; `from` is where it begins.
+-- Reads the rest of a string that has an escape or an error at `at`; `from` is the string's start.
 local function read_escaped(text, from, at)
   local pieces, size, start = {}, 0, from
   while true do
@@ -154,7 +155,7 @@ local function read_escaped(text, from, at)
   end
 end
 
--- `i` is behind the opening quote.
+-- Reads a string. `i` is the position after the opening quote.
 local function read_string(text, i)
   local at = i
   while true do
@@ -165,11 +166,11 @@ local function read_string(text, i)
   end
 end
 
--- The place behind some digits, of which there must be one.
+-- Returns the position after one or more digits.
 local function skip_digits(text, i, words)
   local b = byte(text, i)
   if not b or b < 48 or b > 57 then
-    fail(text, i, "a digit is due " .. words .. ", got " .. found(text, i))
+    fail(text, i, "a digit is expected " .. words .. ", got " .. found(text, i))
   end
   while b and b >= 48 and b <= 57 do
     i = i + 1
@@ -191,7 +192,7 @@ local function read_number(text, from, b)
     if b and b >= 48 and b <= 57 then fail(text, i - 1, "a number does not begin with 0") end
   else
     if not b or b < 48 or b > 57 then
-      fail(text, i, "a digit is due after '-', got " .. found(text, i))
+      fail(text, i, "a digit is expected after '-', got " .. found(text, i))
     end
     while b and b >= 48 and b <= 57 do
       value = value * 10 + (b - 48)
@@ -218,14 +219,14 @@ local function read_number(text, from, b)
 end
 
 local HINTS = {
-  [35] = "JSON has no comments", [39] = "strings stand in double quotes",
+  [35] = "JSON has no comments", [39] = "strings are in double quotes",
   [43] = "numbers have no '+'", [46] = "write a 0 before the point",
-  [47] = "JSON has no comments", [61] = "a ':' stands between key and value",
+  [47] = "JSON has no comments", [61] = "a ':' is between key and value",
 }
 
 local function fail_due(text, i, due)
   local hint = HINTS[byte(text, i)]
-  fail(text, i, due .. " is due, got " .. found(text, i) .. (hint and ": " .. hint or ""))
+  fail(text, i, due .. " is expected, got " .. found(text, i) .. (hint and ": " .. hint or ""))
 end
 
 local read_value
@@ -245,7 +246,7 @@ local function read_array(text, i, depth)
     if b ~= 44 then fail_due(text, i, "',' or ']'") end
     i, b = skip_space(text, i + 1)
     if b == 93 then
-      fail(text, i, "a value is due after ',', got ']': JSON has no trailing commas")
+      fail(text, i, "a value is expected after ',', got ']': JSON has no trailing commas")
     end
   end
 end
@@ -257,7 +258,7 @@ local function read_object(text, i, depth)
   while true do
     if b ~= 34 then
       if b == 125 then
-        fail(text, i, "a key is due after ',', got '}': JSON has no trailing commas")
+        fail(text, i, "a key is expected after ',', got '}': JSON has no trailing commas")
       end
       fail_due(text, i, "a key in double quotes")
     end
@@ -273,7 +274,7 @@ local function read_object(text, i, depth)
   end
 end
 
--- `b` is the byte at `i`; `depth` counts the tables around the value.
+-- Reads a value. `b` is the byte at `i`; `depth` is the number of tables around the value.
 function read_value(text, i, b, depth)
   if b == 34 then return read_string(text, i + 1) end
   if b == 123 or b == 91 then
@@ -303,7 +304,7 @@ local function read_text(text)
   local value
   value, i = read_value(text, i, b, 0)
   i, b = skip_space(text, i)
-  if b then fail(text, i, "the text goes on after its value with " .. found(text, i)) end
+  if b then fail(text, i, "the text continues after its value with " .. found(text, i)) end
   return value
 end
 
@@ -314,8 +315,8 @@ local function decode(text)
   error(value, 0)
 end
 
----Reads a JSON text. A fault in it is an error with its line and column; where a fault is to be
----expected, as in what players or servers send, use `Json.try_decode`.
+---Reads a JSON text. Raises an error with line and column if the text is invalid. Use
+---`Json.try_decode` if errors are to be expected, for example in text from players or servers.
 ---@param text string the whole text
 ---@return any a table, string, number, boolean or `Json.null`
 function Json.decode(text)
@@ -325,17 +326,17 @@ function Json.decode(text)
   return value
 end
 
----Reads a JSON text that may have faults.
+---Reads a JSON text that may be invalid.
 ---@param text string the whole text
----@return any what `Json.decode` returns, or nil
----@return string? the fault with its line and column
+---@return any the result of `Json.decode`, or nil
+---@return string? the error with its line and column
 function Json.try_decode(text)
   if type(text) ~= "string" then bad_argument("Json.try_decode", 1, "text", "string", text) end
   return decode(text)
 end
 
----Marks a table as an array, so that it is written as [] when it is empty.
----@param values? table the table; without it a new one
+---Marks a table as an array, so that it is written as [] if it is empty.
+---@param values? table the table; a new table if left out
 ---@return table the same table
 function Json.array(values)
   if values == nil then values = {} end
@@ -346,8 +347,9 @@ function Json.array(values)
   return values
 end
 
--- What an encode knows: pieces of text and their count, the keys on the way to the value, keys in
--- quotes, the tables that are open, and the options.
+-- Returns the path to the current value, for an error message. The state of an encode has the
+-- pieces of text and their count, the keys that lead to the value, quoted keys, open tables and the
+-- options.
 local function path_of(state, depth)
   local path = "$"
   for i = 1, depth do
@@ -391,13 +393,13 @@ CONTROL["\""], CONTROL["\\"] = "\\\"", "\\\\"
 local function quoted_slowly(state, text, depth)
   local invalid = utf8_invalid_at(text)
   if invalid then
-    refuse(state, depth, format("is not valid UTF-8 at byte %d (0x%02X); Utf8.clean mends it",
+    refuse(state, depth, format("is not valid UTF-8 at byte %d (0x%02X); Utf8.clean repairs it",
       invalid, byte(text, invalid)))
   end
   return "\"" .. gsub(text, "[%z\1-\31\"\\]", CONTROL) .. "\""
 end
 
--- Most strings are plain; a loop over bytes is compiled, a search by pattern is not.
+-- Most strings are plain. LuaJIT compiles a loop over bytes, but not a pattern search.
 local function quoted(state, text, depth)
   for i = 1, len(text) do
     local b = byte(text, i)
@@ -431,7 +433,8 @@ local function put_line(state, depth)
   end
 end
 
--- The size where a table is an array, else its keys. Words for what is neither.
+-- Returns the size of a table that is an array, or nil for an object. Raises if the table is
+-- neither.
 local function array_size(state, value, depth)
   local names, places, top = 0, 0, 0
   for key in next, value do
@@ -449,7 +452,7 @@ local function array_size(state, value, depth)
     refuse(state, depth, "has both strings and numbers as keys; JSON has objects or arrays")
   end
   if top > places then
-    refuse(state, depth, "has " .. places .. " values up to place " .. top
+    refuse(state, depth, "has " .. places .. " values up to index " .. top
       .. "; an array has no holes, put Json.null in them")
   end
   if marked[value] then
@@ -527,7 +530,7 @@ local function put_table(state, value, depth)
   open[value] = nil
 end
 
--- `depth` counts the keys on the way to the value.
+-- Writes a value. `depth` is the number of keys that lead to the value.
 function put_value(state, value, depth)
   local kind, values = type(value), state.values + 1
   if values > VALUES_MAX then
@@ -547,9 +550,9 @@ end
 
 local OPTIONS = { indent = true, sort = true }
 
----Writes a value as JSON text. Fields of metatables are not looked at.
----Options: `indent`, spaces for each level, from 1 to 16, and a line for each value; `sort = false`
----writes keys in no certain order, which is faster.
+---Writes a value as JSON text. Fields of metatables are ignored. Options: `indent`, the spaces per
+---level, from 1 to 16, puts each value on a separate line; `sort = false` writes keys in an
+---undefined order, which is faster.
 ---@param value any a table, string, number, boolean or `Json.null`
 ---@param options? table indent, sort
 ---@return string valid UTF-8

@@ -1,21 +1,21 @@
--- Numbers of JSON that `tonumber` does not read. The rest of JSON is in json.lua.
+-- Parser of JSON numbers that `tonumber` does not read. The rest of JSON is in json.lua.
 local core = ...
 
 local tonumber = tonumber
 local byte, sub, concat = string.byte, string.sub, table.concat
 local huge, min = math.huge, math.min
 
--- More digits than these change a double only by being there.
+-- Limit of significant digits. More digits change a double only by being non-zero.
 local DIGITS_MAX = 800
--- Exponents beyond this lead to infinity or to 0, whatever stands before them.
+-- Limit of exponents. Larger exponents lead to infinity or 0, whatever the digits are.
 local EXPONENT_MAX = 1e9
--- Powers of ten of the first digit, above and below which there is no double but infinity and 0.
+-- Range of the first digit's power of ten. Outside this range, the double is infinity or 0.
 local SCALE_MAX, SCALE_MIN = 310, -345
 
--- The value of a number of JSON's grammar that `tonumber` gives up on, for it has a million digits,
--- or its exponent is beyond a million.
+-- Returns the value of a valid JSON number that `tonumber` rejects because it has a million digits,
+-- or because its exponent is beyond a million.
 function core.read_long_number(text)
-  local digits, count, rest = {}, 0, false -- the significant ones; whether others follow
+  local digits, count, rest = {}, 0, false -- the significant digits; true if others follow
   local scale, behind_point = 0, false -- the power of ten of the first digit
   local i, b = 1, byte(text, 1)
   local negative = b == 45

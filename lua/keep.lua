@@ -1,19 +1,19 @@
--- The data that games keep with what has a handle: cameras, viewports, worlds, levels. Units keep
--- theirs in unit.lua, where it begins as their resource says.
+-- User data that games store with objects that have handles: cameras, viewports, worlds, levels.
+-- Unit data is in unit.lua, because it starts with the values of the unit's resource.
 local core = ...
 
 local type, select, next = type, select, next
 local format = string.format
 local raise, bad_argument = core.raise, core.bad_argument
 
--- Nested tables by handle. Handles are never used again, so what is left of one that ended is only
--- room, which is given back when others are added.
+-- Nested tables by handle. Handles are never reused, so the data of a dead handle only takes up
+-- memory. That memory is released when other data is added.
 local data, count, room = {}, 0, 64
 
 local function check(name, module, handle)
   if type(handle) ~= "number" or not module.alive(handle) then
     local kind = name:match("^%a+")
-    bad_argument(name, 1, kind:lower(), kind .. " that is there", handle)
+    bad_argument(name, 1, kind:lower(), kind .. " that exists", handle)
   end
 end
 
@@ -39,8 +39,9 @@ local function check_key(name, index, key)
   end
 end
 
--- Puts the last of the values into a tree, under the others as keys, which were checked. Tables are
--- made on the way, but not for nil; what is no table is not replaced by one.
+-- Stores the last argument in a tree, under the other arguments as keys, which were checked. Tables
+-- are created along the path, except for a nil value. A value that is not a table is not replaced
+-- by one.
 local function put(name, tree, ...)
   local keys = select("#", ...) - 1
   local value = (select(keys + 1, ...))
@@ -85,7 +86,7 @@ local function get(name, handle, ...)
   return tree
 end
 
--- What `over` says, put over a table: tables field by field, lists and anything else as a whole.
+-- Merges `over` into a table: tables field by field, lists and other values as a whole.
 local function merge(into, over)
   for key, value in next, over do
     local known = into[key]
@@ -100,7 +101,7 @@ end
 
 core.kept = { check = check, set = set, get = get, put = put, merge = merge }
 
--- What something's own file says of its data; the table is the game's from now on.
+-- Sets the initial data of an object from its resource. The table belongs to the game afterwards.
 function core.kept.begin(handle, tree)
   if next(tree) == nil then return end
   if count >= room then sweep() end
@@ -110,28 +111,28 @@ end
 local World = core.module("World")
 local no_reload = core.no_reload
 
----Keeps a value with a world under one or more keys; it is gone with the world.
+---Stores a value with a world under one or more keys. The value is removed with the world.
 ---@param world World the world
----@param ... any the keys, then the value; nil removes it
+---@param ... any the keys, then the value; nil removes the value
 function World.set_data(world, ...)
   no_reload("World.set_data")
   check("World.set_data", World, world)
   set("World.set_data", world, ...)
 end
 
----The value that a world keeps under the keys, or nil.
+---Returns the value stored with a world under the keys, or nil.
 ---@param world World the world
 ---@param ... string|number the keys
----@return any value what was set
+---@return any value the stored value
 function World.get_data(world, ...)
   check("World.get_data", World, world)
   return get("World.get_data", world, ...)
 end
 
----Whether a world keeps a value under the keys.
+---Returns true if a value is stored with a world under the keys.
 ---@param world World the world
 ---@param ... string|number the keys
----@return boolean there true where get_data gives something
+---@return boolean exists true if `get_data` returns a value
 function World.has_data(world, ...)
   check("World.has_data", World, world)
   return get("World.has_data", world, ...) ~= nil

@@ -1,5 +1,5 @@
--- Levels: spawning at once or over several frames, ending, data. What is asked of a level that is
--- there is native (src/script/api/level.rs).
+-- Levels: spawning at once or over several frames, destruction, and level data. Queries of existing
+-- levels are native (src/script/api/level/mod.rs).
 local core = ...
 
 local type, ipairs, next, pcall, error = type, ipairs, next, pcall, error
@@ -14,10 +14,11 @@ local World, Level, Unit = core.module("World"), core.module("Level"), core.modu
 local Application, Vector3 = core.module("Application"), core.module("Vector3")
 local Matrix4x4 = core.module("Matrix4x4")
 
--- The levels of each world that are still being spawned: { level =, units_per_frame = }, in order.
+-- Levels of each world that are still being spawned, in order: { level =, units_per_frame = }.
 local spawning = {}
--- Levels whose units are spawned at once, innermost last, or false: what an error leaves of one
--- ends with the frame, for nobody has its handle.
+-- Stack of the levels whose units are being spawned in the current call, innermost last; a finished
+-- entry below the top becomes false. If an error interrupts a call, its level is destroyed at the
+-- end of the frame, because no script has its handle.
 local half = {}
 
 local OPTIONS = { scale = "number", object_sets = "table", units_per_frame = "number" }
@@ -29,7 +30,7 @@ local function checked(options)
   end
   for key in next, options do
     if type(key) ~= "string" then
-      raise("World.spawn_level: options have names, as { units_per_frame = 50 }, got "
+      raise("World.spawn_level: options have names, such as { units_per_frame = 50 }, got "
         .. core.describe(key) .. " as one")
     end
   end
@@ -53,7 +54,7 @@ local function checked(options)
   return options
 end
 
--- Spawns at most so many units of a level; whether it is whole then.
+-- Spawns at most `most` units of a level. Returns true if the level is then complete.
 local function spawn(level, most)
   local world, units, overs = Level.world(level), {}, {}
   local fine, unit = true, nil
@@ -63,20 +64,21 @@ local function spawn(level, most)
     units[i], overs[i] = unit, core.level_unit_data(unit)
   end
   core.finish_units(world, units, overs)
-  -- Those before one that cannot be spawned are whole.
+  -- If a unit cannot be spawned, the units before it are complete.
   if not fine then error(unit, 0) end
-  -- a component's `spawned` may have ended the level
+  -- A component's `spawned` callback may have destroyed the level.
   return not Level.alive(level) or Level.progress(level) == 1
 end
 
----Makes a level of a `.level` file: its units, and the levels inside of it. With `units_per_frame`
----they come over several updates of the world, and `Level.progress` says how far it is; `scale`
----says how large all of it is (1), and `object_sets` which sets of units are spawned beside those
----units that are in none (all).
----@param world World where it comes to be
----@param resource string the name of a level, as "levels/yard" for levels/yard.level
----@param position? Vector3|Matrix4x4 where its origin is, or its pose; the world's origin if none
----@param rotation? Quaternion how all of it is turned
+---Spawns a level from a `.level` file: its units and its nested levels. With the option
+---`units_per_frame`, the units are spawned over several updates of the world, and `Level.progress`
+---reports the progress. `scale` is the scale of the whole level (default 1). `object_sets` lists
+---the sets of units that are spawned in addition to the units that are in no set (default: all
+---sets).
+---@param world World world in which the level is spawned
+---@param resource string the name of a level, such as "levels/yard" for levels/yard.level
+---@param position? Vector3|Matrix4x4 the origin's position or pose; the world's origin by default
+---@param rotation? Quaternion rotation of the whole level
 ---@param options? table `scale`, `object_sets`, `units_per_frame`
 ---@return Level level the new level
 function World.spawn_level(world, resource, position, rotation, options)
@@ -84,11 +86,11 @@ function World.spawn_level(world, resource, position, rotation, options)
   options = checked(options)
   local scale = options.scale
   if istype(M, position) then
-    if rotation ~= nil then raise("World.spawn_level: a pose says the rotation already") end
+    if rotation ~= nil then raise("World.spawn_level: a pose already has a rotation") end
     local sizes = Matrix4x4.scale(position)
     if abs(sizes.x - sizes.y) > 1e-3 * sizes.x or abs(sizes.x - sizes.z) > 1e-3 * sizes.x
     then
-      raise("World.spawn_level: a level's pose must be sized equally along its axes")
+      raise("World.spawn_level: a level's pose must have the same scale along its axes")
     end
     scale = sizes.x * (scale or 1)
     position, rotation = Matrix4x4.translation(position), Matrix4x4.rotation(position)
@@ -114,13 +116,14 @@ end
 
 local update = World.update
 
--- The world's update, before which levels go on being spawned.
+-- Updates the world after continuing the levels that are still being spawned.
 World.update = function(...)
   local list = spawning[(...)]
   if list then
     local left = {}
     for _, one in ipairs(list) do
-      -- One that is still begun had a unit that cannot be spawned: it stays as it is.
+      -- An entry that still has `begun` set contains a unit that could not be spawned. It is
+      -- dropped, and the level keeps the units that it has.
       if Level.alive(one.level) and not one.begun then
         one.begun = true
         if not spawn(one.level, one.units_per_frame) then left[#left + 1] = one end
@@ -146,9 +149,9 @@ function core.begin_components()
   end
 end
 
----Whether every unit of a level and of those inside of it was spawned.
+---Returns true if every unit of a level and of its nested levels has been spawned.
 ---@param level Level a level
----@return boolean whole false while it is being spawned over several frames
+---@return boolean spawned false while it is being spawned over several frames
 function Level.is_spawned(level)
   return Level.progress(level) == 1
 end
@@ -156,15 +159,15 @@ end
 local function end_units(world, level)
   for _, below in ipairs(core.nested_levels(level)) do end_units(world, below) end
   for _, unit in ipairs(core.level_units(level)) do
-    -- The end of one may have been that of others.
+    -- Destroying one unit may have destroyed others.
     if Unit.alive(unit) and not core.is_ending(unit) then World.destroy_unit(world, unit) end
   end
 end
 
----Ends a level with its units and the levels inside of it. A unit that was destroyed before is no
----matter. Levels that stand in another end with that one.
+---Destroys a level with its units and its nested levels. Units of the level that are already
+---destroyed are skipped. A nested level is also destroyed with the level that contains it.
 ---@param world World the level's world
----@param level Level the level to end
+---@param level Level the level to destroy
 function World.destroy_level(world, level)
   no_reload("World.destroy_level")
   core.check_level(world, level)
@@ -172,28 +175,28 @@ function World.destroy_level(world, level)
   core.end_level(level)
 end
 
----The levels of a world; those that stand in another are not listed.
+---Returns the levels of a world, without nested levels.
 ---@param world World a world
----@return Level[] levels in the order of their slots, which are used again
+---@return Level[] levels in the order of their slots, which are reused
 function World.levels(world)
   return core.levels(world)
 end
 
----The units of a level that are there; those of levels inside of it are not among them.
+---Returns the existing units of a level, without those of nested levels.
 ---@param level Level a level
 ---@return Unit[] units in the order of the level's file
 function Level.units(level)
   return core.level_units(level)
 end
 
----The levels that stand in a level.
+---Returns the levels that are nested in a level.
 ---@param level Level a level
 ---@return Level[] levels in the order of the level's file
 function Level.nested_levels(level)
   return core.nested_levels(level)
 end
 
----The units of a set that are there.
+---Returns the existing units of an object set.
 ---@param level Level a level
 ---@param name string the name of one of its object sets
 ---@return Unit[] units in the order of the level's file
@@ -201,7 +204,7 @@ function Level.object_set(level, name)
   return core.level_set(level, name)
 end
 
----The points that a spline goes through.
+---Returns the points of a spline.
 ---@param level Level a level
 ---@param name string the name of one of its splines
 ---@return Vector3[] points in the world
@@ -213,7 +216,7 @@ function Level.spline(level, name)
   return points
 end
 
----The points that a spline goes through, by the spline's place in the level's file.
+---Returns the points of a spline, by the spline's index in the level's file.
 ---@param level Level a level
 ---@param index integer from 1 to `Level.num_splines`
 ---@return Vector3[] points in the world
@@ -231,27 +234,27 @@ function Level.spline_by_index(level, index)
   return Level.spline(level, name)
 end
 
----The data of a level under a key, or under keys that lead into tables; nil where there is none. It
----begins as the level's file says.
+---Returns the data of a level under a key, or under a path of keys into nested tables. Returns nil
+---if the key does not exist. The data is initialized from the level's file.
 ---@param level Level a level
 ---@param ... string|number the keys, outermost first
----@return any value what is there
+---@return any value the value under the key
 function Level.get_data(level, ...)
   check("Level.get_data", Level, level)
   return get("Level.get_data", level, ...)
 end
 
----Whether a level has data under a key, or under keys that lead into tables.
+---Returns true if a level has data under a key, or under a path of keys into nested tables.
 ---@param level Level a level
 ---@param ... string|number the keys, outermost first
----@return boolean has whether something is there
+---@return boolean exists true if the key exists
 function Level.has_data(level, ...)
   check("Level.has_data", Level, level)
   return get("Level.has_data", level, ...) ~= nil
 end
 
----Sets the data of a level under a key, or under keys that lead into tables, which are made where
----they are missing. Nil takes it away.
+---Sets the data of a level under a key, or under a path of keys into nested tables. Missing tables
+---are created. Nil removes the key.
 ---@param level Level a level
 ---@param ... any the keys, outermost first, then the value
 function Level.set_data(level, ...)
@@ -262,7 +265,7 @@ end
 
 local release = Application.release_world
 
--- The world's levels end with it.
+-- Releases the world and drops its list of levels that are still being spawned.
 Application.release_world = function(...)
   release(...)
   local world = ...

@@ -1,6 +1,6 @@
--- What a line of Lua sees that a person types into a running game: the globals, and beside them the
--- locals at the top of the files that the engine's callbacks stand in, which is where small games
--- keep all they have. A local that no function uses cannot be found.
+-- Name lookup for lines of Lua that a person types into a running game. A line sees the globals,
+-- and the locals at the top of the files that contain the engine's callbacks, because small games
+-- keep all their state there. A local that no function uses cannot be found.
 local core = ...
 
 local rawget, type, setmetatable = rawget, type, setmetatable
@@ -9,10 +9,10 @@ local getinfo, flush = core.debug.getinfo, core.jit.flush
 local globals = core.globals
 
 local CALLBACKS = { "update", "render", "init", "on_reload", "on_activate", "on_close", "shutdown" }
-local FUNCTIONS_MAX = 2000 -- that are looked through for one name
+local FUNCTIONS_MAX = 2000 -- functions searched for one name
 
 -- Calls `visit(name, value, fn, i)` for the upvalues of the callbacks, then for those of the
--- functions among them, until it gives true. What is the engine's own is left out.
+-- functions among them, until it returns true. Functions of the engine are left out.
 local function each_local(visit)
   local found, seen = {}, {}
   local function add(fn)
@@ -36,7 +36,7 @@ local function each_local(visit)
   end
 end
 
--- The function that has a local of that name, which upvalue it is, and its value.
+-- Returns the function that has a local with this name, the index of its upvalue, and its value.
 local function find(wanted)
   local fn, place, value
   each_local(function(name, own, holder, i)
@@ -47,13 +47,13 @@ local function find(wanted)
   return fn, place, value
 end
 
--- The value of a local, for completion.
+-- Returns the value of a local, for completion.
 function core.line_local(name)
   local _, _, value = find(name)
   return value
 end
 
--- Adds the names of all locals that begin so to a set.
+-- Adds the names of all locals that begin with `start` to a set.
 function core.line_locals(start, names)
   each_local(function(name)
     if name:sub(1, #start) == start then names[name] = true end
@@ -61,7 +61,7 @@ function core.line_locals(start, names)
   end)
 end
 
--- The environment of a line. A global stands before a local of the same name.
+-- Environment of a typed line. A global takes precedence over a local of the same name.
 core.line_env = setmetatable({}, {
   __index = function(_, name)
     if rawget(globals, name) == nil then
@@ -75,7 +75,7 @@ core.line_env = setmetatable({}, {
       local fn, place = find(name)
       if fn then
         setupvalue(fn, place, value)
-        -- Compiled code holds the values of locals that no code changes.
+        -- Compiled code embeds the values of locals that no code changes, so it must be discarded.
         flush()
         return
       end

@@ -3,7 +3,7 @@ local core = ...
 
 local type, tostring, setmetatable, rawget, next = type, tostring, setmetatable, rawget, next
 local concat, tonumber = table.concat, tonumber
--- The bounded ones (strings.lua, tables.lua): texts and their keys may be many.
+-- The bounded versions (strings.lua, tables.lua), because there may be many texts and keys.
 local gsub, sort = core.string.gsub, core.table.sort
 local bad_argument, raise, suggest = core.bad_argument, core.raise, core.suggest
 local has_native_stack = core.has_native_stack
@@ -13,19 +13,19 @@ local Application = core.module("Application")
 ---@overload fun(name: string): Localizer
 
 ---@module Localizer
----Texts in the player's language. A resource of type `strings` has for each key a text, or a text
----for each language: `play = { en = "Play", sv = "Spela" }`. The languages are the properties that
----`Application.set_property_preference_order` prefers, so one call chooses files
----(`menu.sv.strings`) and texts alike; where none of them is there, "en" serves, or any other, with
----a warning.
+---Texts in the player's language. A resource of type `strings` has one text for each key, or one
+---text for each language: `play = { en = "Play", sv = "Spela" }`. Languages are the properties
+---that `Application.set_property_preference_order` prefers, so one call selects both files
+---(`menu.sv.strings`) and texts. If a text exists in none of the preferred languages, "en" is
+---used, or any other language, and a warning is logged.
 ---@example
 ---   assert(Localizer.fill("{n} of {all}", { n = 2, all = 3 }) == "2 of 3")
 local Localizer = core.module("Localizer")
 
 local names = setmetatable({}, { __mode = "k" }) -- the resource of each localizer
-local chosen = setmetatable({}, { __mode = "k" }) -- the language that was set for it
+local chosen = setmetatable({}, { __mode = "k" }) -- the language set for each localizer
 
--- The texts of each resource, read once; swapped resources are read again.
+-- Texts of each resource, cached on first use. They are read again after the resource is swapped.
 local read = {}
 
 local function texts_of(name)
@@ -62,7 +62,7 @@ setmetatable(Localizer, {
     if type(name) ~= "string" then
       bad_argument("Localizer", 1, "name", "string", name)
     elseif not Application.can_get("strings", name) then
-      Application.data("strings", name) -- says what is wrong
+      Application.data("strings", name) -- raises a precise error
     end
     local self = setmetatable({}, meta)
     names[self] = name
@@ -88,7 +88,8 @@ local function sorted_keys(set)
   return keys
 end
 
--- The text of a key in the best language that it has, and that language where it is a makeshift.
+-- Returns the text of a key in the best language available. If that language is a fallback, also
+-- returns its name.
 local function best(self, texts)
   local own = chosen[self]
   if own and texts[own] then
@@ -105,10 +106,10 @@ local function best(self, texts)
   return texts[language], wanted and wanted ~= language and language
 end
 
----The text of a key. A key that is not there is shown in angle brackets, and warned of once.
----@param localizer Localizer made by `Localizer(name)`
+---Returns the text of a key. A missing key is shown in angle brackets and warned about once.
+---@param localizer Localizer a localizer created by `Localizer(name)`
 ---@param key string the key
----@param values? table what `{name}` in the text is replaced by
+---@param values? table values that replace each `{name}` in the text
 ---@return string text the text in the player's language
 function Localizer.lookup(localizer, key, values)
   local name = check("Localizer.lookup", localizer)
@@ -134,9 +135,10 @@ function Localizer.lookup(localizer, key, values)
   return values == nil and text or Localizer.fill(text, values)
 end
 
----Sets the language of one localizer, above what is preferred everywhere; nil takes that back.
----@param localizer Localizer made by `Localizer(name)`
----@param language? string a language as the file has it
+---Sets the language of one localizer, which overrides the preference order. Nil removes the
+---override.
+---@param localizer Localizer a localizer created by `Localizer(name)`
+---@param language? string a language as spelled in the file
 function Localizer.set_language(localizer, language)
   check("Localizer.set_language", localizer)
   if language ~= nil and type(language) ~= "string" then
@@ -145,7 +147,7 @@ function Localizer.set_language(localizer, language)
   chosen[localizer] = language
 end
 
----Replaces every `{name}` in a text by its value. A name without a value stays as it is.
+---Replaces every `{name}` in a text with its value. A name without a value is kept unchanged.
 ---@param text string the text
 ---@param values table names and values
 ---@return string text the text with its values

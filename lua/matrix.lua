@@ -1,6 +1,6 @@
--- Matrix4x4: an immutable 4×4 matrix, its operators, its making and its algebra.
--- Axes, poses and the conversions from and to quaternions are in matrix_pose.lua; the box that
--- holds a matrix is in boxes.lua.
+-- Matrix4x4: an immutable 4×4 matrix, its operators, constructors and algebra. Axes, poses and
+-- conversions from and to quaternions are in matrix_pose.lua; the mutable box for a matrix is in
+-- boxes.lua.
 local core = ...
 
 local ffi, raise, bad_argument, values = core.ffi, core.raise, core.bad_argument, core.values
@@ -9,13 +9,13 @@ local abs, sqrt = math.abs, math.sqrt
 local istype = ffi.istype
 
 ---@module Matrix4x4
----Where something is, how it is turned and how large it is: a pose. Also any other 4×4 matrix.
----The rows are the x axis (right), the y axis (forward), the z axis (up) and the translation, and
----a point is a row that is multiplied from the left, as in the engine's family. So `a * b` does
----a first and then b: a child's pose in the world is `local * parent`, and a pose relative to a
----parent is `world * Matrix4x4.inverse(parent)`. (Quaternions multiply the other way round.)
----`m * v` transforms the point v; `(a * b) * v` equals `b * (a * v)`.
----A Matrix4x4 never changes, and its elements are 32-bit floats.
+---A pose: position, rotation and scale. Also any other 4×4 matrix. The rows are the x axis
+---(right), the y axis (forward), the z axis (up) and the translation. A point is a row vector that
+---is multiplied from the left, as in the Bitsquid family. So `a * b` applies a first and then b: a
+---child's pose in the world is `local * parent`, and a pose relative to a parent is `world *
+---Matrix4x4.inverse(parent)`. (Quaternions multiply in the opposite order.) `m * v` transforms the
+---point v; `(a * b) * v` equals `b * (a * v)`. A Matrix4x4 never changes, and its elements are
+---32-bit floats.
 ---@example
 ---   local pose = Matrix4x4.from_translation(Vector3(0, 0, 2))
 ---   assert(pose * Vector3(1, 0, 0) == Vector3(1, 0, 2))
@@ -47,7 +47,7 @@ local WITH = {
   z = "Matrix4x4.with_z(m, value)",
   translation = "Matrix4x4.with_translation(m, value)",
 }
--- Row by row; ELEMENTS[4 * (row - 1) + column] is the private field of an element.
+-- Private field names, row by row: ELEMENTS[4 * (row - 1) + column].
 local ELEMENTS = {
   "_xx", "_xy", "_xz", "_xw",
   "_yx", "_yy", "_yz", "_yw",
@@ -122,7 +122,7 @@ end
 
 meta.__tostring = function(m) return values.text("Matrix4x4", all_elements(m)) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Lua calls this for any two operands: nil and numbers must compare as different and not raise.
 meta.__eq = function(a, b)
   return istype(M, a) and istype(M, b) and same(a, b)
 end
@@ -132,7 +132,7 @@ meta.__mul = function(a, b)
     if istype(M, b) then return product(a, b) end
     if istype(V3, b) then return transform(a, b) end
   end
-  local hint = "a Matrix4x4 multiplies a Matrix4x4 or a Vector3, and stands on the left"
+  local hint = "a Matrix4x4 multiplies a Matrix4x4 or a Vector3, and is on the left"
   values.cannot("multiply", a, "and", b, hint)
 end
 
@@ -154,7 +154,7 @@ local function check_pair(name, a, b)
   if not istype(M, b) then bad_argument(name, 2, "b", "Matrix4x4", b) end
 end
 
----Returns the matrix that changes nothing.
+---Returns the identity matrix.
 ---@return Matrix4x4 the identity
 function Matrix4x4.identity()
   return IDENTITY
@@ -166,8 +166,8 @@ function Matrix4x4.zero()
   return ZERO
 end
 
----Returns the matrix with these elements, row by row: 12 of them (x, y, z of each row; the last
----column is 0, 0, 0, 1), or all 16.
+---Returns the matrix with these elements, row by row. Pass all 16 elements, or 12: x, y and z of
+---each row, with a last column of 0, 0, 0, 1.
 ---@param ... number 12 or 16 elements
 ---@return Matrix4x4 the matrix
 function Matrix4x4.from_elements(...)
@@ -205,8 +205,8 @@ function Matrix4x4.from_axes(x, y, z, t)
   )
 end
 
----Returns the matrix that moves by a vector.
----@param translation Vector3 how far to move
+---Returns a translation matrix.
+---@param translation Vector3 the translation
 ---@return Matrix4x4 the matrix
 function Matrix4x4.from_translation(translation)
   if not istype(V3, translation) then
@@ -216,7 +216,7 @@ function Matrix4x4.from_translation(translation)
   return M(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, t._x, t._y, t._z, 1)
 end
 
----Returns the matrix itself: a value never changes, so it needs no copy.
+---Returns the matrix itself. Values never change, so a copy is not needed.
 ---@param m Matrix4x4 the matrix
 ---@return Matrix4x4 the same matrix
 function Matrix4x4.copy(m)
@@ -234,8 +234,8 @@ local function element_field(name, row, column)
   return ELEMENTS[4 * (row - 1) + column]
 end
 
----Returns one element. `element(m, 1, 2)` is the y part of the x axis, `element(m, 4, 3)` the z
----part of the translation.
+---Returns one element. `element(m, 1, 2)` is the y component of the x axis, `element(m, 4, 3)`
+---the z component of the translation.
 ---@param m Matrix4x4 the matrix
 ---@param row integer 1 x axis, 2 y axis, 3 z axis, 4 translation
 ---@param column integer 1 to 4
@@ -262,8 +262,8 @@ function Matrix4x4.with_element(m, row, column, value)
   return M(elements)
 end
 
----Returns the elements of the four rows, without the last column: 12 numbers, which
----`Matrix4x4.from_elements` takes.
+---Returns the elements of the four rows without the last column: 12 numbers, as accepted by
+---`Matrix4x4.from_elements`.
 ---@param m Matrix4x4 the matrix
 ---@return number ... x, y and z of the x axis, the y axis, the z axis and the translation
 function Matrix4x4.to_elements(m)
@@ -271,7 +271,7 @@ function Matrix4x4.to_elements(m)
   return m._xx, m._xy, m._xz, m._yx, m._yy, m._yz, m._zx, m._zy, m._zz, m._tx, m._ty, m._tz
 end
 
----Returns all 16 elements as a list, row by row, for data that is written out.
+---Returns all 16 elements as a list, row by row, for serialization.
 ---@param m Matrix4x4 the matrix
 ---@return number[] the elements
 function Matrix4x4.as_table(m)
@@ -287,11 +287,11 @@ function Matrix4x4.to_string(m)
   return meta.__tostring(m)
 end
 
----Combines two matrices: a is applied first, then b. `a * b` is the same.
----A child's pose in the world is `multiply(local_pose, parent_pose)`.
+---Multiplies two matrices: a is applied first, then b. `a * b` is the same. A child's pose in the
+---world is `multiply(local_pose, parent_pose)`.
 ---@param a Matrix4x4 the matrix applied first
 ---@param b Matrix4x4 the matrix applied last
----@return Matrix4x4 both in one
+---@return Matrix4x4 the product
 function Matrix4x4.multiply(a, b)
   check_pair("Matrix4x4.multiply", a, b)
   return product(a, b)
@@ -307,7 +307,7 @@ function Matrix4x4.transform(m, v)
   return transform(m, v)
 end
 
----Returns a direction turned and scaled by a matrix, but not moved.
+---Returns a direction rotated and scaled by a matrix, but not translated.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the direction
 ---@return Vector3 the transformed direction
@@ -337,8 +337,8 @@ function Matrix4x4.transpose(m)
   )
 end
 
--- The 2×2 determinants of the upper and of the lower two rows, from which both the determinant
--- and the inverse follow (Laplace expansion).
+-- Returns the 2×2 determinants of the upper and of the lower two rows. Both the determinant and the
+-- inverse are computed from them (Laplace expansion).
 local function minors(m)
   local xx, xy, xz, xw = m._xx, m._xy, m._xz, m._xw
   local yx, yy, yz, yw = m._yx, m._yy, m._yz, m._yw
@@ -350,7 +350,7 @@ local function minors(m)
     zy * tz - ty * zz, zy * tw - ty * zw, zz * tw - tz * zw
 end
 
----Returns the determinant: the factor by which volumes grow, negative for a mirror.
+---Returns the determinant: the factor by which volumes are scaled, negative for a mirror.
 ---@param m Matrix4x4 the matrix
 ---@return number the determinant
 function Matrix4x4.determinant(m)
@@ -359,7 +359,8 @@ function Matrix4x4.determinant(m)
   return a * l - b * k + c * j + d * i - e * h + f * g
 end
 
--- The product of the lengths of the axes bounds the volume they span (Hadamard's inequality).
+-- Returns the product of the lengths of the axes. It bounds the volume that they span (Hadamard's
+-- inequality).
 local function volume_bound(m)
   return sqrt(
     (m._xx * m._xx + m._xy * m._xy + m._xz * m._xz + m._xw * m._xw)
@@ -368,7 +369,7 @@ local function volume_bound(m)
   )
 end
 
----Returns the matrix that undoes another one. A matrix that flattens space has none and raises.
+---Returns the inverse of a matrix. Raises if the matrix is singular (flattens space).
 ---@param m Matrix4x4 the matrix
 ---@return Matrix4x4 the inverse, so that `m * inverse(m)` is the identity, within rounding
 function Matrix4x4.inverse(m)
@@ -396,7 +397,7 @@ function Matrix4x4.inverse(m)
   )
 end
 
----Tells whether two matrices have exactly the same elements; `a == b` is the same.
+---Returns true if two matrices have exactly the same elements; `a == b` is the same.
 ---@param a Matrix4x4 the first matrix
 ---@param b Matrix4x4 the second matrix
 ---@return boolean true when all elements are equal
@@ -405,11 +406,11 @@ function Matrix4x4.equal(a, b)
   return same(a, b)
 end
 
----Tells whether two matrices differ by no more than a tolerance in every element.
+---Returns true if two matrices differ by no more than a tolerance in every element.
 ---@param a Matrix4x4 the first matrix
 ---@param b Matrix4x4 the second matrix
----@param tolerance? number the largest difference allowed; 0.0001 when left out
----@return boolean true when all elements are that close
+---@param tolerance? number the largest difference allowed; 0.0001 by default
+---@return boolean true when all elements are within the tolerance
 function Matrix4x4.almost_equal(a, b, tolerance)
   check_pair("Matrix4x4.almost_equal", a, b)
   if tolerance == nil then tolerance = 0.0001 end
@@ -425,7 +426,7 @@ function Matrix4x4.almost_equal(a, b, tolerance)
     and abs(a._tw - b._tw) <= t
 end
 
--- x - x is 0 for finite numbers and NaN for the others, and a sum with NaN in it is NaN.
+-- x - x is 0 for finite numbers and NaN for others, and a sum with a NaN term is NaN.
 local function finite(m)
   local x = (m._xx - m._xx) + (m._xy - m._xy) + (m._xz - m._xz) + (m._xw - m._xw)
   local y = (m._yx - m._yx) + (m._yy - m._yy) + (m._yz - m._yz) + (m._yw - m._yw)
@@ -436,7 +437,7 @@ end
 
 values.matrix_is_finite = finite
 
----Tells whether all elements are finite: no NaN and no infinity.
+---Returns true if all elements are finite: no NaN and no infinity.
 ---@param m Matrix4x4 the matrix
 ---@return boolean true when every element is finite
 function Matrix4x4.is_valid(m)

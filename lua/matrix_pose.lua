@@ -1,5 +1,5 @@
--- Matrix4x4 as a pose: axes, translation, rotation and scale, and quaternions from and to matrices.
--- The type, its operators and its algebra live in matrix.lua.
+-- Matrix4x4 as a pose: axes, translation, rotation and scale, and conversions from and to
+-- quaternions. The type, its operators and its algebra are in matrix.lua.
 local core = ...
 
 local bad_argument = core.bad_argument
@@ -22,7 +22,7 @@ local function check_vector(name, m, i, argument, v)
   if not istype(V3, v) then bad_argument(name, i, argument, "Vector3", v) end
 end
 
--- The matrix of a rotation q, of scales sx, sy, sz along its axes, and of a translation.
+-- Returns the matrix of a rotation q, scales sx, sy, sz along its axes, and a translation.
 local function pose(q, sx, sy, sz, tx, ty, tz)
   local x, y, z, w = q._x, q._y, q._z, q._w
   return M(
@@ -33,7 +33,8 @@ local function pose(q, sx, sy, sz, tx, ty, tz)
   )
 end
 
--- The lengths of the axes. A mirror cannot be a rotation: it becomes a negative scale along x.
+-- Returns the lengths of the axes. A mirror cannot be a rotation, so it becomes a negative scale
+-- along x.
 local function scales(m)
   local xx, xy, xz = m._xx, m._xy, m._xz
   local yx, yy, yz = m._yx, m._yy, m._yz
@@ -46,8 +47,8 @@ local function scales(m)
   return sx, sy, sz
 end
 
--- The rotation of axes that are at right angles to each other. An axis that is scaled away has no
--- direction left, and follows from the other two, or from the world where those are missing too.
+-- Returns the rotation of axes that are at right angles to each other. An axis of scale 0 has no
+-- direction: it is derived from the other two, or from the world axes if those are missing too.
 local function rotation(m)
   local sx, sy, sz = scales(m)
   local xx, xy, xz = m._xx, m._xy, m._xz
@@ -90,7 +91,7 @@ function Matrix4x4.z(m)
   return V3(m._zx, m._zy, m._zz)
 end
 
----Returns the X axis: the right direction, as long as the scale.
+---Returns the X axis: the right direction, multiplied by the scale.
 ---@param m Matrix4x4 the matrix
 ---@return Vector3 the x axis
 function Matrix4x4.right(m)
@@ -98,7 +99,7 @@ function Matrix4x4.right(m)
   return V3(m._xx, m._xy, m._xz)
 end
 
----Returns the Y axis: the forward direction, as long as the scale.
+---Returns the Y axis: the forward direction, multiplied by the scale.
 ---@param m Matrix4x4 the matrix
 ---@return Vector3 the y axis
 function Matrix4x4.forward(m)
@@ -106,7 +107,7 @@ function Matrix4x4.forward(m)
   return V3(m._yx, m._yy, m._yz)
 end
 
----Returns the Z axis: the up direction, as long as the scale.
+---Returns the Z axis: the up direction, multiplied by the scale.
 ---@param m Matrix4x4 the matrix
 ---@return Vector3 the z axis
 function Matrix4x4.up(m)
@@ -122,7 +123,7 @@ function Matrix4x4.translation(m)
   return V3(m._tx, m._ty, m._tz)
 end
 
----Returns an axis by its number.
+---Returns an axis by its index.
 ---@param m Matrix4x4 the matrix
 ---@param i integer 1 for X (right), 2 for Y (forward), 3 for Z (up)
 ---@return Vector3 the axis
@@ -134,7 +135,7 @@ function Matrix4x4.axis(m, i)
   bad_argument("Matrix4x4.axis", 2, "i", "a whole number from 1 to 3", i)
 end
 
----Returns how a pose is turned. The scale is left out; a mirrored pose is mirrored back along x.
+---Returns the rotation of a pose. The scale is removed; a mirrored pose is mirrored back along x.
 ---@param m Matrix4x4 the pose, with axes at right angles
 ---@return Quaternion the rotation
 function Matrix4x4.rotation(m)
@@ -142,7 +143,8 @@ function Matrix4x4.rotation(m)
   return rotation(m)
 end
 
----Returns how a pose is scaled: the lengths of its axes; x is negative for a mirrored pose.
+---Returns the scale of a pose: the lengths of its axes. The x scale of a mirrored pose is
+---negative.
 ---@param m Matrix4x4 the pose
 ---@return Vector3 the scale along the three axes
 function Matrix4x4.scale(m)
@@ -158,7 +160,7 @@ function Matrix4x4.from_quaternion(q)
   return pose(q, 1, 1, 1, 0, 0, 0)
 end
 
----Returns the pose that is turned by a rotation and stands at a position.
+---Returns the pose with a rotation and a position.
 ---@param q Quaternion the rotation, of length 1
 ---@param p Vector3 the position
 ---@return Matrix4x4 the pose
@@ -169,7 +171,8 @@ function Matrix4x4.from_quaternion_position(q, p)
   return pose(q, 1, 1, 1, p._x, p._y, p._z)
 end
 
----Returns the pose that is scaled first, then turned, and stands at a position.
+---Returns the pose with a rotation, a position and a scale. The scale is applied first, then the
+---rotation.
 ---@param q Quaternion the rotation, of length 1
 ---@param p Vector3 the position
 ---@param s Vector3 the scale along the three axes
@@ -218,61 +221,61 @@ local function with_t(m, v)
   )
 end
 
----Returns a copy of the matrix with another x axis.
+---Returns a copy of the matrix with a different x axis.
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_x(m, v)
   check_vector("Matrix4x4.with_x", m, 2, "v", v)
   return with_x(m, v)
 end
 
----Returns a copy of the matrix with another y axis.
+---Returns a copy of the matrix with a different y axis.
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_y(m, v)
   check_vector("Matrix4x4.with_y", m, 2, "v", v)
   return with_y(m, v)
 end
 
----Returns a copy of the matrix with another z axis.
+---Returns a copy of the matrix with a different z axis.
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_z(m, v)
   check_vector("Matrix4x4.with_z", m, 2, "v", v)
   return with_z(m, v)
 end
 
----Returns a copy of the matrix with another x axis (right).
+---Returns a copy of the matrix with a different x axis (right).
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_right(m, v)
   check_vector("Matrix4x4.with_right", m, 2, "v", v)
   return with_x(m, v)
 end
 
----Returns a copy of the matrix with another y axis (forward).
+---Returns a copy of the matrix with a different y axis (forward).
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_forward(m, v)
   check_vector("Matrix4x4.with_forward", m, 2, "v", v)
   return with_y(m, v)
 end
 
----Returns a copy of the matrix with another z axis (up).
+---Returns a copy of the matrix with a different z axis (up).
 ---@param m Matrix4x4 the matrix
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_up(m, v)
   check_vector("Matrix4x4.with_up", m, 2, "v", v)
   return with_z(m, v)
 end
 
----Returns a copy of the matrix with another translation.
+---Returns a copy of the matrix with a different translation.
 ---@param m Matrix4x4 the matrix
 ---@param v Vector3 the new translation
 ---@return Matrix4x4 the changed copy
@@ -281,10 +284,10 @@ function Matrix4x4.with_translation(m, v)
   return with_t(m, v)
 end
 
----Returns a copy of the matrix with one of its axes replaced, by its number.
+---Returns a copy of the matrix with one of its axes replaced, by its index.
 ---@param m Matrix4x4 the matrix
 ---@param i integer 1 for X (right), 2 for Y (forward), 3 for Z (up)
----@param v Vector3 the new axis, which is not normalized
+---@param v Vector3 the new axis, used as it is (not normalized)
 ---@return Matrix4x4 the changed copy
 function Matrix4x4.with_axis(m, i, v)
   check_vector("Matrix4x4.with_axis", m, 3, "v", v)
@@ -294,7 +297,7 @@ function Matrix4x4.with_axis(m, i, v)
   bad_argument("Matrix4x4.with_axis", 2, "i", "a whole number from 1 to 3", i)
 end
 
----Returns a copy of the pose that is turned otherwise; its scale and translation stay.
+---Returns a copy of the pose with a different rotation; its scale and translation stay.
 ---@param m Matrix4x4 the pose
 ---@param q Quaternion the new rotation, of length 1
 ---@return Matrix4x4 the changed copy
@@ -305,7 +308,7 @@ function Matrix4x4.with_rotation(m, q)
   return pose(q, sx, sy, sz, m._tx, m._ty, m._tz)
 end
 
----Returns a copy of the pose with another scale; its rotation and translation stay.
+---Returns a copy of the pose with a different scale; its rotation and translation stay.
 ---@param m Matrix4x4 the pose
 ---@param s Vector3 the new scale along the three axes
 ---@return Matrix4x4 the changed copy
@@ -314,12 +317,12 @@ function Matrix4x4.with_scale(m, s)
   return pose(rotation(m), s._x, s._y, s._z, m._tx, m._ty, m._tz)
 end
 
----Returns the pose at t between two poses: translation, rotation (the short way round) and scale
----each go their own straight way.
+---Interpolates between two poses. Translation and scale are interpolated linearly, the rotation
+---along the shortest arc.
 ---@param a Matrix4x4 the result for t = 0
 ---@param b Matrix4x4 the result for t = 1
----@param t number how far from a to b, not clamped
----@return Matrix4x4 the pose between
+---@param t number interpolation factor, not clamped
+---@return Matrix4x4 the interpolated pose
 function Matrix4x4.lerp(a, b, t)
   if not istype(M, a) then bad_argument("Matrix4x4.lerp", 1, "a", "Matrix4x4", a) end
   if not istype(M, b) then bad_argument("Matrix4x4.lerp", 2, "b", "Matrix4x4", b) end
@@ -337,13 +340,14 @@ function Matrix4x4.lerp(a, b, t)
   )
 end
 
--- For rigid bodies: how far an axis may be from length 1, and two axes from a right angle.
+-- Tolerance for rigid bodies: the largest deviation of an axis from length 1, and of two axes from
+-- a right angle.
 local RIGID_TOLERANCE = 0.001
 
----Tells whether a pose can place a rigid body: finite, no scale, no shear and no mirror, within
----0.001.
+---Returns true if a rigid body can have this pose: finite, without scale, shear and mirroring,
+---within 0.001.
 ---@param m Matrix4x4 the pose
----@return boolean true when physics can take it
+---@return boolean true when physics accepts the pose
 function Matrix4x4.is_valid_for_physics(m)
   check("Matrix4x4.is_valid_for_physics", m)
   if not finite(m) then return false end
@@ -365,7 +369,7 @@ function Quaternion.matrix4x4(q)
   return pose(q, 1, 1, 1, 0, 0, 0)
 end
 
----Returns how a pose is turned; the same as `Matrix4x4.rotation`.
+---Returns the rotation of a pose; the same as `Matrix4x4.rotation`.
 ---@param m Matrix4x4 the pose, with axes at right angles
 ---@return Quaternion the rotation
 function Quaternion.from_matrix4x4(m)

@@ -1,10 +1,10 @@
--- `Memory`, its part in Lua: what scripts hold, found by a walk over everything that they can
--- reach, and what changed between two snapshots. What Lua's allocator holds in all, and the
--- engine's owners, are native.
+-- The Lua part of `Memory`: objects held by scripts, found by walking everything that scripts can
+-- reach, and differences between two snapshots. The total of Lua's allocator and the engine's
+-- owners are native.
 --
 -- Sizes are those of LuaJIT's objects on 64-bit machines: a table is counted by its entries, a
 -- function by its upvalues. Compiled code and the functions' own instructions are not reached; they
--- are the rest between the walk's sum and what the allocator holds.
+-- make up the difference between the walk's sum and the allocator's total.
 local core = ...
 
 local type, next, ipairs, pcall, rawget = type, next, ipairs, pcall, rawget
@@ -19,12 +19,12 @@ local sizeof = ffi.sizeof
 
 local Memory, Application = core.module("Memory"), core.module("Application")
 
-local LABEL_DEPTH = 3 -- how many fields deep things have names of their own
-local FIELDS_MAX = 100 -- a table with more of them is a list of things, not a thing with parts
-local LEVELS_MAX = 200 -- of a coroutine's stack
+local LABEL_DEPTH = 3 -- field depth up to which objects get their own labels
+local FIELDS_MAX = 100 -- a table with more fields is labeled as a list
+local LEVELS_MAX = 200 -- levels of a coroutine's stack
 local TABLE, SLOT, NODE, STRING, FUNCTION, THREAD, CDATA = 64, 8, 24, 25, 40, 1024, 16 -- bytes
 
--- The walk: what was seen, what is left, and the sums by label.
+-- Creates the state of a walk: visited objects, the queue of pending objects, and sums by label.
 local function new_walk()
   return { seen = {}, objects = {}, labels = {}, depths = {}, left = 0, at = 1, sums = {} }
 end
@@ -38,7 +38,7 @@ local function count(walk, label, bytes)
   sum.bytes, sum.objects = sum.bytes + bytes, sum.objects + 1
 end
 
--- Meets a value: it is counted at once, or put on the list of what is left.
+-- Visits a value: counts it immediately or appends it to the queue.
 local function meet(walk, value, label, depth)
   local kind = type(value)
   if kind == "string" then
@@ -49,7 +49,7 @@ local function meet(walk, value, label, depth)
   elseif kind == "cdata" then
     if not walk.seen[value] then
       walk.seen[value] = true
-      -- A C type is a value, too, and some have no size.
+      -- A C type is also a value, and some C types have no size.
       local sized, bytes = pcall(sizeof, value)
       count(walk, label, CDATA + (sized and bytes or 0))
     end
@@ -79,7 +79,7 @@ local function walk_table(walk, t, label, depth)
   local meta = getmetatable(t)
   local mode = type(meta) == "table" and meta.__mode
   if type(meta) == "table" then meet(walk, meta, label, depth) end
-  -- What a weak table refers to is not held by it.
+  -- A weak table does not hold the objects that it refers to.
   if type(mode) == "string" then return end
   local has_parts = depth < LABEL_DEPTH and named <= FIELDS_MAX
   for key, value in next, t do
@@ -100,7 +100,7 @@ local function walk_function(walk, fn, label)
   local file = sub(about.source, 1, 1) == "@" and sub(about.source, 2)
   for i = 1, about.nups do
     local name, value = getupvalue(fn, i)
-    -- A local of a file has its own name, whichever function reaches it first.
+    -- A file's local is labeled with its own name, regardless of which function reaches it first.
     local own = file and name and name ~= "" and file .. ": local " .. name
     meet(walk, value, own or label, own and 1 or LABEL_DEPTH)
   end
@@ -122,7 +122,7 @@ end
 
 local function finish(walk)
   local at = walk.at
-  -- First in, first out: what is near has its name before what is far reaches it.
+  -- Breadth first: near objects get their labels before distant objects can reach them.
   while at <= walk.left do
     local object, label, depth = walk.objects[at], walk.labels[at], walk.depths[at]
     walk.objects[at] = false
@@ -139,10 +139,12 @@ local function finish(walk)
   walk.at = at
 end
 
--- Snapshots that are kept are not of the game: they would grow in each other.
+-- Snapshots that the game keeps. They are not counted, because each would grow by the previous
+-- ones.
 local snapshots = setmetatable({}, { __mode = "k" })
 
--- The tables that the game's globals are in. Suites have others (lua/test/budget.lua).
+-- Returns the tables that hold the game's globals. Test suites have additional ones
+-- (lua/test/budget.lua).
 function core.global_tables()
   return { globals }
 end
@@ -151,7 +153,8 @@ local function is_engines(value)
   return type(value) == "function" and sub(getinfo(value, "S").source, 1, 1) ~= "@"
 end
 
--- What scripts reach: by the game's globals, its modules, and last the engine's own Lua.
+-- Walks everything that scripts reach: first from the game's globals, then from its modules, and
+-- last from the engine's own Lua.
 local function walk_scripts()
   local walk = new_walk()
   local api = core.api
@@ -186,10 +189,10 @@ local function walk_scripts()
   return walk.sums
 end
 
----What is held now: `frame`; `scripts`, bytes and objects by name, where a name is a global, a
----local of a file (`main.lua: local enemies`) or a field of one; `engine`, bytes and blocks by
----owner; `held`, the bytes that Lua holds in all. The walk stops the game for a moment: about 20 ms
----for 100000 objects.
+---Returns a snapshot of the memory in use: `frame`; `scripts`, bytes and objects by name, where a
+---name is a global, a local of a file (`main.lua: local enemies`) or a field of one; `engine`,
+---bytes and blocks by owner; `held`, the total bytes held by Lua. The walk pauses the game: about
+---20 ms for 100000 objects.
 ---@return table snapshot plain data
 function Memory.snapshot()
   local held = core.memory_used()
@@ -226,11 +229,11 @@ local function add_changes(list, of, before, after, counted)
   end
 end
 
----What changed between two snapshots, what grew most first: `name`, `bytes`, `objects` (blocks of
----the engine's), and `of`, which is "scripts" or "engine".
+---Returns the changes between two snapshots, largest growth first: `name`, `bytes`, `objects`
+---(blocks for the engine), and `of`, which is "scripts" or "engine".
 ---@param before table a snapshot
----@param after? table a later one; how it is now if left out
----@return table[] changes empty where nothing changed
+---@param after? table a later snapshot; the current state if omitted
+---@return table[] changes empty if nothing changed
 function Memory.changes(before, after)
   check_snapshot("Memory.changes", 1, "before", before)
   if after == nil then
@@ -248,7 +251,7 @@ function Memory.changes(before, after)
   return list
 end
 
--- Bytes for people.
+-- Formats a byte count for people.
 local function shown(bytes)
   local sign = bytes < 0 and "-" or ""
   bytes = abs(bytes)
@@ -259,9 +262,10 @@ end
 
 local REPORT_ROWS = 20
 
----The same as a text, or without a snapshot what is held most: for the log.
----@param before? table a snapshot, for what grew since
----@return string text a line each
+---Returns the changes since a snapshot as text, for the log. Without a snapshot, lists the largest
+---owners.
+---@param before? table a snapshot; lists the growth since then
+---@return string text one line for each entry
 function Memory.report(before)
   local lines = {}
   local changes
@@ -287,8 +291,8 @@ end
 local TOOL_ROWS = 200
 local tool_mark
 
--- What scripts hold, for tools: what grew most since the mark first, or what is held most where
--- there is none. With `mark` it is remembered.
+-- Returns the memory held by scripts, for tools: largest growth since the mark first, or largest
+-- size first if there is no mark. With `mark`, the current state becomes the new mark.
 function core.tool_memory(mark)
   local now, rows = Memory.snapshot(), {}
   if mark then tool_mark = now end
@@ -316,7 +320,7 @@ local function log_text(text)
   end
 end
 
-core.command("memory_tree", "memory_tree", "What the engine's owners hold, and what scripts do.",
+core.command("memory_tree", "memory_tree", "Shows the memory of the engine and of scripts.",
   function()
     for _, row in ipairs(Memory.tree()) do
       core.log("info", format("%12s %8d blocks  %s%s", shown(row.bytes), row.blocks,
@@ -326,7 +330,7 @@ core.command("memory_tree", "memory_tree", "What the engine's owners hold, and w
   end)
 
 core.command("memory_resources", "memory_resources [kind]",
-  "Which resources' data is kept in memory, by kind, or those of one.", function(wanted)
+  "Lists the resources whose data is in memory, by kind, or those of one kind.", function(wanted)
     local sums, rows = {}, {}
     for _, row in ipairs(core.loaded_resources()) do
       local name = wanted and row.name or row.kind
@@ -350,12 +354,12 @@ core.command("memory_resources", "memory_resources [kind]",
 
 local marked
 
-core.command("memory_mark", "memory_mark", "Remembers what is held now, for memory_grown.",
+core.command("memory_mark", "memory_mark", "Takes a snapshot of memory, for memory_grown.",
   function()
     marked = Memory.snapshot()
   end)
 
-core.command("memory_grown", "memory_grown", "What grew since memory_mark.", function()
-  if not marked then return "nothing was marked: memory_mark does" end
+core.command("memory_grown", "memory_grown", "Shows what grew since memory_mark.", function()
+  if not marked then return "nothing was marked: run memory_mark first" end
   log_text(Memory.report(marked))
 end)

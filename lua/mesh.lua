@@ -1,5 +1,5 @@
--- Meshes that a game makes of numbers, colours of lights, and what is around a world: what of them
--- takes lists and options. The rest of `Mesh` and `Light` is native.
+-- The parts of `Mesh`, `Light` and the sky that take lists and options: meshes from numbers, light
+-- colors, and the surroundings of a world. The rest of `Mesh` and `Light` is native.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -17,8 +17,8 @@ local Material = core.module("Material")
 
 local Floats, Wholes = typeof("float[?]"), typeof("uint32_t[?]")
 
--- Of each list: how many numbers each of its elements has, and the type whose values may stand for
--- so many.
+-- Description of each list: the number of floats of each element (`width`), and the value type that
+-- can replace them.
 local LISTS = {
   { name = "positions", width = 3, value = V3, kind = "Vector3" },
   { name = "normals", width = 3, value = V3, kind = "Vector3" },
@@ -36,7 +36,7 @@ local function wrong_list(name, list, value)
     list.kind and " or of " .. list.kind or "", describe(value)))
 end
 
--- Writes a value of a list's own type to its place.
+-- Writes a value of a list's own type into the buffer.
 local function put_value(floats, at, list, value)
   if list.width == 4 then
     floats[at], floats[at + 1] = value.r, value.g
@@ -48,13 +48,13 @@ local function put_value(floats, at, list, value)
 end
 
 local function check_index(name, index)
-  -- Larger ones would be others where they are written.
+  -- Larger numbers would not fit into 32 bits.
   if type(index) ~= "number" or index ~= floor(index) or index < 1 or index > 2 ^ 32 then
     raise(format("%s: 'indices' must be whole numbers from 1, got %s", name, describe(index)))
   end
 end
 
--- The bytes of one list.
+-- Returns the bytes of one list.
 local function bytes(name, list, given)
   if given == nil then return "" end
   local source, size = core.float32_array_data(given)
@@ -93,7 +93,7 @@ local function bytes(name, list, given)
   return bytes_of(floats, count * 4)
 end
 
--- All lists as one string, and how long each is.
+-- Returns all lists as one string, and the length of each list.
 local function lists_of(name, source)
   for key in next, source do
     if not KEYS[key] then
@@ -112,17 +112,18 @@ local function lists_of(name, source)
   return concat(parts), counts
 end
 
----Adds a mesh to a unit: one of a model, by its name, or a new one of numbers. Lists are of
----numbers, of vectors and colours, or Float32Arrays: `positions` (three numbers each, in metres),
----`normals`, `uvs` (two each; 0, 0 is the left top), `colors` (red, green, blue and alpha from 0 to
----255), `indices` (three for each triangle, against the clock as seen from the front, counted from
----1). Without indices every three positions are a triangle; without normals, triangles that share
----a position's index are round there. `material` is the name of a material with a surface, `node`
----the node that it hangs on, and `casts_shadows = false` leaves its shadow out.
----@param unit Unit the unit that gets it
+---Adds a mesh to a unit: one of a model, by its name, or a new one from numbers. Lists contain
+---numbers, vectors or colors, or are Float32Arrays: `positions` (three numbers each, in metres),
+---`normals`, `uvs` (two each; 0, 0 is the top left), `colors` (red, green, blue and alpha from 0
+---to 255), `indices` (three for each triangle, counterclockwise as seen from the front, counted
+---from 1). Without indices, every three positions form a triangle. Without normals, triangles that
+---share a position's index are smooth-shaded there. `material` is the name of a material with a
+---surface, `node` is the node that the mesh is attached to, and `casts_shadows = false` disables
+---its shadow.
+---@param unit Unit the unit that gets the mesh
 ---@param source string|table "models/barrel/Lid", or the lists
----@param node? integer which of the unit's nodes it hangs on; the root if none
----@return Mesh mesh the new mesh, the last of its unit's
+---@param node? integer the unit's node that the mesh is attached to; the root by default
+---@return Mesh mesh the new mesh, appended to the unit's meshes
 function Mesh.new(unit, source, node)
   no_reload("Mesh.new")
   if type(source) == "string" then return core.new(unit, source, node, "", {}) end
@@ -134,7 +135,7 @@ function Mesh.new(unit, source, node)
   if type(material) == "string" then
     material = core.find_mesh_material(material)
   elseif material ~= nil and (type(material) ~= "number" or not Material.alive(material)) then
-    raise("Mesh.new: 'material' must be the name of a material, or a Material that is there, got "
+    raise("Mesh.new: 'material' must be the name of a material, or a Material that exists, got "
       .. describe(material))
   end
   if shadows ~= nil and type(shadows) ~= "boolean" then
@@ -144,7 +145,7 @@ function Mesh.new(unit, source, node)
   if material ~= nil then
     local fine, words = pcall(Mesh.set_material, mesh, 1, material)
     if not fine then
-      -- A material for pictures: nobody has the mesh's handle.
+      -- The material is not for meshes. The mesh is destroyed because no script has its handle yet.
       Mesh.destroy(mesh)
       error(words, 0)
     end
@@ -153,8 +154,9 @@ function Mesh.new(unit, source, node)
   return mesh
 end
 
----Gives a mesh that was made of numbers others. Its material, its node and its handle stay.
----@param mesh Mesh a mesh of `Mesh.new`
+---Replaces the geometry of a mesh that was created from numbers. Its material, node and handle
+---stay.
+---@param mesh Mesh a mesh created by `Mesh.new`
 ---@param source table the lists, as `Mesh.new` takes them
 function Mesh.rebuild(mesh, source)
   no_reload("Mesh.rebuild")
@@ -162,13 +164,13 @@ function Mesh.rebuild(mesh, source)
   core.rebuild(mesh, lists_of("Mesh.rebuild", source))
 end
 
--- A part of sRGB from 0 to 255 as linear light (IEC 61966-2-1).
+-- Converts an sRGB component from 0 to 255 to linear light (IEC 61966-2-1).
 local function light_of(part)
   part = part / 255
   return part <= 0.04045 and part / 12.92 or ((part + 0.055) / 1.055) ^ 2.4
 end
 
--- A colour or linear numbers as a vector of linear light.
+-- Returns a color, or a vector of linear light, as a vector of linear light.
 local function linear(name, i, argument, color)
   if istype(V3, color) then return color end
   if not istype(ColorType, color) then
@@ -177,15 +179,15 @@ local function linear(name, i, argument, color)
   return V3(light_of(color.r), light_of(color.g), light_of(color.b))
 end
 
----Sets the colour of a light.
+---Sets the color of a light.
 ---@param light Light a light
----@param color Color|Vector3 a colour, or red, green and blue of linear light
+---@param color Color|Vector3 a color, or red, green and blue of linear light
 function Light.set_color(light, color)
   no_reload("Light.set_color")
   core.set_color(light, linear("Light.set_color", 2, "color", color))
 end
 
--- The options of a sky: where their numbers are in its list, and whether they are colours.
+-- Options of a sky: the index of their first number in the list, and a flag for colors.
 local SKY = {
   { name = "top", at = 1, color = true },
   { name = "horizon", at = 4, color = true },
@@ -199,7 +201,7 @@ local SKY = {
 local SKY_KEYS = {}
 for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
 
--- The most of a colour's parts and of other numbers: a picture cannot tell more from less.
+-- Maximum of a color component and of other numbers. Larger values make no visible difference.
 local SKY_MOST = 1e9
 
 local function is_light(number) return number >= 0 and number <= SKY_MOST end
@@ -227,12 +229,13 @@ local function set_option(numbers, option, value)
   end
 end
 
----Sets what is around a world: the light from above (`top`), from the side (`horizon`) and from
----below (`ground`), as colours or as vectors of linear light; `shown`, whether this is seen behind
----everything; `exposure`, what all light is multiplied with before it is shown (1); `fog_density`,
----how much of the light is lost with each metre (0), and `fog_color`; `tone_mapping`, whether what
----is nearly white or brighter is compressed, so that it can be told apart (true), or cut off, so
----that pictures have the very colours that they were painted in. What is not given stays.
+---Sets the surroundings of a world: the light from above (`top`), from the side (`horizon`) and
+---from below (`ground`), as colors or as vectors of linear light; `shown`, true if the sky is
+---drawn behind everything; `exposure`, a factor applied to all light before it is displayed (1);
+---`fog_density`, the density of the fog: light fades by exp(-density * metres) (0), and
+---`fog_color`; `tone_mapping`, true to compress values near and above white so that they stay
+---distinguishable (true), or false to clip them, so that textures keep their exact colors. Omitted
+---options keep their values.
 ---@param world World a world
 ---@param options table top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
 function World.set_sky(world, options)
@@ -253,7 +256,8 @@ function World.set_sky(world, options)
   core.set_sky(world, numbers)
 end
 
----What is around a world, as `World.set_sky` takes it; colours are vectors of linear light.
+---Returns the surroundings of a world, as passed to `World.set_sky`. Colors are vectors of linear
+---light.
 ---@param world World a world
 ---@return table options top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
 function World.sky(world)
@@ -271,19 +275,19 @@ function World.sky(world)
   return sky
 end
 
----Where a line of sight meets what is seen of a unit's meshes, to the triangle: what the mouse is
----over, with `Camera.screen_to_ray`. Bodies are not needed for it. With a camera it meets only what
----is in its `range` for that, such as the level of detail that is shown; without one, meshes of all
----ranges. Ask for few units: those that `Broadphase.query_ray` finds, or whose `Unit.box` is on the
----way.
+---Casts a ray against the rendered triangles of a unit's meshes, for example to find the unit
+---under the mouse (with `Camera.screen_to_ray`). No physics bodies are needed. With a camera, only
+---meshes that are within their `range` for that camera are hit, such as the displayed level of
+---detail; without one, meshes of all ranges. Test only few units: those that
+---`Broadphase.query_ray` finds, or whose `Unit.box` the ray crosses.
 ---@param unit Unit a unit
----@param from Vector3 where the line begins
----@param direction Vector3 where it goes, of any length but 0
----@param length? number metres; without it, as far as can be
+---@param from Vector3 start of the ray
+---@param direction Vector3 direction of the ray, of any length but 0
+---@param length? number metres; unlimited by default
 ---@param camera? Camera the camera that shows the unit
----@return number? distance metres from where it begins; nil where it meets none
----@return Vector3? normal of length 1, the side that the triangle faces
----@return Mesh? mesh the mesh that it meets
+---@return number? distance metres from the start; nil if nothing is hit
+---@return Vector3? normal of length 1, out of the front of the triangle
+---@return Mesh? mesh the mesh that is hit
 function Unit.mesh_pick_raycast(unit, from, direction, length, camera)
   local found = core.mesh_pick_raycast(unit, from, direction, length, camera)
   if found then return found[1], V3(found[2], found[3], found[4]), found[5] end
@@ -293,7 +297,7 @@ local inspect = core.inspect_components
 
 local function number(value) return format("%.6g", value) end
 
--- Lines of a unit's meshes, lights and cameras, for people.
+-- Appends descriptions of a unit's meshes, lights and cameras for `Unit.inspect`.
 local function inspect_seen(unit, lines)
   for i = 1, Unit.num_meshes(unit) do
     local mesh = Unit.mesh(unit, i)
@@ -317,7 +321,7 @@ local function inspect_seen(unit, lines)
   end
 end
 
--- What `Unit.inspect` tells of what is seen.
+-- Extends the output of `Unit.inspect` with the rendered components.
 function core.inspect_components(unit)
   local lines = inspect(unit)
   inspect_seen(unit, lines)

@@ -1,5 +1,5 @@
--- Loading: `require`, `load` and `loadstring` for games. Text only, from the game's folder and the
--- engine's `core/`. Where the files are is native (core.read_script).
+-- Loading: `require`, `load` and `loadstring` for games. They load text only, from the game's
+-- folder and the engine's `core/`. Locating and reading the files is native (core.read_script).
 local core = ...
 
 local type, error, ipairs = type, error, ipairs
@@ -9,19 +9,19 @@ local load_chunk, place = core.load_chunk, core.place
 local reload = core.reloader
 local bad_argument, raise = core.bad_argument, core.raise
 
--- Bytes of text that `load` takes. What it may cost beside this is src/script/load.rs's.
+-- Maximum bytes of text that `load` accepts. Its other limits are in src/script/load.rs.
 local LOAD_BYTES_MAX = 16 * 1024 * 1024
 
--- What modules returned, by name: `package.loaded` of games.
+-- Results of loaded modules, by name: `package.loaded` of games.
 local loaded = {}
--- Functions that make a module, by name, asked first: `package.preload` of games.
+-- Functions that create a module, by name, consulted first: `package.preload` of games.
 local preload = {}
 core.modules, core.preload = loaded, preload
--- Modules by name that are asked for last, where there is no file: what test suites need of others.
+-- Modules by name that are consulted last, if there is no file: test libraries that suites expect.
 core.stand_ins = {}
 
--- Runs a module's chunk. Its first local is the name: the search for a circle reads it off the
--- stack, so that a load which fails leaves nothing behind that could be stale.
+-- Runs a module's chunk. The first local must be the name: the search for circular requires reads
+-- it from the stack, so a failed load leaves no stale state behind.
 local function run(name, chunk, file, written)
   local mark = file and reload.recording and reload.begin(file, written, core.live_world)
   local result = chunk(name)
@@ -36,7 +36,7 @@ local function run(name, chunk, file, written)
   return loaded[name]
 end
 
--- The names of the modules that are being loaded, innermost first.
+-- Returns the names of the modules that are being loaded, innermost first.
 local function loading()
   local names, level = {}, 2
   while true do
@@ -67,7 +67,7 @@ local function check_circle(name)
   end
 end
 
--- Reports leave out what has such a name: it is the engine's own.
+-- Rejects chunk names that belong to the engine, because reports leave out the engine's own code.
 local function check_chunk(name, what, chunk)
   if chunk:sub(1, 8) == "[engine]" then
     raise(format("%s: %s begins with \"[engine]\", which marks the engine's own code: use another "
@@ -75,7 +75,7 @@ local function check_chunk(name, what, chunk)
   end
 end
 
--- A chunk of a file of the game's. Syntax errors carry their own file and line.
+-- Compiles the chunk of one of the game's files. Syntax errors contain their own file and line.
 local function compile(script)
   check_chunk("require", "a file's path", script.chunk)
   core.note_source(script.chunk, script.text)
@@ -98,7 +98,7 @@ local function require(name)
   if type(name) ~= "string" then
     bad_argument("require", 1, "name", "string", name)
   end
-  -- A module that gave false, or was set to it, is loaded anew, as Lua's own require does.
+  -- A module that returned false, or was set to false, is loaded again, as in Lua's own `require`.
   local known = loaded[name]
   if known then
     return known
@@ -133,7 +133,7 @@ end
 
 core.require = require
 
--- Starts the game: its boot script runs as a module.
+-- Starts the game: runs its boot script as a module.
 function core.boot(name)
   core.booted = name
   local script = core.read_script(name)
@@ -146,7 +146,7 @@ end
 local TOO_LONG = format("load: the text has more than %d bytes: load it in parts",
   LOAD_BYTES_MAX)
 
--- Reads the pieces that a function gives until it gives nothing.
+-- Reads the pieces that a reader function returns until it returns none.
 local function pieces(reader)
   local parts, bytes = {}, 0
   while true do
@@ -163,7 +163,7 @@ local function pieces(reader)
   end
 end
 
--- `load(text or function, name?, mode?, env?)`: text only, whatever the mode says.
+-- `load(text or function, name?, mode?, env?)`: accepts text only, whatever the mode is.
 local function load_text(text, name, _, env)
   if type(text) == "function" then
     text = pieces(text)

@@ -1,6 +1,6 @@
--- Physics, as far as it takes options or lists: rays, overlaps and sweeps, at once or queued; what
--- touched. Actors of units are in physics_units.lua. Bodies themselves are native
--- (src/script/api/actor.rs and the files beside it); the ray is src/script/api/physics_fast.rs.
+-- Physics functions that take options or lists: raycasts, overlap queries and sweeps, immediate or
+-- queued, and lists of contacts. Actors of units are in physics_units.lua. Bodies are native
+-- (src/script/api/actor/), and so is the ray (src/script/api/physics_world/raycast.rs).
 local core = ...
 
 local type, select, next, ipairs, pcall = type, select, next, ipairs, pcall
@@ -24,18 +24,18 @@ cx = ffi.cast("void *", cx)
 local ray = ffi.cast(natives.physics_ray[1], natives.physics_ray[2])
 local out = ffi.new("float[7]")
 
--- Rays whose length nobody says: as far as anything can be.
+-- Length of a ray without an explicit length: beyond any object.
 local FAR = 1e7
 local KINDS = { both = 0, statics = 1, dynamics = 2, triggers = 3, all = 4 }
 local MODES = { closest = true, any = true, all = true }
 
--- The places of collision filters by name, from 1. Looked up once.
+-- Indices of collision filters by name, from 1. They are looked up once.
 local filters
 
--- Queued questions of each physics world: functions, in order.
+-- Queued queries of each physics world: functions, in order.
 local queued = {}
 
--- The game's properties changed on disk.
+-- Called after the game's properties changed on disk.
 function core.forget_physics()
   filters = nil
 end
@@ -67,7 +67,7 @@ local function kinds_place(name, value)
   return place
 end
 
--- The place of a filter and of kinds, of names and values.
+-- Returns the index of a filter and of the types, from option names and values.
 local function asked(name, ...)
   local filter, kinds = 0, 0
   for i = 1, select("#", ...), 2 do
@@ -86,10 +86,10 @@ local function asked(name, ...)
   return filter, kinds
 end
 
--- Has a function run after the next step of a world's physics.
+-- Queues a function to run after the next step of a world's physics.
 local function queue(name, physics_world, run)
   no_reload(name)
-  PhysicsWorld.num_awake(physics_world) -- raises where it is none
+  PhysicsWorld.num_awake(physics_world) -- raises for an invalid handle
   local list = queued[physics_world]
   if not list then
     list = {}
@@ -98,7 +98,7 @@ local function queue(name, physics_world, run)
   list[#list + 1] = run
 end
 
--- The hit whose numbers begin at a place.
+-- Returns the hit whose numbers begin at index `i`.
 local function hit_at(list, i)
   local position = V3(list[i + 1], list[i + 2], list[i + 3])
   local normal = V3(list[i + 4], list[i + 5], list[i + 6])
@@ -130,27 +130,28 @@ local function cast(name, physics_world, from, direction, length, mode, filter, 
       return true, V3(out[0], out[1], out[2]), out[6], V3(out[3], out[4], out[5]), actor
     end
   end
-  -- The checked form says what is wrong.
+  -- The checked version raises a precise error.
   raycast(physics_world, from, direction, length or FAR, filter, kinds, false)
   return false
 end
 
----Casts a ray. With "closest" (which nil means, too) it returns whether it meets an actor, and
----then the position, the distance, the normal and the actor; with "any" only whether; with "all" a
----list of hits (each with these four as fields, and as items from 1), the nearest first, and how
----many, or nil. A function before `from` queues the ray: it is called with the results after the
----next step of physics. Answers are as of the last step.
+---Casts a ray. With "closest" (the default), returns true if the ray hits an actor, followed by
+---the position, the distance, the normal and the actor. With "any", returns only true or false.
+---With "all", returns a list of hits (each with these four as fields, and as items from 1),
+---nearest first, and their count, or nil. A function before `from` queues the ray: the function is
+---called with the results after the next step of physics. Results refer to the state after the
+---last step.
 ---@param physics_world PhysicsWorld the physics of a world
----@param from Vector3|function where the ray begins
----@param direction Vector3 where it goes
----@param length? number metres; as far as anything can be if left out
+---@param from Vector3|function start of the ray
+---@param direction Vector3 direction of the ray
+---@param length? number metres; unlimited by default
 ---@param mode? string "closest", "any" or "all"
 ---@param ... any "collision_filter" and a name, "types" and "both", "statics", "dynamics", "all" …
----@return boolean|table|nil hit whether it meets something, or the hits
----@return Vector3|integer|nil position where, or how many hits
+---@return boolean|table|nil hit true if the ray hits an actor, or the list of hits
+---@return Vector3|integer|nil position of the hit, or the number of hits
 ---@return number|nil distance metres from the start
----@return Vector3|nil normal out of what it meets
----@return Actor|nil actor what it meets
+---@return Vector3|nil normal out of the surface that is hit
+---@return Actor|nil actor the actor that is hit
 function PhysicsWorld.raycast(physics_world, from, direction, length, mode, ...)
   if type(from) == "function" then
     return PhysicsWorld.queue_raycast(physics_world, from, direction, length, mode, ...)
@@ -160,32 +161,32 @@ function PhysicsWorld.raycast(physics_world, from, direction, length, mode, ...)
   return cast("PhysicsWorld.raycast", physics_world, from, direction, length, mode, filter, kinds)
 end
 
----Another name of `raycast` without a function, known from the Bitsquid family.
+---Alias of `raycast` without a function, known from the Bitsquid family.
 ---@param physics_world PhysicsWorld the physics of a world
----@param from Vector3 where the ray begins
----@param direction Vector3 where it goes
----@param length? number metres; as far as anything can be if left out
+---@param from Vector3 start of the ray
+---@param direction Vector3 direction of the ray
+---@param length? number metres; unlimited by default
 ---@param mode? string "closest", "any" or "all"
 ---@param ... any as for `raycast`
----@return boolean|table|nil hit whether it meets something, or the hits
----@return Vector3|integer|nil position where, or how many hits
+---@return boolean|table|nil hit true if the ray hits an actor, or the list of hits
+---@return Vector3|integer|nil position of the hit, or the number of hits
 ---@return number|nil distance metres from the start
----@return Vector3|nil normal out of what it meets
----@return Actor|nil actor what it meets
+---@return Vector3|nil normal out of the surface that is hit
+---@return Actor|nil actor the actor that is hit
 function PhysicsWorld.immediate_raycast(physics_world, from, direction, length, mode, ...)
   local name, filter, kinds = "PhysicsWorld.immediate_raycast", 0, 0
   if select("#", ...) ~= 0 then filter, kinds = asked(name, ...) end
   return cast(name, physics_world, from, direction, length, mode, filter, kinds)
 end
 
----Queues a ray: the function is called with the results of `raycast` after the next step of
----physics, within `World.update`. An error in it is an ordinary error; what was queued after it is
----called in the next update.
+---Queues a ray: the callback is called with the results of `raycast` after the next step of
+---physics, within `World.update`. An error in the callback is an ordinary error; the rays queued
+---after it are processed in the next update.
 ---@param physics_world PhysicsWorld the physics of a world
----@param callback function what hears of it
----@param from Vector3 where the ray begins
----@param direction Vector3 where it goes
----@param length? number metres; as far as anything can be if left out
+---@param callback function function that receives the results
+---@param from Vector3 start of the ray
+---@param direction Vector3 direction of the ray
+---@param length? number metres; unlimited by default
 ---@param mode? string "closest", "any" or "all"
 ---@param ... any as for `raycast`
 function PhysicsWorld.queue_raycast(physics_world, callback, from, direction, length, mode, ...)
@@ -205,9 +206,9 @@ end
 
 local casting = { __index = { cast = function(...) return Raycast.cast(...) end } }
 
----Makes a ray that can be cast again and again, each time queued: see `Raycast.cast`.
+---Creates a reusable ray. Each cast is queued: see `Raycast.cast`.
 ---@param physics_world PhysicsWorld the physics of a world
----@param callback function what is called with the results of `raycast`
+---@param callback function function that receives the results of `raycast`
 ---@param mode? string "closest", "any" or "all"
 ---@param ... any as for `raycast`
 ---@return Raycast raycast the ray
@@ -226,7 +227,7 @@ end
 
 ---@module PhysicsSnapshot
 ---The state of a world's bodies at one moment, from `PhysicsWorld.snapshot`, for
----`PhysicsWorld.restore`: a number, as every handle.
+---`PhysicsWorld.restore`. It is a number, like every handle.
 ---@example
 ---   local world = Application.new_world()
 ---   local physics = World.physics_world(world)
@@ -235,8 +236,8 @@ end
 ---   Application.release_world(world)
 
 ---@module Raycast
----A ray that is cast again and again: `PhysicsWorld.make_raycast` makes one. `raycast:cast(…)` is
----the same as `Raycast.cast(raycast, …)`.
+---A reusable ray, created by `PhysicsWorld.make_raycast`. `raycast:cast(…)` is the same as
+---`Raycast.cast(raycast, …)`.
 ---@example
 ---   local world = Application.new_world()
 ---   local physics = World.physics_world(world)
@@ -253,11 +254,11 @@ end
 ---@class (exact) Raycast
 ---@field cast fun(raycast: Raycast, from: Vector3, direction: Vector3, length?: number)
 
----Casts a ray after the next step of physics; its function is called with the results.
----@param raycast Raycast what `PhysicsWorld.make_raycast` returned
----@param from Vector3 where the ray begins
----@param direction Vector3 where it goes
----@param length? number metres; as far as anything can be if left out
+---Casts a ray after the next step of physics. Its callback is called with the results.
+---@param raycast Raycast ray created by `PhysicsWorld.make_raycast`
+---@param from Vector3 start of the ray
+---@param direction Vector3 direction of the ray
+---@param length? number metres; unlimited by default
 function Raycast.cast(raycast, from, direction, length)
   if type(raycast) ~= "table" or raycast.callback == nil then
     bad_argument("Raycast.cast", 1, "raycast", "Raycast", raycast)
@@ -276,7 +277,7 @@ local SHAPES = { sphere = true, capsule = true, oobb = true, box = true }
 local OVERLAP = { shape = true, position = true, rotation = true, pose = true, size = true,
   collision_filter = true, types = true }
 
--- The size of a shape as a vector.
+-- Returns the size of a shape as a vector.
 local function size_of(name, shape, size)
   if type(size) == "number" and shape ~= "capsule" then return V3(size, size, size) end
   if istype(V3, size) then return size end
@@ -327,15 +328,16 @@ local function overlap_options(name, ...)
   return options
 end
 
----The actors that touch a shape, as a list, and how many. Options are names and values: "shape" and
----"sphere" (which it is if left out), "capsule" or "oobb"; "position"; "rotation"; or both as
----"pose"; "size": the radius, Vector3(radius, radius, height) of a capsule, half the lengths of the
----edges of an oobb; "collision_filter" and "types" as for `raycast`. A function before them queues
----the question: it is called with the results after the next step of physics.
+---Returns the actors that overlap a shape, as a list, and their count. Options are names and
+---values: "shape" and "sphere" (default), "capsule" or "oobb"; "position"; "rotation"; or both as
+---"pose"; "size": the radius of a sphere, Vector3(radius, radius, height) for a capsule, half
+---extents for an oobb; "collision_filter" and "types" as for `raycast`. A function before the
+---options queues the query: the function is called with the results after the next step of
+---physics.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param ... any names and values
 ---@return Actor[]|nil actors in the order of their slots
----@return integer|nil count how many
+---@return integer|nil count number of actors
 function PhysicsWorld.overlap(physics_world, ...)
   local callback = ...
   if type(callback) ~= "function" then
@@ -348,11 +350,11 @@ function PhysicsWorld.overlap(physics_world, ...)
   end)
 end
 
----Another name of `overlap` without a function, known from the Bitsquid family.
+---Alias of `overlap` without a function, known from the Bitsquid family.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param ... any names and values, as for `overlap`
 ---@return Actor[] actors in the order of their slots
----@return integer count how many
+---@return integer count number of actors
 function PhysicsWorld.immediate_overlap(physics_world, ...)
   local name = "PhysicsWorld.immediate_overlap"
   return overlapped(name, physics_world, overlap_options(name, ...))
@@ -364,13 +366,14 @@ local function swept(name, shape, physics_world, from, to, size, rotation, most,
     filter * 8 + kinds)))
 end
 
----What a sphere meets on a straight way, the nearest first, each actor once; nil for nothing. A way
----of no length meets nothing: `PhysicsWorld.overlap` tells what a shape touches where it is.
+---Sweeps a sphere along a straight line. Returns the hits, nearest first, with each actor once, or
+---nil if there are none. A sweep of length 0 hits nothing: use `PhysicsWorld.overlap` for a shape
+---at rest.
 ---@param physics_world PhysicsWorld the physics of a world
----@param from Vector3 where its middle is
----@param to Vector3 where its middle goes
+---@param from Vector3 center at the start
+---@param to Vector3 center at the end
 ---@param radius number metres
----@param max_hits? integer how many hits are wanted; 1 if left out
+---@param max_hits? integer maximum number of hits; 1 by default
 ---@param ... any "collision_filter" and "types", as for `raycast`
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_sphere_sweep(physics_world, from, to, radius, max_hits, ...)
@@ -380,13 +383,14 @@ function PhysicsWorld.linear_sphere_sweep(physics_world, from, to, radius, max_h
     Quaternion.identity(), max_hits, ...)
 end
 
----What a box meets on a straight way, the nearest first, each actor once; nil for nothing.
+---Sweeps a box along a straight line. Returns the hits, nearest first, with each actor once, or
+---nil if there are none.
 ---@param physics_world PhysicsWorld the physics of a world
----@param from Vector3 where its middle is
----@param to Vector3 where its middle goes
+---@param from Vector3 center at the start
+---@param to Vector3 center at the end
 ---@param half_extents Vector3 half the lengths of its edges
----@param rotation? Quaternion how it is turned
----@param max_hits? integer how many hits are wanted; 1 if left out
+---@param rotation? Quaternion rotation of the box
+---@param max_hits? integer maximum number of hits; 1 by default
 ---@param ... any "collision_filter" and "types", as for `raycast`
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_obb_sweep(physics_world, from, to, half_extents, rotation, max_hits,
@@ -399,14 +403,14 @@ function PhysicsWorld.linear_obb_sweep(physics_world, from, to, half_extents, ro
     rotation or Quaternion.identity(), max_hits, ...)
 end
 
----What an upright capsule meets on a straight way, the nearest first, each actor once; nil for
----nothing.
+---Sweeps a capsule, upright by default, along a straight line. Returns the hits, nearest first,
+---with each actor once, or nil if there are none.
 ---@param physics_world PhysicsWorld the physics of a world
----@param from Vector3 where its middle is
----@param to Vector3 where its middle goes
----@param size Vector3 the radius, the radius again, and the height with both ends
----@param rotation? Quaternion how it is turned
----@param max_hits? integer how many hits are wanted; 1 if left out
+---@param from Vector3 center at the start
+---@param to Vector3 center at the end
+---@param size Vector3 the radius, the radius again, and the height including both caps
+---@param rotation? Quaternion rotation of the capsule
+---@param max_hits? integer maximum number of hits; 1 by default
 ---@param ... any "collision_filter" and "types", as for `raycast`
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_capsule_sweep(physics_world, from, to, size, rotation, max_hits, ...)
@@ -420,12 +424,13 @@ local function handle(number)
   if number ~= 0 then return number end
 end
 
----What began to touch in the last update: a list of tables with `actor` and `unit`, `other_actor`
----and `other_unit` (units are nil for actors without one), `position`, `normal` (out of the other)
----and `impulse`, in kilograms times metres a second. Where only one of both is dynamic, it stands
----first. Actors whose file says `contacts = false` on both sides are not in it.
+---Returns the contacts that began in the last update: a list of tables with `actor` and `unit`,
+---`other_actor` and `other_unit` (units are nil for actors without one), `position`, `normal` (out
+---of the other actor) and `impulse`, in kilogram metres per second. If only one of the two actors
+---is dynamic, it comes first. The list contains no pairs in which both actors' files say `contacts
+---= false`.
 ---@param physics_world PhysicsWorld the physics of a world
----@return table[] contacts in the order in which they happened
+---@return table[] contacts in the order in which they occurred
 function PhysicsWorld.contacts(physics_world)
   local list, made = contacts(physics_world), {}
   for i = 1, #list, 11 do
@@ -440,11 +445,11 @@ function PhysicsWorld.contacts(physics_world)
   return made
 end
 
----What went into triggers in the last update, and out of them: a list of tables with `event`
----("enter" or "leave"), `trigger` and `trigger_unit`, `actor` and `unit`. What ended inside of a
----trigger leaves it; then its handles are stale.
+---Returns the actors that entered or left triggers in the last update: a list of tables with
+---`event` ("enter" or "leave"), `trigger` and `trigger_unit`, `actor` and `unit`. An actor that
+---was destroyed inside a trigger leaves it; its handles are then stale.
 ---@param physics_world PhysicsWorld the physics of a world
----@return table[] touches in the order in which they happened
+---@return table[] events in the order in which they occurred
 function PhysicsWorld.triggers(physics_world)
   local list, made = triggers(physics_world), {}
   for i = 1, #list, 5 do
@@ -457,28 +462,28 @@ function PhysicsWorld.triggers(physics_world)
   return made
 end
 
----The joints that broke in the last update.
+---Returns the joints that broke in the last update.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return Joint[] joints a list
 function PhysicsWorld.broken_joints(physics_world)
   return broken_joints(physics_world)
 end
 
----The physics of a world: what falls and collides in it. A world that was made with "no_physics"
----has none, which is an error here.
+---Returns the physics of a world, in which bodies fall and collide. Raises for a world that was
+---created with "no_physics".
 ---@param world World a world
----@return PhysicsWorld physics_world the same one each time
+---@return PhysicsWorld physics_world the same value on each call
 function World.physics_world(world)
   return core.physics_world(world)
 end
 
--- Whether questions wait for an answer, in whatever world.
+-- Returns true if any world has queued queries.
 function core.has_questions()
   return next(queued) ~= nil
 end
 
--- Answers what was asked of the physics of a world, which it has. An error leaves the others for
--- the next update, as with timers; what the answers ask for waits for the next step.
+-- Runs the queued queries of a world, which must have physics. After an error the remaining queries
+-- run in the next update, as with timers. Queries queued by callbacks wait for the next step.
 function core.answer_questions(world)
   local physics_world = core.physics_world(world)
   local list = queued[physics_world]
@@ -489,7 +494,7 @@ function core.answer_questions(world)
     local question = list[i]
     list[i] = false
     question()
-    -- It may have had the world updated, or ended.
+    -- The callback may have updated or released the world.
     if queued[physics_world] ~= list then return end
   end
   local later
@@ -500,7 +505,7 @@ function core.answer_questions(world)
   queued[physics_world] = later
 end
 
--- Worlds ended, and what was asked of them.
+-- Drops the queued queries of worlds that were released.
 function core.forget_questions()
   for physics_world in next, queued do
     if not pcall(PhysicsWorld.num_awake, physics_world) then queued[physics_world] = nil end

@@ -1,6 +1,5 @@
--- Physics of units: their actors, movers and joints, and what `Unit.inspect` tells of them; joints
--- that scripts make. Questions and lists are in physics.lua; bodies themselves are native
--- (src/script/api/actor.rs and the files beside it).
+-- Physics of units: actors, movers and joints, their part of `Unit.inspect`, and joints created by
+-- scripts. Queries and lists are in physics.lua; bodies are native (src/script/api/actor/).
 local core = ...
 
 local type, next, tostring, ipairs = type, next, tostring, ipairs
@@ -27,18 +26,18 @@ local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = 
 local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
   length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
   collides = true }
--- Radians or metres.
+-- Largest joint limit, in radians or metres.
 local LIMIT_MAX = 1e7
--- What the fields of an actor may be: what is more than this is more than a call may be given.
+-- Limits for the fields of an actor. A call must not receive more values or deeper tables.
 local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 21, 16
 local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
 
----Holds two actors together, or one and the world: "fixed" altogether, "ball" at a point, "hinge"
----about an axis, "slider" along one, "rope" not farther than a length, "spring" at a length.
----Options: `position` (where it holds the first actor, in the world; its middle if left out),
----`other_position` (where it holds the second, for rope and spring), `axis` (up if left out),
----`limits` (radians of a hinge, metres of a slider: { least, most }), `length`, `stiffness`,
----`damping`, `break_force` (newtons), `break_torque`, `collides` (whether the two still collide).
+---Joins two actors, or one actor and the world: "fixed" rigidly, "ball" at a point, "hinge" about
+---an axis, "slider" along an axis, "rope" up to a length, "spring" at a length. Options:
+---`position` (anchor on the first actor, in the world; its center by default), `other_position`
+---(anchor on the second actor, for rope and spring), `axis` (up by default), `limits` (radians for
+---a hinge, metres for a slider: { least, most }), `length`, `stiffness`, `damping`, `break_force`
+---(newtons), `break_torque`, `collides` (true if the two actors still collide).
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param kind string "fixed", "ball", "hinge", "slider", "rope" or "spring"
 ---@param actor_1 Actor the first actor
@@ -72,7 +71,7 @@ function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, option
   if limits ~= nil then
     if type(limits) ~= "table" or type(limits[1]) ~= "number" or type(limits[2]) ~= "number"
       or not (limits[1] <= limits[2]) then
-      raise(name .. ": option 'limits' must be two numbers, the lesser first")
+      raise(name .. ": option 'limits' must be two numbers, the smaller first")
     elseif limits[1] < -LIMIT_MAX or limits[2] > LIMIT_MAX then
       raise(format("%s: option 'limits' must be at most %d to either side, got %g and %g", name,
         LIMIT_MAX, limits[1], limits[2]))
@@ -83,31 +82,32 @@ function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, option
     options.other_position, options.axis, numbers)
 end
 
----An actor of a unit, by its name in the unit's file or by its place there, from 1. Nil where it
----ended, or in a world without physics.
+---Returns an actor of a unit, by its name in the unit's file or by its index there, from 1.
+---Returns nil if the actor was destroyed, or in a world without physics.
 ---@param unit Unit a unit
----@param actor string|integer its name or place
+---@param actor string|integer its name or index
 ---@return Actor|nil actor the actor
 function Unit.actor(unit, actor)
   return actor_at(unit, actor)
 end
 
----The place of a unit's actor by its name, from 1; nil where there is none of that name.
+---Returns the index of a unit's actor by its name, from 1, or nil if no actor has that name.
 ---@param unit Unit a unit
 ---@param name string the name in the unit's file
----@return integer|nil place for `Unit.actor`
+---@return integer|nil index for `Unit.actor`
 function Unit.find_actor(unit, name)
   return find_actor(unit, name)
 end
 
----How many actors a unit has, those that ended among them.
+---Returns the number of actors of a unit, including destroyed ones.
 ---@param unit Unit a unit
----@return integer count the last place
+---@return integer count the last index
 function Unit.num_actors(unit)
   return num_actors(unit)
 end
 
--- Vectors as lists, so that the fields are plain data, as in a file. `read` counts the values.
+-- Converts vectors to lists, so that the fields are plain data, as in a file. `read` counts the
+-- values.
 local function plain(value, depth, read)
   read.count = read.count + 1
   if read.count > FIELD_VALUES_MAX then
@@ -128,11 +128,11 @@ local function plain(value, depth, read)
   return made
 end
 
----Makes an actor: one of the unit's file that ended, by its name or place, or a new one of fields
----as the file has them (with vectors as Vector3 or lists), and a name.
+---Creates an actor. It is either a destroyed actor of the unit's file, selected by its name or
+---index, or a new one with a name and fields as in the file (vectors as Vector3 or lists).
 ---@param unit Unit a unit
----@param actor string|integer which of the file's actors, or the name of the new one
----@param fields? table what the new one is, as in a unit's file
+---@param actor string|integer name or index of an actor in the file, or the name of the new one
+---@param fields? table the fields of the new actor, as in a unit's file
 ---@return Actor actor the actor
 function Unit.create_actor(unit, actor, fields)
   no_reload("Unit.create_actor")
@@ -145,117 +145,118 @@ function Unit.create_actor(unit, actor, fields)
   return create_actor(unit, actor, nil)
 end
 
----Ends an actor of a unit. `Unit.create_actor` makes it again.
+---Destroys an actor of a unit. `Unit.create_actor` creates it again.
 ---@param unit Unit a unit
----@param actor string|integer its name or place
+---@param actor string|integer its name or index
 function Unit.destroy_actor(unit, actor)
   no_reload("Unit.destroy_actor")
   local found = Unit.actor(unit, actor)
   if not found then
-    raise(format("Unit.destroy_actor: the actor %s is not there", tostring(actor)))
+    raise(format("Unit.destroy_actor: the actor %s does not exist", tostring(actor)))
   end
   PhysicsWorld.destroy_actor(World.physics_world(Unit.world(unit)), found)
 end
 
--- Moves a node in one go, and the unit's actors with it.
+-- Moves a node in one step, together with the unit's actors.
 local function teleport(name, set, unit, node, value)
   no_reload(name)
   set(unit, node, value)
   core.teleport(unit)
 end
 
----Moves a node as `set_local_position` does, and puts the unit's actors there at once: kinematic
----ones push nothing on the way.
+---Sets the local position of a node, as `set_local_position`, and moves the unit's actors at once:
+---kinematic actors push nothing along the path.
 ---@param unit Unit a unit
----@param node? integer which of its nodes; the root if nil
----@param position Vector3 metres from its parent
+---@param node? integer index of the node; the root if nil
+---@param position Vector3 metres, relative to its parent
 function Unit.teleport_local_position(unit, node, position)
   teleport("Unit.teleport_local_position", Unit.set_local_position, unit, node, position)
 end
 
----The same for how a node is turned.
+---Sets the local rotation of a node and moves the unit's actors at once.
 ---@param unit Unit a unit
----@param node? integer which of its nodes; the root if nil
+---@param node? integer index of the node; the root if nil
 ---@param rotation Quaternion relative to its parent
 function Unit.teleport_local_rotation(unit, node, rotation)
   teleport("Unit.teleport_local_rotation", Unit.set_local_rotation, unit, node, rotation)
 end
 
----Both at once, and its size; actors keep the size that they have.
+---Sets the local pose of a node and moves the unit's actors at once. Actors keep their size.
 ---@param unit Unit a unit
----@param node? integer which of its nodes; the root if nil
+---@param node? integer index of the node; the root if nil
 ---@param pose Matrix4x4 relative to its parent
 function Unit.teleport_local_pose(unit, node, pose)
   teleport("Unit.teleport_local_pose", Unit.set_local_pose, unit, node, pose)
 end
 
----Takes the actors of a unit, and that of its mover, out of physics: nothing touches them, no
----question finds them, and they stay where they are. For what is hidden, or kept for later.
+---Removes the actors of a unit, and the actor of its mover, from the simulation: nothing touches
+---them, no query finds them, and they do not move. Use it for units that are hidden or pooled.
 ---@param unit Unit a unit
 function Unit.disable_physics(unit)
   no_reload("Unit.disable_physics")
   disable_physics(unit)
 end
 
----Puts the actors of a unit back where its nodes are now, with the velocities that they had.
+---Puts the actors of a unit back at the current transforms of its nodes, with their previous
+---velocities.
 ---@param unit Unit a unit
 function Unit.enable_physics(unit)
   no_reload("Unit.enable_physics")
   enable_physics(unit)
 end
 
----How many movers a unit's file lists; it has one of them at a time.
+---Returns the number of movers listed in a unit's file. A unit has one mover at a time.
 ---@param unit Unit a unit
----@return integer count how many
+---@return integer count number of movers
 function Unit.num_movers(unit)
   return num_movers(unit)
 end
 
----The place of a mover in a unit's file by its name, from 1; nil where there
----is none of that name.
+---Returns the index of a mover in a unit's file by its name, from 1, or nil if no mover has that
+---name.
 ---@param unit Unit a unit
 ---@param name string the name in the unit's file
----@return integer|nil place from 1
+---@return integer|nil index from 1
 function Unit.find_mover(unit, name)
   return find_mover(unit, name)
 end
 
----The mover of a unit; nil where it has none.
+---Returns the mover of a unit, or nil if it has none.
 ---@param unit Unit a unit
 ---@return Mover|nil mover the mover
 function Unit.mover(unit)
   return mover_of(unit)
 end
 
----Changes the mover of a unit: to one that its file lists under `movers`, in the same place, or to
----none.
+---Replaces the mover of a unit with another one that its file lists under `movers`, at the same
+---position, or removes it.
 ---@param unit Unit a unit
----@param name? string the name in the unit's file; nil: it has none from now on
+---@param name? string the name in the unit's file; nil removes the mover
 ---@return Mover|nil mover the new mover
 function Unit.set_mover(unit, name)
   no_reload("Unit.set_mover")
   return set_mover(unit, name)
 end
 
----Whether another mover of a unit's file would touch nothing at a place: whether there is room to
----stand up, say.
+---Returns true if another mover of a unit's file would overlap nothing at a position. Use it, for
+---example, to test if there is room to stand up.
 ---@param unit Unit a unit
 ---@param name string the name of the mover
----@param position Vector3 where its feet would be
----@return boolean fits whether it touches nothing
+---@param position Vector3 position of its feet
+---@return boolean fits true if it overlaps nothing
 function Unit.mover_fits_at(unit, name, position)
   return mover_fits_at(unit, name, position)
 end
 
----The way of a mover out of what it overlaps: where something was put into it, or it somewhere. It
----stays where it is: give the new position to `Mover.set_position`. Where there is none it is
----wedged in, between a lift and a ceiling, say.
+---Computes how to move a mover out of an overlap, for example after an object was placed inside
+---it. The mover is not moved: pass the new position to `Mover.set_position`. If there is no such
+---position, the mover is stuck, for example between a lift and a ceiling.
 ---@param mover Mover a mover
----@param distance? number metres that it may go at most; its height if left out
----@return boolean overlaps whether it overlaps anything
----@return Actor|nil actor what it overlaps most
----@return Vector3|nil way out of it
----@return Vector3|nil position where it would overlap nothing; nil if that is too far
+---@param distance? number maximum distance in metres; the mover's height by default
+---@return boolean overlaps true if it overlaps anything
+---@return Actor|nil actor the actor with the deepest overlap
+---@return Vector3|nil offset vector out of the overlap
+---@return Vector3|nil position position without overlap; nil if it is too far
 function Mover.separate(mover, distance)
   local list = separate_mover(mover, distance)
   local actor = list[1]
@@ -264,25 +265,26 @@ function Mover.separate(mover, distance)
   return true, actor, way, list[5] and Mover.position(mover) + way or nil
 end
 
----How far a hinge turns or a slider moves, in radians or metres; nil where nothing limits it.
+---Returns the limits of a hinge or a slider, in radians or metres, or nil if it is unlimited.
 ---@param joint Joint a joint
----@return number|nil least the lesser
----@return number|nil most the greater
+---@return number|nil least the lower limit
+---@return number|nil most the upper limit
 function Joint.limits(joint)
   local list = joint_limits(joint)
   return list[1], list[2]
 end
 
----How a hinge or a slider is driven, as `Joint.set_motor` was told; nil where it moves freely.
+---Returns the motor of a hinge or a slider, as set by `Joint.set_motor`, or nil if it moves
+---freely.
 ---@param joint Joint a joint
----@return number|nil speed radians or metres a second
----@return number|nil max_force newton metres or newtons that it has for that
+---@return number|nil speed radians or metres per second
+---@return number|nil max_force maximum torque or force, in newton metres or newtons
 function Joint.motor(joint)
   local list = joint_motor(joint)
   return list[1], list[2]
 end
 
----A joint of a unit's file, by its name; nil where there is none, or it was destroyed.
+---Returns a joint of a unit's file by its name, or nil if it does not exist or was destroyed.
 ---@param unit Unit a unit
 ---@param name string its name
 ---@return Joint|nil joint the joint
@@ -292,7 +294,7 @@ end
 
 local inspect = core.inspect_components
 
--- What `Unit.inspect` tells of actors and movers.
+-- Extends the output of `Unit.inspect` with actors and movers.
 function core.inspect_components(unit)
   local lines = inspect(unit)
   for place = 1, num_actors(unit) do

@@ -1,5 +1,5 @@
--- `Profiler`, its part in Lua: scopes that scripts open and close, and what older games of this
--- family record. What is measured, and the tables of it, are native.
+-- The Lua part of `Profiler`: scopes that scripts open and close, and statistics functions of older
+-- games of the Bitsquid family. Measurements and their tables are native.
 local core = ...
 
 local type, ipairs, format = type, ipairs, string.format
@@ -9,7 +9,7 @@ local profile_name, profile_open = core.profile_name, core.profile_open
 
 local Profiler, Stats = core.module("Profiler"), core.module("Stats")
 
-local NONE_OPEN, NOT_OPEN = 2, 3 -- what closing a scope can come to (src/foundation/profile)
+local NONE_OPEN, NOT_OPEN = 2, 3 -- results of closing a scope (src/foundation/profile)
 
 local begin, finish = core.profile_begin, core.profile_end
 if core.options.jit then
@@ -18,7 +18,7 @@ if core.options.jit then
   finish = ffi.cast("uint32_t (*)(uint32_t)", end_address)
 end
 
-local numbers = {} -- of scopes, by name
+local numbers = {} -- numbers of scopes, by name
 
 local function number_of(name, scope)
   if type(scope) ~= "string" then
@@ -32,10 +32,9 @@ local function number_of(name, scope)
   return number
 end
 
----Opens a scope: what follows is counted under its name, until `Profiler.stop`. A scope inside of
----another is a part of it. Where a name holds a number that changes, there are too many names soon:
----use one that does not.
----@param name string 1 to 100 bytes; 4096 names can be known
+---Opens a scope: the code up to `Profiler.stop` is measured under its name. Scopes can be nested.
+---Use a constant name: names that contain changing numbers soon exceed the limit.
+---@param name string 1 to 100 bytes; at most 4096 different names
 function Profiler.start(name)
   begin(numbers[name] or number_of("Profiler.start", name))
 end
@@ -52,9 +51,9 @@ local function complain(problem, name)
     .. "is a Profiler.stop missing?", name))
 end
 
----Closes a scope: the innermost one, or with a name the innermost of that name, with those that are
----still open inside of it.
----@param name? string the scope's, to be sure
+---Closes the innermost scope. With a name, closes the innermost scope of that name, and the scopes
+---that are still open inside it.
+---@param name? string name of the scope, as a check
 function Profiler.stop(name)
   local number = 0
   if name ~= nil then
@@ -66,10 +65,10 @@ function Profiler.stop(name)
   end
 end
 
----Adds to a counter, as `Stats.counter` does: a number, or the parts of a vector under `name/x`,
+---Adds to a counter, like `Stats.counter`: a number, or the components of a vector under `name/x`,
 ---`name/y` and `name/z`.
----@param name string the counter's, like a path
----@param value number|Vector3 how much
+---@param name string name of the counter, as a path
+---@param value number|Vector3 amount to add
 function Profiler.record_statistics(name, value)
   if type(name) ~= "string" then
     bad_argument("Profiler.record_statistics", 1, "name", "string", name)
@@ -86,8 +85,8 @@ function Profiler.record_statistics(name, value)
   end
 end
 
----What the renderer's counters came to in the last frame, by their names without `renderer/`.
----@return table<string, number> values empty where nothing is drawn
+---Returns the renderer's counters for the last frame, by their names without `renderer/`.
+---@return table<string, number> values empty if nothing is drawn
 function Profiler.render_stats()
   local values = {}
   for _, name in ipairs(Stats.names("renderer/")) do
@@ -96,30 +95,32 @@ function Profiler.render_stats()
   return values
 end
 
----Begins to ask the game's scripts where they are, a thousand times a second of their running,
----until `Profiler.stop_sampling`. Workers are not asked. In a release nothing is.
+---Starts the sampling profiler, which records the location of the running script 1000 times per
+---second of script time, until `Profiler.stop_sampling`. Workers are not sampled. Does nothing in
+---a release.
 function Profiler.start_sampling()
   local _, problem = core.sampling(true)
   if problem then raise("Profiler.start_sampling: " .. problem) end
 end
 
----Ends the asking. What it gives has `samples` in all, the lists `scripts`, `functions` and
----`lines`, the most first, each with `name`, `samples`, `allocated_bytes` and `engine_calls`
----between two questions, and the report as `text`.
----@return table? samples where scripts were met; nil in a release
+---Stops the sampling profiler. The result has the total `samples`, the lists `scripts`,
+---`functions` and `lines`, largest first, each with `name`, `samples`, `allocated_bytes` and
+---`engine_calls` between two samples, and the report as `text`.
+---@return table? samples locations of the scripts; nil in a release
 function Profiler.stop_sampling()
   local samples, problem = core.sampling(false)
   if problem then raise("Profiler.stop_sampling: " .. problem) end
   return samples
 end
 
----Where scripts were met so far, as `Profiler.stop_sampling` gives it. Differs from run to run.
----@return table? met so far; nil where nobody asks
+---Returns the samples so far, in the form of `Profiler.stop_sampling`. They differ from run to
+---run.
+---@return table? samples so far; nil if sampling is off
 function Profiler.samples()
   return core.sampled()
 end
 
--- Where nothing is measured, all of it costs nothing.
+-- If profiling is off, these functions must cost nothing.
 if not core.profiles() then
   Profiler.start_sampling = function() end
   Profiler.stop_sampling = function() end

@@ -1,6 +1,6 @@
--- Quaternion: an immutable rotation, its operators and its algebra.
--- Angles, looking and turning are in quaternion_angles.lua; the conversions from and to matrices
--- are in matrix.lua; the box that holds one is in boxes.lua.
+-- Quaternion: an immutable rotation, its operators and its algebra. Angles, looking and turning are
+-- in quaternion_angles.lua; conversions from and to matrices are in matrix_pose.lua; the mutable
+-- box is in boxes.lua.
 local core = ...
 
 local ffi, raise, bad_argument, values = core.ffi, core.raise, core.bad_argument, core.values
@@ -9,23 +9,22 @@ local abs, acos, cos, sin, sqrt = math.abs, math.acos, math.cos, math.sin, math.
 local istype = ffi.istype
 
 ---@module Quaternion
----A rotation in space, as four numbers x, y, z, w. The identity (0, 0, 0, 1) turns nothing.
----`Quaternion(axis, angle)` turns by `angle` radians about `axis`, counterclockwise seen against
----the axis (right-hand rule); `Quaternion()` is the identity.
----`a * b` turns by b first and then by a, so a child's rotation in the world is
----`parent * local`; `rotation * vector` turns the vector. (Matrices multiply the other way
----round: see `Matrix4x4.multiply`.)
----A Quaternion never changes, and its fields are 32-bit floats.
+---A rotation in space, as four numbers x, y, z, w. The identity (0, 0, 0, 1) is no rotation.
+---`Quaternion(axis, angle)` rotates by `angle` radians about `axis`, counterclockwise when looking
+---against the axis (right-hand rule); `Quaternion()` is the identity. `a * b` applies b first and
+---then a, so a child's rotation in the world is `parent * local`; `rotation * vector` rotates the
+---vector. (Matrices multiply in the opposite order: see `Matrix4x4.multiply`.) A Quaternion never
+---changes, and its fields are 32-bit floats.
 ---@example
 ---   local quarter = Quaternion(Vector3.up(), math.pi / 2)
 ---   assert(Vector3.almost_equal(quarter * Vector3.right(), Vector3.forward()))
 ---   print(Quaternion.forward(quarter * quarter))
 
 ---@class (exact) Quaternion
----@field x number the x part, rounded to a 32-bit float
----@field y number the y part, rounded to a 32-bit float
----@field z number the z part, rounded to a 32-bit float
----@field w number the w part, rounded to a 32-bit float
+---@field x number the x component, rounded to a 32-bit float
+---@field y number the y component, rounded to a 32-bit float
+---@field z number the z component, rounded to a 32-bit float
+---@field w number the w component, rounded to a 32-bit float
 ---@overload fun(): Quaternion
 ---@overload fun(axis: Vector3, angle: number): Quaternion
 ---@operator mul(Quaternion): Quaternion
@@ -73,7 +72,7 @@ local function product(a, b)
   )
 end
 
--- v + 2w(q × v) + 2q × (q × v): half the work of q * v * conjugate(q).
+-- Computes v + 2w(q × v) + 2q × (q × v): half the operations of q * v * conjugate(q).
 local function turn(q, v)
   local qx, qy, qz, qw = q._x, q._y, q._z, q._w
   local vx, vy, vz = v._x, v._y, v._z
@@ -108,7 +107,7 @@ end
 
 meta.__tostring = function(q) return values.text("Quaternion", q._x, q._y, q._z, q._w) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Lua calls this for any two operands: nil and numbers must compare as different and not raise.
 meta.__eq = function(a, b)
   if istype(Q, a) and istype(Q, b) then
     return a._x == b._x and a._y == b._y and a._z == b._z and a._w == b._w
@@ -121,7 +120,7 @@ meta.__mul = function(a, b)
     if istype(Q, b) then return product(a, b) end
     if istype(V3, b) then return turn(a, b) end
   end
-  local hint = "a Quaternion multiplies a Quaternion or a Vector3, and stands on the left"
+  local hint = "a Quaternion multiplies a Quaternion or a Vector3, and is on the left"
   values.cannot("multiply", a, "and", b, hint)
 end
 
@@ -145,16 +144,16 @@ ffi.metatype(Q, meta)
 core.ctypes.Quaternion = Q
 core.make_quaternion = Q
 
----Returns the rotation that turns nothing: (0, 0, 0, 1).
+---Returns the identity rotation: (0, 0, 0, 1).
 ---@return Quaternion the identity
 function Quaternion.identity()
   return IDENTITY
 end
 
----Returns the rotation about an axis; the same as `Quaternion(axis, angle)`.
----An axis of length 0 gives the identity.
+---Returns the rotation about an axis; the same as `Quaternion(axis, angle)`. An axis of length 0
+---results in the identity.
 ---@param axis Vector3 the axis; its length does not matter
----@param angle number radians, counterclockwise seen against the axis
+---@param angle number radians, counterclockwise when looking against the axis
 ---@return Quaternion the rotation
 function Quaternion.axis_angle(axis, angle)
   if not istype(V3, axis) then
@@ -166,12 +165,12 @@ function Quaternion.axis_angle(axis, angle)
   return about_axis(axis, angle)
 end
 
----Returns the quaternion with these four numbers. They are taken as they are: a rotation has
----length 1, see `Quaternion.normalize`.
----@param x number the x part
----@param y number the y part
----@param z number the z part
----@param w number the w part
+---Returns the quaternion with these four numbers, without normalizing them. A rotation has length
+---1: see `Quaternion.normalize`.
+---@param x number the x component
+---@param y number the y component
+---@param z number the z component
+---@param w number the w component
 ---@return Quaternion the quaternion
 function Quaternion.from_elements(x, y, z, w)
   if type(x) ~= "number" then bad_argument("Quaternion.from_elements", 1, "x", "number", x) end
@@ -192,7 +191,7 @@ function Quaternion.to_elements(q)
   return q._x, q._y, q._z, q._w
 end
 
----Returns the fields as a list, for data that is written out.
+---Returns the fields as a list, for serialization.
 ---@param q Quaternion the quaternion
 ---@return number[] x, y, z and w
 function Quaternion.as_table(q)
@@ -208,30 +207,30 @@ function Quaternion.to_string(q)
   return meta.__tostring(q)
 end
 
----Combines two rotations: b is applied first, then a. `a * b` is the same.
----A child's rotation in the world is `multiply(parent, local)`.
+---Combines two rotations: b is applied first, then a. `a * b` is the same. A child's rotation in
+---the world is `multiply(parent, local)`.
 ---@param a Quaternion the rotation applied last
 ---@param b Quaternion the rotation applied first
----@return Quaternion both rotations in one
+---@return Quaternion the combined rotation
 function Quaternion.multiply(a, b)
   if not istype(Q, a) then bad_argument("Quaternion.multiply", 1, "a", "Quaternion", a) end
   if not istype(Q, b) then bad_argument("Quaternion.multiply", 2, "b", "Quaternion", b) end
   return product(a, b)
 end
 
----Returns a vector turned by a rotation; `q * v` is the same.
+---Returns a vector rotated by a quaternion; `q * v` is the same.
 ---@param q Quaternion the rotation, of length 1
----@param v Vector3 the vector to turn
----@return Vector3 the turned vector
+---@param v Vector3 the vector to rotate
+---@return Vector3 the rotated vector
 function Quaternion.rotate(q, v)
   if not istype(Q, q) then bad_argument("Quaternion.rotate", 1, "q", "Quaternion", q) end
   if not istype(V3, v) then bad_argument("Quaternion.rotate", 2, "v", "Vector3", v) end
   return turn(q, v)
 end
 
----Returns the rotation that undoes another one. The quaternion (0, 0, 0, 0) gives the identity.
+---Returns the inverse of a rotation. The inverse of (0, 0, 0, 0) is the identity.
 ---@param q Quaternion the rotation
----@return Quaternion the inverse, so that `q * inverse(q)` turns nothing
+---@return Quaternion the inverse, so that `q * inverse(q)` is the identity
 function Quaternion.inverse(q)
   if not istype(Q, q) then bad_argument("Quaternion.inverse", 1, "q", "Quaternion", q) end
   local squared = q._x * q._x + q._y * q._y + q._z * q._z + q._w * q._w
@@ -239,7 +238,8 @@ function Quaternion.inverse(q)
   return Q(-q._x / squared, -q._y / squared, -q._z / squared, q._w / squared)
 end
 
----Returns the conjugate: x, y and z negated. For a rotation of length 1 it is the inverse.
+---Returns the conjugate: x, y and z negated. For a rotation of length 1, the conjugate is the
+---inverse.
 ---@param q Quaternion the quaternion
 ---@return Quaternion the conjugate
 function Quaternion.conjugate(q)
@@ -255,7 +255,7 @@ function Quaternion.norm(q)
   return sqrt(q._x * q._x + q._y * q._y + q._z * q._z + q._w * q._w)
 end
 
----Returns the quaternion with length 1. The quaternion (0, 0, 0, 0) gives the identity.
+---Returns the quaternion scaled to length 1. The quaternion (0, 0, 0, 0) becomes the identity.
 ---@param q Quaternion the quaternion
 ---@return Quaternion the rotation
 function Quaternion.normalize(q)
@@ -273,7 +273,7 @@ function Quaternion.dot(a, b)
   return a._x * b._x + a._y * b._y + a._z * b._z + a._w * b._w
 end
 
----Tells whether two quaternions have exactly the same fields; `a == b` is the same.
+---Returns true if two quaternions have exactly the same fields; `a == b` is the same.
 ---@param a Quaternion the first quaternion
 ---@param b Quaternion the second quaternion
 ---@return boolean true when all fields are equal
@@ -283,11 +283,11 @@ function Quaternion.equal(a, b)
   return a._x == b._x and a._y == b._y and a._z == b._z and a._w == b._w
 end
 
----Tells whether two quaternions are nearly the same rotation; q and -q are the same rotation.
+---Returns true if two quaternions are nearly the same rotation; q and -q are the same rotation.
 ---@param a Quaternion the first rotation
 ---@param b Quaternion the second rotation
----@param tolerance? number the largest difference of a field; 0.0001 when left out
----@return boolean true when all fields are that close
+---@param tolerance? number the largest difference of a field; 0.0001 by default
+---@return boolean true when all fields are within the tolerance
 function Quaternion.almost_equal(a, b, tolerance)
   if not istype(Q, a) then bad_argument("Quaternion.almost_equal", 1, "a", "Quaternion", a) end
   if not istype(Q, b) then bad_argument("Quaternion.almost_equal", 2, "b", "Quaternion", b) end
@@ -303,12 +303,12 @@ function Quaternion.almost_equal(a, b, tolerance)
     and abs(a._w - b._w * sign) <= tolerance
 end
 
----Tells whether all fields are finite: no NaN and no infinity.
+---Returns true if all fields are finite: no NaN and no infinity.
 ---@param q Quaternion the quaternion
 ---@return boolean true when every field is finite
 function Quaternion.is_valid(q)
   if not istype(Q, q) then bad_argument("Quaternion.is_valid", 1, "q", "Quaternion", q) end
-  -- x - x is 0 for finite numbers and NaN for the others.
+  -- x - x is 0 for finite numbers and NaN for others.
   local x, y, z, w = q._x, q._y, q._z, q._w
   return x - x == 0 and y - y == 0 and z - z == 0 and w - w == 0
 end
@@ -324,12 +324,13 @@ local function lerp(a, b, t)
   )
 end
 
----Returns the rotation at t between two rotations, the short way round, and normalizes it.
----It is cheap, and a little faster in the middle than at the ends; `Quaternion.slerp` is even.
+---Interpolates between two rotations along the shortest arc and normalizes the result. It is
+---cheap, but slightly faster in the middle than at the ends; `Quaternion.slerp` has constant
+---speed.
 ---@param a Quaternion the result for t = 0
 ---@param b Quaternion the result for t = 1
----@param t number how far from a to b, not clamped
----@return Quaternion the rotation between
+---@param t number interpolation factor, not clamped
+---@return Quaternion the interpolated rotation
 function Quaternion.lerp(a, b, t)
   if not istype(Q, a) then bad_argument("Quaternion.lerp", 1, "a", "Quaternion", a) end
   if not istype(Q, b) then bad_argument("Quaternion.lerp", 2, "b", "Quaternion", b) end
@@ -337,11 +338,12 @@ function Quaternion.lerp(a, b, t)
   return lerp(a, b, t)
 end
 
--- Source: K. Shoemake, "Animating rotation with quaternion curves", SIGGRAPH 1985.
+-- Spherical linear interpolation. Source: K. Shoemake, "Animating rotation with quaternion curves",
+-- SIGGRAPH 1985.
 local function slerp(a, b, t)
   local dot = a._x * b._x + a._y * b._y + a._z * b._z + a._w * b._w
   local s, u = 1 - t, t
-  -- For nearly equal rotations the sines vanish, and the straight line is as good.
+  -- For nearly equal rotations the sines vanish, and linear interpolation is accurate enough.
   if abs(dot) < 0.9995 then
     local angle = acos(abs(dot))
     s, u = sin(angle * s) / sin(angle), sin(angle * u) / sin(angle)
@@ -357,11 +359,11 @@ end
 
 values.lerp, values.slerp = lerp, slerp
 
----Returns the rotation at t between two rotations, the short way round, at even speed.
+---Interpolates between two rotations along the shortest arc at constant speed.
 ---@param a Quaternion the result for t = 0, of length 1
 ---@param b Quaternion the result for t = 1, of length 1
----@param t number how far from a to b, not clamped
----@return Quaternion the rotation between
+---@param t number interpolation factor, not clamped
+---@return Quaternion the interpolated rotation
 function Quaternion.slerp(a, b, t)
   if not istype(Q, a) then bad_argument("Quaternion.slerp", 1, "a", "Quaternion", a) end
   if not istype(Q, b) then bad_argument("Quaternion.slerp", 2, "b", "Quaternion", b) end

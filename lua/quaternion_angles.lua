@@ -1,5 +1,5 @@
--- Quaternion and angles: axes, looking, yaw, pitch and roll, Euler angles, turning towards.
--- The type, its operators and its algebra live in quaternion.lua.
+-- Quaternion and angles: axes, looking, yaw, pitch and roll, Euler angles, turning towards a
+-- target. The type, its operators and its algebra are in quaternion.lua.
 local core = ...
 
 local bad_argument = core.bad_argument
@@ -25,7 +25,7 @@ local function check_numbers(name, names, a, b, c)
   if type(c) ~= "number" then bad_argument(name, 3, names[3], "number", c) end
 end
 
----Returns the rotated X axis: where the right hand points.
+---Returns the rotated X axis: the right direction.
 ---@param q Quaternion the rotation
 ---@return Vector3 the right direction
 function Quaternion.right(q)
@@ -34,7 +34,7 @@ function Quaternion.right(q)
   return V3(1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y))
 end
 
----Returns the rotated Y axis: where the eyes look.
+---Returns the rotated Y axis: the forward (viewing) direction.
 ---@param q Quaternion the rotation
 ---@return Vector3 the forward direction
 function Quaternion.forward(q)
@@ -43,7 +43,7 @@ function Quaternion.forward(q)
   return V3(2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x))
 end
 
----Returns the rotated Z axis: where the head points.
+---Returns the rotated Z axis: the up direction.
 ---@param q Quaternion the rotation
 ---@return Vector3 the up direction
 function Quaternion.up(q)
@@ -52,9 +52,9 @@ function Quaternion.up(q)
   return V3(2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y))
 end
 
--- The rotation whose axes are these, for unit vectors at right angles. The largest of the four
--- parts is computed first, so that nothing is divided by a small number. Source: S. W. Shepperd,
--- "Quaternion from rotation matrix", Journal of Guidance and Control 1(3), 1978.
+-- Returns the rotation with these axes, which must be unit vectors at right angles. The largest of
+-- the four components is computed first, to avoid a division by a small number. Source: S. W.
+-- Shepperd, "Quaternion from rotation matrix", Journal of Guidance and Control 1(3), 1978.
 local function from_axes(xx, xy, xz, yx, yy, yz, zx, zy, zz)
   local trace = xx + yy + zz
   if trace > 0 then
@@ -73,16 +73,16 @@ end
 
 core.values.quaternion_from_axes = from_axes
 
--- direction and up as numbers; see Quaternion.look.
+-- Implements Quaternion.look, with direction and up as separate numbers.
 local function look(yx, yy, yz, ux, uy, uz)
   local length = sqrt(yx * yx + yy * yy + yz * yz)
   if length == 0 then return IDENTITY end
   yx, yy, yz = yx / length, yy / length, yz / length
   local xx, xy, xz = yy * uz - yz * uy, yz * ux - yx * uz, yx * uy - yy * ux
   length = sqrt(xx * xx + xy * xy + xz * xz)
-  -- Relative to the length of up: below this the cross product is only rounding noise.
+  -- Relative to the length of up: below this threshold the cross product is only rounding noise.
   if length <= 1e-6 * sqrt(ux * ux + uy * uy + uz * uz) then
-    -- World right, or world forward when looking along world right, without its part along y.
+    -- World right, or world forward when looking along world right, minus its component along y.
     local px, py = 1, 0
     if abs(yx) > 0.9 then px, py = 0, 1 end
     local along = px * yx + py * yy
@@ -97,10 +97,10 @@ end
 core.values.look = look
 
 ---Returns the rotation whose forward axis (Y) points in a direction and whose up axis (Z) is as
----near as possible to `up`. A zero direction gives the identity; where `up` is parallel to the
+---near as possible to `up`. A zero direction results in the identity. If `up` is parallel to the
 ---direction, the right axis is kept as near as possible to world right.
----@param direction Vector3 where to look; its length does not matter
----@param up? Vector3 which way is up; world up (0, 0, 1) when left out
+---@param direction Vector3 viewing direction; its length does not matter
+---@param up? Vector3 up direction; world up (0, 0, 1) by default
 ---@return Quaternion the rotation
 function Quaternion.look(direction, up)
   if not istype(V3, direction) then
@@ -119,7 +119,7 @@ local function axis_and_angle(q)
   return x / length, y / length, z / length, 2 * atan2(length, w)
 end
 
----Returns how far a rotation turns, the short way round.
+---Returns the angle of a rotation along the shortest arc.
 ---@param q Quaternion the rotation
 ---@return number radians from 0 to pi
 function Quaternion.angle(q)
@@ -128,8 +128,8 @@ function Quaternion.angle(q)
   return angle
 end
 
----Splits a rotation into its axis and its angle, the short way round.
----A rotation that turns nothing gives the up axis and 0.
+---Splits a rotation into its axis and its angle, along the shortest arc. The identity results in
+---the up axis and 0.
 ---@param q Quaternion the rotation
 ---@return Vector3 the axis, of length 1
 ---@return number radians from 0 to pi
@@ -139,7 +139,7 @@ function Quaternion.decompose(q)
   return V3(x, y, z), angle
 end
 
--- Through the difference and the sum, which is exact for small angles where an arc cosine is not.
+-- Uses the difference and the sum, which are exact for small angles, unlike an arc cosine.
 local function angle_between(a, b)
   local sign = a._x * b._x + a._y * b._y + a._z * b._z + a._w * b._w < 0 and -1 or 1
   local bx, by, bz, bw = b._x * sign, b._y * sign, b._z * sign, b._w * sign
@@ -151,7 +151,7 @@ local function angle_between(a, b)
   )
 end
 
----Returns the angle between two rotations: how far the one turns from the other.
+---Returns the angle between two rotations.
 ---@param a Quaternion the first rotation, of length 1
 ---@param b Quaternion the second rotation, of length 1
 ---@return number radians from 0 to pi
@@ -161,8 +161,8 @@ function Quaternion.angle_between(a, b)
   return angle_between(a, b)
 end
 
----Returns a rotation turned towards a target by at most an angle, never past it.
----@param from Quaternion where to start, of length 1
+---Returns a rotation turned towards a target by at most an angle, without overshooting.
+---@param from Quaternion the rotation at the start, of length 1
 ---@param to Quaternion the target, of length 1
 ---@param max_angle number radians, 0 or more
 ---@return Quaternion the new rotation
@@ -179,11 +179,10 @@ function Quaternion.rotate_towards(from, to, max_angle)
   return slerp(from, to, max_angle / angle)
 end
 
----Returns the shortest rotation that turns one direction into another.
----Opposite directions turn by pi about some axis at right angles to them; a zero vector gives the
----identity.
----@param from Vector3 the direction to start from; its length does not matter
----@param to Vector3 the direction to arrive at; its length does not matter
+---Returns the shortest rotation that turns one direction into another. Opposite directions rotate
+---by pi about some axis perpendicular to them; a zero vector results in the identity.
+---@param from Vector3 the start direction; its length does not matter
+---@param to Vector3 the target direction; its length does not matter
 ---@return Quaternion the rotation
 function Quaternion.between(from, to)
   if not istype(V3, from) then bad_argument("Quaternion.between", 1, "from", "Vector3", from) end
@@ -194,7 +193,8 @@ function Quaternion.between(from, to)
   local x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
   local w = lengths + ax * bx + ay * by + az * bz
   if w < 1e-6 * lengths then
-    -- Opposite: any axis at right angles will do; the larger two parts keep it well defined.
+    -- Opposite directions: any perpendicular axis is valid; choosing the larger two components
+    -- keeps it well defined.
     if abs(ax) > abs(az) then x, y, z = -ay, ax, 0 else x, y, z = 0, -az, ay end
     w = 0
   end
@@ -202,8 +202,8 @@ function Quaternion.between(from, to)
   return Q(x / norm, y / norm, z / norm, w / norm)
 end
 
----Returns the rotation by Euler angles in DEGREES, as in the engine's family: about the fixed
----X axis first, then the fixed Y axis, then the fixed Z axis.
+---Returns the rotation by Euler angles in DEGREES, as in the Bitsquid family: about the fixed X
+---axis first, then the fixed Y axis, then the fixed Z axis.
 ---@param x number degrees about X (pitch)
 ---@param y number degrees about Y (roll)
 ---@param z number degrees about Z (yaw)
@@ -221,8 +221,8 @@ function Quaternion.from_euler_angles_xyz(x, y, z)
   )
 end
 
----Returns the Euler angles in DEGREES that `Quaternion.from_euler_angles_xyz` takes.
----Where Y is 90 or -90 the other two turn about the same axis, and X is returned as 0.
+---Returns the Euler angles in DEGREES, as accepted by `Quaternion.from_euler_angles_xyz`. If Y is
+---90 or -90, the other two rotate about the same axis, and X is returned as 0.
 ---@param q Quaternion the rotation, of length 1
 ---@return number degrees about X, from -180 to 180
 ---@return number degrees about Y, from -90 to 90
@@ -244,7 +244,7 @@ end
 ---first; then pitch, about the right axis; then yaw, about world up.
 ---@param yaw number radians to the left (counterclockwise from above)
 ---@param pitch number radians upwards
----@param roll number radians; the right side goes down
+---@param roll number radians; positive values lower the right side
 ---@return Quaternion the rotation
 function Quaternion.from_yaw_pitch_roll(yaw, pitch, roll)
   check_numbers("Quaternion.from_yaw_pitch_roll", YAW_PITCH_ROLL, yaw, pitch, roll)
@@ -271,8 +271,9 @@ local function yaw_pitch_roll(q)
     atan2(2 * (w * y - x * z), 1 - 2 * (x * x + y * y))
 end
 
----Returns the yaw, pitch and roll in RADIANS that `Quaternion.from_yaw_pitch_roll` takes.
----Looking straight up or down, yaw and roll turn about the same axis, and roll is returned as 0.
+---Returns the yaw, pitch and roll in RADIANS, as accepted by `Quaternion.from_yaw_pitch_roll`.
+---When looking straight up or down, yaw and roll rotate about the same axis, and roll is returned
+---as 0.
 ---@param q Quaternion the rotation, of length 1
 ---@return number yaw, from -pi to pi
 ---@return number pitch, from -pi / 2 to pi / 2
@@ -290,7 +291,7 @@ function Quaternion.yaw(q)
   return (yaw_pitch_roll(q))
 end
 
----Returns the pitch of a rotation: how far it looks up.
+---Returns the pitch of a rotation: its angle above the horizontal plane.
 ---@param q Quaternion the rotation, of length 1
 ---@return number radians upwards, from -pi / 2 to pi / 2
 function Quaternion.pitch(q)
@@ -299,7 +300,7 @@ function Quaternion.pitch(q)
   return pitch
 end
 
----Returns the roll of a rotation: how far the right side goes down.
+---Returns the roll of a rotation: the angle by which its right side is lowered.
 ---@param q Quaternion the rotation, of length 1
 ---@return number radians, from -pi to pi
 function Quaternion.roll(q)
@@ -308,7 +309,7 @@ function Quaternion.roll(q)
   return roll
 end
 
----Returns the rotation with the same heading that stands upright: no pitch and no roll.
+---Returns the upright rotation with the same heading: no pitch and no roll.
 ---@param q Quaternion the rotation, of length 1
 ---@return Quaternion the upright rotation
 function Quaternion.flat_no_roll(q)

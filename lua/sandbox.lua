@@ -1,5 +1,5 @@
--- The last of the prelude: what games see. An allow-list of globals; the libraries are copies whose
--- functions cannot be replaced.
+-- The sandbox, which is the last file of the prelude: an allowlist of the globals that games can
+-- access. The libraries are copies whose functions cannot be replaced.
 local core, options = ...
 
 local type, tostring, error, select, pairs, next = type, tostring, error, select, pairs, next
@@ -21,7 +21,7 @@ local function print(...)
   log("info", concat(words, "\t"))
 end
 
--- Random numbers come from the engine's generator, which a replay starts anew.
+-- Random numbers come from the engine's generator, which is seeded again for a replay.
 local Math = core.module("Math")
 
 function core.math.random(m, n)
@@ -44,18 +44,18 @@ function core.math.randomseed(seed)
   Math.set_seed(floor(seed < 0 and -seed or seed) % 2 ^ 53)
 end
 
--- The clock: the wall's, or in deterministic runs the game's own, in UTC.
+-- Clock functions: the wall clock, or in deterministic runs the game's own clock, in UTC.
 local real_clock, real_time, real_date = core.os.clock, core.os.time, core.os.date
 
--- Years 1 to 9999, in seconds from 1970: what dates can be written for.
+-- Years 1 to 9999, in seconds from 1970: the range in which dates can be formatted.
 local DATE_SECONDS_MIN, DATE_SECONDS_MAX = -62135596800, 253402300799
--- What a field of a date can be, each way: dates are added to and taken from with them.
+-- Largest absolute value of a date field. Dates are computed by adding and subtracting fields.
 local DATE_FIELD_MAX = 2 ^ 31 - 1
 
--- Bytes of a format of dates: C writes it at one go, and each %c of it takes a microsecond.
+-- Maximum bytes of a date format. C formats it in a single call, and each %c takes a microsecond.
 local DATE_FORMAT_BYTES_MAX = 1024
 
--- Fields of a date that have no default, and the others' defaults.
+-- Date fields without a default, and the defaults of the others.
 local date_needs = { "year", "month", "day" }
 local date_defaults = { hour = 12, min = 0, sec = 0 }
 
@@ -72,8 +72,8 @@ local function date_field(date, name)
   return floor(number)
 end
 
--- Days from 1970 to a day of the Gregorian calendar. The year begins in March here, so that the day
--- of a leap year comes last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+-- Returns the days from 1970 to a day of the Gregorian calendar. The year begins in March here, so
+-- that the leap day comes last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 local function days_from_civil(year, month, day)
   year = year + floor((month - 1) / 12)
   month = (month - 1) % 12 + 1
@@ -103,7 +103,7 @@ local os = {
     elseif type(date) ~= "table" then
       bad_argument("os.time", 1, "date", "table or nil", date)
     end
-    -- A plain copy: C would call the metamethods of the game's table.
+    -- A plain copy, because C would call the metamethods of the game's table.
     local copy = { isdst = date.isdst }
     for i = 1, #date_needs do
       copy[date_needs[i]] = date_field(date, date_needs[i])
@@ -143,13 +143,13 @@ local os = {
   end,
 }
 
--- What stops a script raises inside a hook, in which no other hook runs: a handler of the game's
--- could not be stopped there, so it is left out. It is left out as well where the native stack is
--- nearly full: LuaJIT calls handlers from C, and one that fails calls itself.
+-- Interruptions are raised inside a hook, in which no other hook runs. A handler of the game could
+-- not be stopped there, so it is not called. It is not called either if the native stack is nearly
+-- full: LuaJIT calls handlers from C, and a handler that fails calls itself.
 local is_interruption, has_native_stack = core.is_interruption, core.has_native_stack
 
--- The bounded form of each handler, so that a loop makes it once. Weak on both sides, for the value
--- holds the key.
+-- Cache of the bounded form of each handler, so that a loop creates it only once. Both sides are
+-- weak, because the value holds the key.
 local bounded = setmetatable({}, { __mode = "kv" })
 
 local function bound(handler)
@@ -170,7 +170,7 @@ local function bounded_xpcall(fn, handler, ...)
   return xpcall(fn, bounded[handler] or bound(handler), ...)
 end
 
--- A traceback without the engine's own lines.
+-- Returns a traceback without the engine's own lines.
 local function game_traceback(thread, message, level)
   local text
   if type(thread) == "thread" then
@@ -189,8 +189,9 @@ local function game_traceback(thread, message, level)
   return message == nil and gsub(text, "^\n", "") or text
 end
 
--- Protected libraries are empty tables in front of the real ones: what walks one gets a copy of
--- what is behind it. (`next` stays Lua's own: a loop over another function is four times slower.)
+-- Implements `pairs` for games. Protected libraries are empty tables in front of the real ones:
+-- iterating over one iterates over a copy of the real table. (`next` stays Lua's own: a loop over
+-- another function is four times slower.)
 local protected = core.protected
 
 local function library_pairs(t)
@@ -207,7 +208,7 @@ local function library_pairs(t)
   return pairs(t)
 end
 
--- The collector's pace is the engine's.
+-- Restricts the garbage collector's options, because the engine paces the collector.
 local function collectgarbage(option, argument)
   option = option or "collect"
   if option == "count" then
@@ -243,7 +244,7 @@ local allowed = {
   collectgarbage = collectgarbage,
 }
 
--- What the engine's own modules and functions are called: everything that was not in Lua before.
+-- Names of standard Lua globals. All other globals are the engine's own modules and functions.
 local standard = {}
 for _, name in pairs({ "_G", "arg", "dofile", "gcinfo", "getfenv", "loadfile", "module", "newproxy",
   "setfenv", "io", "package", "debug", "jit", "ffi" }) do
@@ -286,8 +287,9 @@ end
 if options.sandbox then
   install()
 else
-  -- The whole standard library, for suites of libraries that are not games. `require` is Lua's own,
-  -- with its package.path, package.loaded and searchers; the suite library's modules come first.
+  -- The whole standard library, for test suites of libraries that are not games. `require` is Lua's
+  -- own, with its package.path, package.loaded and searchers; the suite library's modules come
+  -- first.
   rawset(globals, "print", print)
   rawset(globals, "xpcall", bounded_xpcall)
   for name, maker in pairs(core.preload) do

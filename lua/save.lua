@@ -1,11 +1,11 @@
--- What native code cannot do for saves, and for everything else that leaves the VM as bytes: make
--- the value types again. The format is native, and so are the functions of `Save`.
+-- Reconstruction of value types in saves, and in all other data that leaves the VM as bytes,
+-- because native code cannot create them. The format and the functions of `Save` are native.
 local core = ...
 
 local next, unpack, getmetatable = next, unpack, core.debug.getmetatable
 local IdString32, IdString64 = core.module("IdString32"), core.module("IdString64")
 
--- By the type's name: what makes a value of its parts.
+-- Constructors of values from their components, by type name.
 local makers = {
   Vector2 = core.ctypes.Vector2,
   Vector3 = core.ctypes.Vector3,
@@ -17,7 +17,7 @@ local makers = {
   IdString64 = IdString64.from_hex,
 }
 
--- By the same name: what puts a value in its box.
+-- Constructors of boxes, by the same type names.
 local boxes = {
   Vector2 = core.module("Vector2Box"),
   Vector3 = core.module("Vector3Box"),
@@ -26,15 +26,15 @@ local boxes = {
   Matrix4x4 = core.module("Matrix4x4Box"),
 }
 
--- Tables with these metatables are boxes; all others with a metatable are no data.
+-- Tables with these metatables are boxes. Other tables with a metatable cannot be serialized.
 core.box_metatables = {}
 for _, box in next, boxes do
   core.box_metatables[getmetatable(box())] = true
 end
 
--- Finishes what native code unpacked: `list` has, for every value type in it, a table, a key, the
--- type's name, whether it is in a box, a count, and as many parts. Where there is no value, the
--- results pass as they are.
+-- Completes unpacked data. For every value type, `list` contains a table, a key, the type's name, a
+-- flag for boxes, a count, and that many components. If there is no holder, the results are passed
+-- through unchanged.
 function core.restore(holder, list, ...)
   if holder == nil then
     return nil, list, ...

@@ -1,4 +1,4 @@
--- `Script`: what a game can ask about its own running code, and about Lua's memory. Contexts are in
+-- `Script`: functions that inspect the game's running code and Lua's memory. Contexts are in
 -- context.lua.
 local core = ...
 
@@ -8,7 +8,7 @@ local getinfo, ffi = core.debug.getinfo, core.ffi
 local bad_argument, raise = core.bad_argument, core.raise
 
 ---@module Script
----What a game can ask about its own running code, and about Lua's memory.
+---Functions that inspect the game's running code and Lua's memory.
 ---@example
 ---   assert(Script.type_name(Vector3(1, 2, 3)) == "Vector3")
 ---   local names = {}
@@ -17,7 +17,7 @@ local bad_argument, raise = core.bad_argument, core.raise
 ---   Script.context("When counting:", "names", function() assert(#names == 2) end)
 local Script = core.module("Script")
 
----The lines of Lua that are being run, innermost first, as text.
+---Returns the call stack of Lua, innermost function first, as text.
 ---@return string text one line for each function: file, line, name
 function Script.callstack()
   local lines, level = {}, 2
@@ -36,8 +36,9 @@ function Script.callstack()
   end
 end
 
----The name of a value's type: Lua's own, or `Vector3`, `Quaternion` and the like.
----@param value any any value, also nil
+---Returns the name of a value's type: Lua's own, or an engine type such as `Vector3` or
+---`Quaternion`.
+---@param value any any value, including nil
 ---@return string name the type's name
 function Script.type_name(value)
   if type(value) == "cdata" then
@@ -50,10 +51,11 @@ function Script.type_name(value)
   return type(value)
 end
 
--- Keys of each kind stand after those of the kind before.
+-- Order of key types. Keys of each type come after those of the previous type.
 local key_ranks = { number = 1, string = 2, IdString32 = 3, IdString64 = 4 }
 
--- A key's rank and what orders it among its kind; nil where it has no order.
+-- Returns a key's rank and the value that orders it within its type, or nil if the key has no
+-- order.
 local function rank_of(key)
   local kind = type(key)
   if kind ~= "cdata" then
@@ -76,11 +78,12 @@ local function before(a, b)
   return order_a < order_b
 end
 
----Walks a table in the order of its keys: numbers first, then strings, then ids by their digits.
----`pairs` gives one order in every run for numbers and strings, too, but not a sorted one; for ids,
----tables and functions as keys its order follows addresses. This refuses what it cannot sort.
----@param table table the table to walk; it must not change meanwhile
----@return function next gives key and value, then nil
+---Iterates over a table in the order of its keys: numbers first, then strings, then ids by their
+---digits. `pairs` also has the same order in every run for numbers and strings, but not a sorted
+---one; for ids, tables and functions as keys its order depends on addresses. Raises for keys that
+---cannot be sorted.
+---@param table table the table to iterate over; it must not change meanwhile
+---@return function iterator returns key and value, then nil
 function Script.sorted_pairs(table)
   if type(table) ~= "table" then
     bad_argument("Script.sorted_pairs", 1, "table", "table", table)
@@ -112,9 +115,10 @@ local function check_amount(index, name, value, least, most)
   end
 end
 
----Sets what Lua's garbage collector may take at the end of each frame. It never works during one.
+---Sets the time that Lua's garbage collector can use at the end of each frame. The collector never
+---runs during a frame.
 ---@param milliseconds number time in each frame, 0.05 to 1000
----@param ceiling_mib? number above this heap it works harder; 0, the default: twice what is alive
+---@param ceiling_mib? number heap above which it works harder; 0, the default: twice the live heap
 function Script.configure_garbage_collection(milliseconds, ceiling_mib)
   if ceiling_mib == nil then
     ceiling_mib = 0
@@ -125,9 +129,9 @@ function Script.configure_garbage_collection(milliseconds, ceiling_mib)
   core.set_collection(milliseconds, ceiling_mib)
 end
 
----Lua's memory.
----@return number used bytes held now
----@return number peak the most bytes that were ever held
+---Returns the memory used by Lua.
+---@return number used bytes in use now
+---@return number peak the largest number of bytes ever in use
 function Script.memory()
   return core.memory_used()
 end
@@ -138,14 +142,15 @@ local function no_arguments(name, ...)
   end
 end
 
----Vectors are values here and nothing needs to be counted. There for code that expects it.
+---Returns 0. Vectors are values, so there are no temporaries to count. Exists for compatibility.
 ---@return integer count always 0
 function Script.temp_count(...)
   no_arguments("Script.temp_count", ...)
   return 0
 end
 
----Vectors are values here and nothing needs to be given back. There for code that expects it.
+---Does nothing. Vectors are values, so there are no temporaries to release. Exists for
+---compatibility.
 ---@param count integer ignored
 function Script.set_temp_count(count)
   if type(count) ~= "number" then
@@ -153,14 +158,15 @@ function Script.set_temp_count(count)
   end
 end
 
----Vectors are values here and nothing needs to be counted. There for code that expects it.
+---Returns 0. Vectors are values, so there are no temporaries to count. Exists for compatibility.
 ---@return integer bytes always 0
 function Script.temp_byte_count(...)
   no_arguments("Script.temp_byte_count", ...)
   return 0
 end
 
----Vectors are values here and nothing needs to be given back. There for code that expects it.
+---Does nothing. Vectors are values, so there are no temporaries to release. Exists for
+---compatibility.
 ---@param bytes integer ignored
 function Script.set_temp_byte_count(bytes)
   if type(bytes) ~= "number" then
@@ -168,15 +174,16 @@ function Script.set_temp_byte_count(bytes)
   end
 end
 
----The number that the first of a list has: nodes, actors and the like count from 1, as Lua does.
+---Returns the index of the first element of a list: nodes, actors and the like count from 1, as in
+---Lua.
 ---@return integer offset always 1
 function Script.index_offset(...)
   no_arguments("Script.index_offset", ...)
   return 1
 end
 
----Warns: the line is written to the log once for each place that warns, and counted after that.
----@param text string what is bad but harmless
+---Logs a warning once for each location that warns. Later warnings from that location are counted.
+---@param text string description of the problem
 function Script.warn(text)
   if type(text) ~= "string" then
     bad_argument("Script.warn", 1, "text", "string", text)

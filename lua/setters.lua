@@ -1,5 +1,5 @@
--- The family's functions that change a value in place. Values never change here: each of these
--- raises, and says which function returns the changed copy.
+-- Functions of the Bitsquid family that change a value in place. Values are immutable in this
+-- engine: each function raises an error that names the function that returns a changed copy.
 local core = ...
 
 local frozen = core.values.frozen

@@ -1,5 +1,6 @@
--- Sprites: which frame of a sheet's animation is shown, by time alone. Drawing is `Gui`'s; sheets
--- are made by the data compiler. Those of units are native (src/script/api/sprite.rs): handles.
+-- Sprites: time-based selection of the displayed frame of a sheet's animation. `Gui` draws them,
+-- and the data compiler builds the sheets. Sprites that are components of units are handles and
+-- native (src/script/api/sprite/mod.rs).
 local core = ...
 
 local type, rawget, tostring = type, rawget, tostring
@@ -11,12 +12,12 @@ local unit_play, unit_speed = core.sprite_play, core.sprite_set_speed
 local unit_frame, unit_finished = core.sprite_frame, core.sprite_finished
 
 ---@module Sprite
----Animations from sheets (`.sheet`, `.aseprite`). A sprite is a table of plain data that tells
----which frame is shown; it can be saved, copied and compared. It draws nothing: give the name of
----its frame to `Gui.bitmap`. The same steps of time always give the same frames.
+---Animations from sheets (`.sheet`, `.aseprite`). A sprite is a table of plain data that selects
+---the displayed frame; it can be saved, copied and compared. It does not draw: pass the name of
+---its frame to `Gui.bitmap`. The same time steps always result in the same frames.
 ---
 ---Sprites that are components of units are handles: `Unit.sprite` finds them, `World.update` plays
----them, and the world shows them.
+---them, and the world draws them.
 ---@example
 ---   if Application.can_get("sheet", "sheets/hero") then
 ---     local hero = Sprite.new("sheets/hero", "run")
@@ -27,7 +28,7 @@ local unit_frame, unit_finished = core.sprite_frame, core.sprite_finished
 ---@class Sprite
 local Sprite = core.module("Sprite")
 
--- Sheets and the sequences of their tags, read once; sheets that are made anew are read again.
+-- Cache of sheets and the sequences of their tags. Sheets that are compiled again are read again.
 local sheets = {}
 
 function core.forget_sheets()
@@ -36,7 +37,7 @@ end
 
 local ALL = {} -- the key of the sequence without a tag
 
--- The frames of one turn with the times at which they end, in seconds.
+-- Returns the sequence of one cycle: the frames and the times at which they end, in seconds.
 local function sequence_of(sheet, from, to, direction, repeats)
   local names, ends, time = {}, {}, 0
   local function add(index)
@@ -64,7 +65,7 @@ local function sequence_of(sheet, from, to, direction, repeats)
     ends = ends,
     seconds = time,
     turns = repeats == 0 and huge or repeats,
-    -- What is shown when the last turn is over.
+    -- Frame that is displayed after the last cycle.
     rest = back and names[1] or names[#names],
   }
 end
@@ -135,30 +136,30 @@ local function check_number(fn, index, name, value, least)
   end
 end
 
----Makes a sprite that plays a tag of a sheet from its beginning.
+---Creates a sprite that plays a tag of a sheet from its beginning.
 ---@param sheet string the sheet's name: `sheets/hero` is sheets/hero.sheet or sheets/hero.aseprite
----@param tag? string the name of a tag; all frames, over and over, without one
+---@param tag? string the name of a tag; without one, all frames in a loop
 ---@return table sprite with the fields sheet, tag, time (seconds) and speed
 function Sprite.new(sheet, tag)
   sequence("Sprite.new", sheet, tag)
   return { sheet = sheet, tag = tag, time = 0, speed = 1 }
 end
 
----Moves a sprite on in time.
----@param sprite table what Sprite.new gave; those of units are moved on by World.update
+---Advances a sprite by a time step.
+---@param sprite table a sprite from Sprite.new; World.update advances sprites of units
 ---@param delta number seconds, zero or more
 function Sprite.update(sprite, delta)
   if type(sprite) == "number" then
-    raise("Sprite.update: argument #1 'sprite' is that of a unit, which World.update moves on")
+    raise("Sprite.update: argument #1 'sprite' belongs to a unit: World.update advances it")
   end
   check("Sprite.update", sprite)
   check_number("Sprite.update", 2, "delta", delta, 0)
   sprite.time = sprite.time + delta * sprite.speed
 end
 
----Plays another tag. The one that is playing goes on, unless it is over.
----@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
----@param tag? string the name of a tag; all frames, over and over, without one
+---Plays another tag. If the same tag is already playing, it continues, unless it has finished.
+---@param sprite Sprite|table a sprite of a unit or from Sprite.new
+---@param tag? string the name of a tag; without one, all frames in a loop
 function Sprite.play(sprite, tag)
   if type(sprite) == "number" then return unit_play(sprite, tag) end
   check("Sprite.play", sprite)
@@ -168,9 +169,9 @@ function Sprite.play(sprite, tag)
   end
 end
 
----Plays faster or slower.
----@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
----@param speed number 1 as the artist wanted, 2 twice as fast, 0 to stand still
+---Sets the playback speed.
+---@param sprite Sprite|table a sprite of a unit or from Sprite.new
+---@param speed number 1 is the original speed, 2 twice as fast, 0 is paused
 function Sprite.set_speed(sprite, speed)
   if type(sprite) ~= "number" then check("Sprite.set_speed", sprite) end
   check_number("Sprite.set_speed", 2, "speed", speed, 0)
@@ -178,7 +179,7 @@ function Sprite.set_speed(sprite, speed)
   sprite.speed = speed
 end
 
--- The number of the frame that is shown in its sequence, from 1; none once all turns are over.
+-- Returns the index of the displayed frame in its sequence, from 1, or nil after all cycles.
 local function index_of(playing, time)
   if time >= playing.seconds * playing.turns then return nil end
   local ends = playing.ends
@@ -191,9 +192,9 @@ local function index_of(playing, time)
   return low
 end
 
----The frame that is shown now, as the name of a texture.
----@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
----@return string the name, for `Gui.bitmap` and its like
+---Returns the displayed frame, as the name of a texture.
+---@param sprite Sprite|table a sprite of a unit or from Sprite.new
+---@return string the name, for `Gui.bitmap` and similar functions
 function Sprite.frame(sprite)
   if type(sprite) == "number" then return unit_frame(sprite) end
   check("Sprite.frame", sprite)
@@ -202,9 +203,10 @@ function Sprite.frame(sprite)
   return index and playing.names[index] or playing.rest
 end
 
----Whether a tag that is played a number of times is over. The last frame stays.
----@param sprite Sprite|table a sprite of a unit, or what Sprite.new gave
----@return boolean whether nothing moves any more
+---Returns true if a tag with a limited number of cycles has finished. The last frame stays
+---visible.
+---@param sprite Sprite|table a sprite of a unit or from Sprite.new
+---@return boolean true if the animation has ended
 function Sprite.finished(sprite)
   if type(sprite) == "number" then return unit_finished(sprite) end
   check("Sprite.finished", sprite)
@@ -212,16 +214,16 @@ function Sprite.finished(sprite)
   return sprite.time >= playing.seconds * playing.turns
 end
 
----The names of a sheet's tags, in the order of its file.
+---Returns the names of a sheet's tags, in the order of its file.
 ---@param sheet string the sheet's name
 ---@return string[] the names
 function Sprite.tags(sheet)
   return tag_names(sheet_of("Sprite.tags", sheet))
 end
 
----The names of the frames that one turn of a tag shows, in order.
+---Returns the names of the frames in one cycle of a tag, in order.
 ---@param sheet string the sheet's name
----@param tag? string the name of a tag; all frames of the sheet without one
+---@param tag? string the name of a tag; all frames of the sheet if omitted
 ---@return string[] the names of textures
 function Sprite.frames(sheet, tag)
   local names = {}
@@ -230,9 +232,9 @@ function Sprite.frames(sheet, tag)
   return names
 end
 
----How long one turn of a tag takes, at speed 1.
+---Returns the duration of one cycle of a tag, at speed 1.
 ---@param sheet string the sheet's name
----@param tag? string the name of a tag; all frames of the sheet without one
+---@param tag? string the name of a tag; all frames of the sheet if omitted
 ---@return number seconds
 function Sprite.seconds(sheet, tag)
   return sequence("Sprite.seconds", sheet, tag).seconds

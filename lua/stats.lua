@@ -1,5 +1,5 @@
--- `Stats`, its part in Lua: counters that compiled code adds to without a call, and alarms.
--- Histories, names and what is pushed are native.
+-- The Lua part of `Stats`: counters that compiled code increments without a call, and alarms.
+-- Histories, names and the push to tools are native.
 local core = ...
 
 local type, next, format, tonumber = type, next, string.format, tonumber
@@ -10,21 +10,22 @@ local stat_number, stat_name = core.stat_number, core.stat_name
 local Stats = core.module("Stats")
 
 ---@module Counter
----A number that is counted in a frame, by `Stats.counter`: `counter.value = counter.value + 1`.
+---A number that is counted per frame, created by `Stats.counter`: `counter.value = counter.value +
+---1`.
 ---@example
 ---   local enemies = Stats.counter("enemies/alive") ---@type Counter
 ---   enemies.value = enemies.value + 1
 ---   assert(enemies.name == "enemies/alive")
 
----A counter. What is in `value` at a frame's end is the frame's, and it is zero when the next one
----begins.
+---A counter. `value` is stored at the end of each frame and reset to zero at the beginning of the
+---next one.
 ---@class (exact) Counter
----@field value number what was counted in this frame so far
----@field name string as it was given to `Stats.counter`
+---@field value number the count of the current frame so far
+---@field name string the name passed to `Stats.counter`
 
 local struct = ffi.typeof("struct { double value; }")
 local pointer = ffi.typeof("$ *", struct)
--- Counters of this thread; they stay where they are for as long as the process lives.
+-- Counters of this thread. Their addresses never change while the process runs.
 local all = cast(pointer, (core.stat_base()))
 
 local function name_of(counter)
@@ -44,10 +45,10 @@ ffi.metatype(struct, {
   end,
 })
 
--- Reports and messages call one by its name.
+-- Type name that reports and messages use for a counter.
 core.ctypes.Counter = ffi.typeof("$ &", struct)
 
--- Indexing gives references, which lead to one counter and to nothing beside it.
+-- Indexing the array returns references, each of which can access only its own counter.
 local counters = {}
 
 local function counter_of(name, counter)
@@ -62,23 +63,24 @@ local function counter_of(name, counter)
   return counters[counter]
 end
 
----A counter, which is made where there is none of that name. Counters stay for good: ask for one
+---Returns a counter, and creates it if it does not exist. Counters are never removed: look one up
 ---once, and keep it.
----@param name string a path such as `enemies/alive`, of at most 120 bytes; 16383 can be there
----@return Counter counter to be added to: `counter.value = counter.value + 1`
+---@param name string a path such as `enemies/alive`, of at most 120 bytes; 16383 counters at most
+---@return Counter counter counter to increment: `counter.value = counter.value + 1`
 function Stats.counter(name)
   return counters[name] or counter_of("Stats.counter", name)
 end
 
--- What happens when a counter rises above its limit, by its name.
+-- Reactions to counters that rise above their limit, by counter name.
 local reactions = {}
 
----Has something happen when a counter rises above a limit: once, and again after it was not above
----it. It is told at the beginning of the next frame: a function is called, and words are logged as
----a warning, the usual ones if there are none.
----@param name string the counter's, which need not be there yet
----@param limit number what it may come to in a frame
----@param reaction? fun(value: number, limit: number, name: string)|string what then
+---Sets an alarm for a counter that rises above a limit. It is triggered once, and again after the
+---counter was at or below the limit. The reaction runs at the beginning of the next frame: a
+---function is called, and a string is logged as a warning. Without a reaction, a default warning
+---is logged.
+---@param name string name of the counter, which does not have to exist yet
+---@param limit number the largest value in a frame without an alarm
+---@param reaction? fun(value: number, limit: number, name: string)|string callback or message
 function Stats.alarm(name, limit, reaction)
   core.no_reload("Stats.alarm")
   if type(name) ~= "string" then
@@ -95,9 +97,9 @@ function Stats.alarm(name, limit, reaction)
   reactions[name] = reaction or format("%s rose above %.14g", name, limit)
 end
 
----Ends an alarm.
----@param name string the counter's
----@return boolean removed whether there was one
+---Removes an alarm.
+---@param name string name of the counter
+---@return boolean removed true if there was an alarm
 function Stats.remove_alarm(name)
   if type(name) ~= "string" then
     bad_argument("Stats.remove_alarm", 1, "name", "string", name)
@@ -106,7 +108,7 @@ function Stats.remove_alarm(name)
   return core.remove_alarm(name)
 end
 
--- Tells what rose above its limit in the last frame.
+-- Runs the reactions of counters that rose above their limits in the last frame.
 function core.tell_alarms()
   if next(reactions) == nil then return end
   local alarms = core.take_alarms()
@@ -114,7 +116,7 @@ function core.tell_alarms()
     local name, value, limit = alarms[i][1], alarms[i][2], alarms[i][3]
     local reaction = reactions[name]
     if type(reaction) == "function" then
-      core.with_context("When telling the alarm of:", name, reaction, value, limit, name)
+      core.with_context("When calling the alarm of:", name, reaction, value, limit, name)
     elseif reaction then
       core.log("warning", format("%s (it is %.14g)", reaction, value))
     end

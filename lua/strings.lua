@@ -1,42 +1,46 @@
--- Bounded string and table functions: replaces those functions of the games' `string` and `table`
--- that run inside C for as long as their input says, where no watchdog can stop them.
--- Holds no new functions; what games may reach at all is decided elsewhere. Native and raw, for
--- checked strings and 1-based places in 1..#s+1:
+-- Bounded string and table functions. They replace those functions of the games' `string` and
+-- `table` that run inside C for a time that depends on their input, where no watchdog can stop
+-- them. This file adds no functions; which functions games can access is decided elsewhere. Native
+-- functions, for checked strings and 1-based positions in 1..#s+1:
 --
 --   core.match(s, pattern, init, budget)  start, end, captures… as string.find; nil; or false and
---                                         what is wrong with the pattern; or false: budget spent
+--                                         the fault of the pattern; or false: budget spent
 --   core.match_limit(pattern, steps)      the longest s that takes at most `steps` in C
 --   core.find_plain(s, needle, init)      start or nil, in linear time
 --
--- The rule: a call that is sure to end within some tenths of a second goes straight to LuaJIT's own
--- function, as a tail call, so that its words and positions stay the same. Any other call is done
--- in Lua loops, which the watchdog stops, around native steps with a budget; or it is refused.
+-- The rule: a call that is sure to end within some tenths of a second goes directly to LuaJIT's own
+-- function, as a tail call, so that its messages and error positions stay the same. Any other call
+-- runs in Lua loops, which the watchdog can stop, around native steps with a budget, or it is
+-- rejected.
 --
--- tests/bad_input/bounds/table.sjson lists every function that a game can reach, with what bounds
--- it: one that is not there fails a test, which calls each of them with extreme arguments.
+-- tests/bad_input/bounds/table.sjson lists every function that a game can access, with its bounds.
+-- A test fails if a function is missing there, and calls each function with extreme arguments.
 --
--- What allocation bounds (.. in a loop, string.format of giant strings) ends at the memory limit.
--- Not covered: strings made on purpose to share one hash, which slow down the string table.
+-- Operations that are bounded by allocation (.. in a loop, string.format of giant strings) stop at
+-- the memory limit. Not covered: strings constructed to share one hash, which slow down the string
+-- table.
 
 local core = ...
 
--- Bytes of one string that rep, concat and the slow gsub may build.
+-- Maximum bytes of one string that rep, concat and the slow gsub build.
 local STRING_BYTES_MAX = 64 * 1024 * 1024
--- Steps that a pattern may need in LuaJIT's own matcher, which cannot be stopped: about 0.2 s.
+-- Maximum steps of a pattern in LuaJIT's own matcher, which cannot be stopped: about 0.2 s.
 local DIRECT_STEPS_MAX = 5e7
--- Steps after which the native matcher gives up: 0.3 to 0.6 s.
+-- Steps after which the native matcher stops: 0.3 to 0.6 s.
 local BUDGET_STEPS_MAX = 1e8
--- Bytes of text x bytes of needle in a plain search by memchr and memcmp: up to 0.1 s.
+-- Maximum bytes of text x bytes of needle in a plain search by memchr and memcmp: up to 0.1 s.
 local PLAIN_WORK_DIRECT = 2e9
--- Bytes of text in a direct gsub: at most one replacement for each, 0.15 us at the worst.
+-- Maximum bytes of text in a direct gsub: at most one replacement per byte, 0.15 us at worst.
 local GSUB_BYTES_DIRECT = 1e6
--- Bytes of text x bytes of replacement in a direct gsub: a capture costs up to 0.2 us.
+-- Maximum bytes of text x bytes of replacement in a direct gsub: a capture costs up to 0.2 us.
 local GSUB_WORK_DIRECT = 2e6
--- Items that table.concat joins without looking at them first.
+-- Maximum number of items that table.concat joins without measuring them first.
 local CONCAT_ITEMS_DIRECT = 256
--- Items joined at a time where there are more.
+-- Length limit, in bytes, of each of them and of the separator: 32 MiB in total.
+local CONCAT_BYTES_DIRECT = 65536
+-- Number of items joined at a time if there are more.
 local CONCAT_ITEMS_CHUNK = 65536
--- Patterns whose estimate is kept, and the longest that is.
+-- Maximum number of patterns with a cached estimate, and maximum length of such a pattern.
 local PATTERNS_CACHED_MAX = 1024
 local PATTERN_BYTES_CACHED = 1024
 
@@ -53,14 +57,14 @@ local new_table = require("table.new")
 
 local CARET = byte("^")
 
--- A table for what is kept of patterns and formats, with room for all of it from the start:
--- compiled code knows where in such a table a constant key stands, and is left for slower code for
--- good when the table grows.
+-- Creates a cache for patterns and formats, with its full size allocated from the start. Compiled
+-- code embeds the position of a constant key in such a table, and falls back to slower code
+-- permanently when the table grows.
 local function cache()
   return new_table(0, PATTERNS_CACHED_MAX)
 end
 
--- Words
+-- Error messages
 
 local function with_commas(n)
   local digits, count = format("%.0f", n), 1
@@ -75,7 +79,7 @@ local function raise_too_long(name, bytes)
     bytes < 1e15 and with_commas(bytes) or "too many", with_commas(STRING_BYTES_MAX)))
 end
 
--- `words` is nil where the budget was spent, else what is wrong with the pattern.
+-- Raises an error about a pattern. `words` is its fault, or nil if the budget was spent.
 local function raise_fault(name, s, p, words)
   if words then
     raise(words)
@@ -88,7 +92,7 @@ local function raise_fault(name, s, p, words)
     with_commas(BUDGET_STEPS_MAX), with_commas(#s)))
 end
 
--- Strings that are built in parts
+-- Ropes: strings that are built in parts
 
 local function rope(name)
   return { name = name, bytes = 0, count = 0, pieces = {} }
@@ -118,7 +122,7 @@ end
 
 -- Patterns
 
--- For each pattern the longest subject that LuaJIT's own matcher is sure to finish in time.
+-- The longest subject, by pattern, for which LuaJIT's own matcher is sure to finish in time.
 local direct = cache()
 local cached = 0
 
@@ -139,7 +143,7 @@ local function limit_of(p)
   return most
 end
 
--- The string for an argument that may be a number, or nil where LuaJIT would raise.
+-- Returns the string for an argument that may be a number, or nil if LuaJIT would raise.
 local function text_of(value)
   local kind = type(value)
   if kind == "string" then
@@ -157,13 +161,13 @@ local function whole_number(value)
   return value >= 0 and floor(value) or ceil(value)
 end
 
--- The first place at which a search with this `init` looks.
+-- Returns the first position at which a search with this `init` looks.
 local function start_of(s, init)
   local start = init == nil and 1 or whole_number(init)
   if start < 0 then
     start = start + #s + 1
   end
-  -- NaN passes no comparison and becomes 1.
+  -- NaN fails every comparison and becomes 1.
   return start >= 1 and min(start, #s + 1) or 1
 end
 
@@ -200,7 +204,7 @@ function string.find(s, pattern, init, plain)
   return find_slow(s, pattern, init, plain)
 end
 
--- The captures of a match, or all of it where there are none; false is told apart before.
+-- Returns the captures of a match, or the whole match if there are none. The caller handles false.
 local function captured(s, first, last, capture, ...)
   if not first then
     return nil
@@ -233,7 +237,7 @@ local function gmatch_slow(subject, pattern)
     return string_gmatch(subject, pattern)
   end
   if byte(p) == CARET then
-    -- In gmatch a caret is no anchor but a caret.
+    -- In gmatch a caret is a literal caret, not an anchor.
     p = "%" .. p
   end
   if #s <= limit_of(p) then
@@ -263,7 +267,7 @@ function string.gmatch(s, pattern)
   return gmatch_slow(s, pattern)
 end
 
--- Splits a replacement into literal strings and the numbers of captures.
+-- Splits a replacement into literal strings and capture numbers.
 local function replacement_parts(text)
   local parts, count, from = {}, 0, 1
   while true do
@@ -276,7 +280,7 @@ local function replacement_parts(text)
     if code and code >= 48 and code <= 57 then
       parts[count + 2] = code - 48
     else
-      -- LuaJIT takes the zero byte after a last percent sign; any other byte stands for itself.
+      -- LuaJIT reads the zero byte after a trailing percent sign; any other byte is a literal.
       parts[count + 2] = code and string_sub(text, at + 1, at + 1) or "\0"
     end
     count, from = count + 2, at + 2
@@ -313,7 +317,8 @@ local function append_value(out, value, whole)
   end
 end
 
--- One step of gsub: what a match turns into. Returns the next place to look.
+-- Performs one step of gsub: appends the replacement of a match. Returns the next position to
+-- search.
 local function substitute(out, s, at, repl, parts, first, last, ...)
   append(out, string_sub(s, at, first - 1))
   local whole = string_sub(s, first, last)
@@ -331,7 +336,7 @@ local function substitute(out, s, at, repl, parts, first, last, ...)
   return last + 1
 end
 
--- How many replacements `max` allows, by LuaJIT's own rules for odd numbers.
+-- Returns the number of replacements that `max` allows, by LuaJIT's own rules for unusual numbers.
 local function replacements_max(max)
   local _, one = string_gsub("", "", "", max)
   if one == 0 then
@@ -340,8 +345,8 @@ local function replacements_max(max)
   return max == nil and huge or floor(tonumber(max))
 end
 
--- One difference from LuaJIT: a pattern that leaves a capture open raises here even where the
--- replacement does not ask for it.
+-- Runs gsub step by step. One difference from LuaJIT: a pattern with an unclosed capture raises
+-- here even if the replacement does not use the capture.
 local function gsub_steps(s, p, repl, max)
   local text = text_of(repl)
   local parts = text and replacement_parts(text)
@@ -381,7 +386,7 @@ local function gsub_slow(subject, pattern, repl, max)
 end
 
 function string.gsub(s, pattern, repl, max)
-  -- Each call inside a replacement takes 8 KiB of the native stack, which LuaJIT does not watch.
+  -- Each call inside a replacement uses 8 KiB of the native stack, which LuaJIT does not check.
   if type(repl) ~= "string" and not has_native_stack() then
     raise("string.gsub: the replacement calls string.gsub again, too deep: without an end?")
   end
@@ -395,8 +400,8 @@ end
 
 -- Formatting
 
--- For each format how many arguments, counted from the first, `__tostring` can be asked of: those
--- up to the last %s or %q.
+-- Number of arguments, by format, for which `__tostring` can be called: those up to the last %s or
+-- %q.
 local spoken = cache()
 local formats = 0
 
@@ -445,13 +450,13 @@ function string.format(form, ...)
   return format(form, ...)
 end
 
--- Repeating and joining
+-- Repetition and concatenation
 
 local function rep_slow(subject, n, separator)
   local s, count = text_of(subject), tonumber(n)
   local sep = separator == nil and "" or text_of(separator)
   if s and count and sep then
-    -- 0 * inf would be NaN, and no text costs nothing however often.
+    -- 0 * inf would be NaN, and an empty text costs nothing for any count.
     local unit = #s + #sep
     local bytes = unit == 0 and 0 or unit * count - #sep
     if bytes > STRING_BYTES_MAX then
@@ -468,8 +473,8 @@ function string.rep(s, n, sep)
   return rep_slow(s, n, sep)
 end
 
--- The bytes of the items from..to joined by `sep` (numbers count as one), and the first item that
--- cannot be joined.
+-- Returns the bytes of the items from..to joined by `sep` (each number counts as one byte), and the
+-- index of the first item that cannot be joined.
 local function measure(t, sep, from, to)
   local bytes = (to - from) * #sep
   for k = from, to do
@@ -498,7 +503,7 @@ local function concat_slow(t, separator, i, j)
     if bytes > STRING_BYTES_MAX then
       raise_too_long("table.concat", bytes)
     elseif bad then
-      -- Raises, with the words and the index that LuaJIT has for it.
+      -- Raises LuaJIT's own message with the index.
       return table_concat(t, separator, bad, bad)
     elseif to - from < CONCAT_ITEMS_CHUNK then
       return table_concat(t, separator, from, to)
@@ -512,15 +517,31 @@ local function concat_slow(t, separator, i, j)
   return out and joined(out) or ""
 end
 
+-- Returns true if the first `count` items are short, so that the joined text is short too.
+local function are_short(t, count)
+  for k = 1, count do
+    local item = rawget(t, k)
+    if type(item) == "string" and #item > CONCAT_BYTES_DIRECT then
+      return false
+    end
+  end
+  return true
+end
+
 function table.concat(t, sep, i, j)
-  if i == nil and j == nil and type(t) == "table" and #t <= CONCAT_ITEMS_DIRECT then
-    return table_concat(t, sep)
+  if i == nil and j == nil and type(t) == "table" then
+    local count = #t
+    if count <= CONCAT_ITEMS_DIRECT and (type(sep) ~= "string" or #sep <= CONCAT_BYTES_DIRECT)
+      and are_short(t, count)
+    then
+      return table_concat(t, sep)
+    end
   end
   return concat_slow(t, sep, i, j)
 end
 
--- The engine's own Lua formats values of games, too, whose `__tostring` may lead back to it.
+-- The engine's own Lua also formats values of games, whose `__tostring` may call format again.
 _G.string.format = string.format
 
--- For tables.lua.
+-- Used by tables.lua.
 core.with_commas = with_commas

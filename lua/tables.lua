@@ -1,15 +1,15 @@
--- Bounded table functions, beside those of strings.lua, which has the rule and the list: moving and
--- sorting. Holds no new functions.
+-- Bounded table functions for moving and sorting, in addition to those of strings.lua, which
+-- describes the rule and the list. This file adds no functions.
 local core = ...
 
--- Items that one table.move or table.insert may shift.
+-- Maximum number of items that one table.move or table.insert shifts.
 local ITEMS_MAX = 2 ^ 26
--- The greatest position that LuaJIT's functions know: they count in 32 bits, and take a greater one
--- for another.
+-- Largest position that LuaJIT's functions support: they use 32-bit integers, and misread larger
+-- ones.
 local POSITION_MAX = 2 ^ 31 - 1
--- Beyond this a loop from one number to another does not move on.
+-- Beyond this number, adding 1 to a loop counter has no effect.
 local COUNTED_MAX = 2 ^ 53
--- Items that quicksort may order in C.
+-- Maximum number of items that quicksort orders in C.
 local SORT_ITEMS_DIRECT = 10000
 
 local table = core.table
@@ -26,7 +26,7 @@ function table.insert(t, ...)
       raise(format("table.insert: position %.14g is more than %s (POSITION_MAX): set a field "
         .. "instead, t[key] = value", position, with_commas(POSITION_MAX)))
     end
-    -- The comparison is false for NaN, which LuaJIT would take for -2^31.
+    -- The comparison is false for NaN, which LuaJIT would read as -2^31.
     if position and not (#t - position <= ITEMS_MAX) then
       raise(format("table.insert: position %s is not in a table of %s items", tostring(position),
         with_commas(#t)))
@@ -56,7 +56,7 @@ local function less(a, b)
   return a < b
 end
 
--- A copy of the items 1..n if they all have the type `kind`.
+-- Returns a copy of the items 1..n if they all have the type `kind`.
 local function copy_of(t, n, kind)
   local copy = {}
   for i = 1, n do
@@ -81,9 +81,9 @@ local function merge(source, target, from, middle, to)
   end
 end
 
--- Numbers, or strings, in at most n log n steps whatever their order. Equal ones are the same
--- value, so that no one can tell a stable sort from quicksort. Works on copies: `t` holds all its
--- items if the watchdog strikes.
+-- Sorts numbers or strings in at most n log n steps for any input order. Equal items are the same
+-- value, so a stable sort cannot be distinguished from quicksort. Works on copies: `t` still
+-- contains all its items if the watchdog interrupts.
 local function merge_sort(t, n, source)
   local target = {}
   local width = 1
@@ -100,7 +100,7 @@ end
 
 local function sort_long(t, n, before)
   if before ~= nil then
-    -- A comparison in C would let no hook in; one in Lua around it does.
+    -- A comparison function in C would allow no hook; a Lua function around it does.
     return table_sort(t, getinfo(before, "S").what == "C" and function(a, b)
       return before(a, b)
     end or before)
@@ -116,7 +116,7 @@ end
 function table.sort(t, before)
   if type(t) == "table" and (before == nil or type(before) == "function") then
     local n = #t
-    -- What is compared by Lua can sort again.
+    -- A comparison in Lua can call sort again.
     if n > 1 and (before or type(rawget(t, 1)) == "table") and not has_native_stack() then
       raise("table.sort: the comparison calls table.sort again, too deep: without an end?")
     elseif n > SORT_ITEMS_DIRECT then
@@ -126,5 +126,5 @@ function table.sort(t, before)
   return table_sort(t, before)
 end
 
--- The engine's own Lua sorts keys of games, too, whose metamethods may lead back to it.
+-- The engine's own Lua also sorts keys of games, whose metamethods may call sort again.
 _G.table.sort = table.sort

@@ -10,14 +10,14 @@ local Tilemap = core.module("Tilemap")
 local WHITE, ORIGIN = C(255, 255, 255, 255), V3(0, 0, 0)
 local OPTIONS = { scale = true, color = true, layers = true }
 
----Draws what a Gui can see of a map: its visible layers, each on the next layer of the Gui. The
----options: `scale`, units of the Gui for each texel (1); `color`, which multiplies every tile;
----`layers`, the names of the layers that are drawn in place of those that are visible.
+---Draws the part of a map that is visible in a Gui: the visible layers of the map, each on the
+---next layer of the Gui. Options: `scale`, Gui units per texel (1); `color`, multiplied with every
+---tile; `layers`, the names of the layers to draw instead of the visible ones.
 ---@param tilemap Tilemap a tile map
 ---@param gui Gui an immediate Gui
----@param position? Vector3|Vector2 where the map's left bottom is; z is the layer of its lowest one
+---@param position? Vector3|Vector2 position of the map's bottom left; z is its lowest layer
 ---@param options? table `scale`, `color`, `layers`
----@return integer count how many tiles were seen
+---@return integer count number of tiles drawn
 function Tilemap.draw(tilemap, gui, position, options)
   no_reload("Tilemap.draw")
   if position == nil then

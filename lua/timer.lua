@@ -1,5 +1,5 @@
--- Timers and waiting coroutines: what is called later, and in which order. Values that change over
--- time are in tween.lua; the frame that drives both is the engine's.
+-- Timers and waiting coroutines: delayed calls and their order. Values that change over time are in
+-- tween.lua; the engine's frame drives both.
 local core = ...
 
 local type, select, unpack = type, select, unpack
@@ -13,23 +13,24 @@ local with_context = core.with_context
 
 local TIMERS_MAX = 100000 -- timers and waiting coroutines at one time
 local CATCH_UP_MAX = 100 -- calls of one `every`, or of one chain of timers, in one frame
-local INTERVAL_SECONDS_MIN = 0.001 -- shorter intervals than this are mistakes
--- Sixty steps of 1/60 s add up to a little less than 1 s; what is due this soon is due now.
+local INTERVAL_SECONDS_MIN = 0.001 -- shorter intervals are considered mistakes
+-- Sixty steps of 1/60 s add up to slightly less than 1 s; timers that are due within this tolerance
+-- are called now.
 local TOLERANCE_SECONDS = 1e-6
-local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot be counted
+local TIME_SECONDS_MAX = 2 ^ 53 -- end of time: beyond it, single seconds are lost
 
 ---@module Timer
----Calls functions later, and lets coroutines `wait`. Time is the game's: it follows the time step
----that `update` gets, so slow motion slows timers and a paused game holds them.
----Each frame, before `update`, everything that is due is called: in the order of its due time, and
----at the same due time in the order of its creation. First come those that wait for frames.
----A callback may make and cancel timers. Inside a callback time is the moment at which it was due,
----so `wait(1)` in a loop and `Timer.every(1, f)` keep their rhythm and do not drift; after a long
----frame they are called several times, but one `every`, or one chain of timers that start each
----other, at most 100 times in a frame: what is missing beyond that is dropped. A timer of 0
----seconds is due in the next frame. At most 100000 timers wait at one time.
----An error in a callback is an ordinary error; its timer is gone, or called again in the case of
----`every`, and the other timers are called in the next frame.
+---Calls functions later, and lets coroutines `wait`. Timers use the game's time: it follows the
+---time step that `update` gets, so slow motion slows timers and a paused game pauses them. In each
+---frame, before `update`, everything that is due is called, in the order of its due time; calls
+---with the same due time are in the order of creation. Calls that wait for frames come first. A
+---callback can create and cancel timers. Inside a callback, the current time is the moment at
+---which it was due, so `wait(1)` in a loop and `Timer.every(1, f)` keep their rhythm and do not
+---drift. After a long frame they are called several times, but one `every`, or one chain of timers
+---that start each other, at most 100 times in a frame; further calls are dropped. A timer of 0
+---seconds is due in the next frame. At most 100000 timers can wait at one time. An error in a
+---callback is an ordinary error. Its timer is removed, or called again if it is an `every` timer,
+---and the other timers are called in the next frame.
 ---@example
 ---   local log = {}
 ---   Timer.after(2, function(name) log[#log + 1] = name end, "after")
@@ -43,17 +44,18 @@ local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot 
 ---@class Timer
 local Timer = core.module("Timer")
 
--- Binary heaps of timers, earliest first: one counts seconds, the other frames.
+-- Binary heaps of timers, earliest first: one is ordered by seconds, the other by frames.
 local by_time, by_frame = { size = 0 }, { size = 0 }
-local pending = {} -- by id, each timer that is in a heap
+local pending = {} -- timers in the heaps, by id
 local pending_count, last_id = 0, 0
--- A coroutine has one timer for all its waits. Weak: a coroutine that ended is collected.
+-- One timer per coroutine, reused for all its waits. Weak, so that a finished coroutine is
+-- collected.
 local thread_timers = setmetatable({}, { __mode = "k" })
 local threads_by_id = setmetatable({}, { __mode = "v" })
 
-local frame, now, now_lost = 0, 0, 0 -- `now_lost` is what rounding took from `now` (Kahan's sum)
-local moment = 0 -- the due time of the callback that runs, else `now`
-local chain = 0 -- how many timers of this frame led to the callback that runs
+local frame, now, now_lost = 0, 0, 0 -- `now_lost` is the rounding error of `now` (Kahan sum)
+local moment = 0 -- due time of the running callback, else `now`
+local chain = 0 -- number of timers of this frame that led to the running callback
 
 local function before(a, b)
   if a.due ~= b.due then return a.due < b.due end
@@ -118,8 +120,8 @@ local function insert(heap, timer, due)
   sift_up(heap, heap.size)
 end
 
--- A moment after now, however late it is: far away, a short time added changes nothing, and a timer
--- that is due again at once would be called for ever.
+-- Returns a time after now, even at very large times: there, adding a short time changes nothing,
+-- and a timer that is due again at once would be called forever.
 local function later(seconds)
   return now + max(seconds, 4 * TOLERANCE_SECONDS, now * 2 ^ -50)
 end
@@ -136,7 +138,7 @@ local function new_id()
   return last_id
 end
 
--- `core.resume_reporting` is made by a file that runs after this one.
+-- A file that runs after this one sets `core.resume_reporting`.
 local function step_thread(timer, ...)
   with_context("When running coroutine started at:", timer.made_at, core.resume_reporting,
     timer.thread, ...)
@@ -148,7 +150,8 @@ local function call_timer(timer)
   with_context("When running timer made at:", made_at, call, unpack(timer.arguments, 1, count))
 end
 
--- The next due time is counted from the first one, so that rounding does not add up.
+-- Reschedules a repeating timer. The next due time is computed from the first one, so that rounding
+-- errors do not accumulate.
 local function schedule_next(timer)
   if timer.burst_frame ~= frame then timer.burst_frame, timer.burst = frame, 0 end
   timer.burst = timer.burst + 1
@@ -179,7 +182,8 @@ local function fire(timer, at)
   end
 end
 
--- An error leaves this half done: all state is right before each call, and what is still due stays.
+-- Advances time and calls timers that are due. An error interrupts this loop: the state is
+-- consistent before each call, and timers that are still due remain.
 local function advance(seconds)
   frame = frame + 1
   local step = seconds - now_lost
@@ -214,11 +218,11 @@ local function check_id(name, value)
   end
 end
 
----Calls a function once, after some seconds; after 0 seconds in the next frame.
----@param seconds number how long from now, 0 or above
----@param call function what to call
----@param ... any arguments for it
----@return number the id for `Timer.cancel` and `Timer.remaining`; ids are never used again
+---Calls a function once after a delay; after 0 seconds, in the next frame.
+---@param seconds number delay from now, 0 or more
+---@param call function function to call
+---@param ... any arguments for the function
+---@return number the id for `Timer.cancel` and `Timer.remaining`; ids are never reused
 function Timer.after(seconds, call, ...)
   no_reload("Timer.after")
   check_seconds("Timer.after", 1, seconds)
@@ -230,11 +234,11 @@ function Timer.after(seconds, call, ...)
   return timer.id
 end
 
----Calls a function again and again, with the same interval. It does not drift, and after a frame
----longer than the interval it is called several times, at most 100 times in one frame.
+---Calls a function repeatedly at a fixed interval. The calls do not drift. After a frame longer
+---than the interval, the function is called several times, at most 100 times in one frame.
 ---@param seconds number the interval, at least 0.001
----@param call function what to call, without arguments
----@param count? number how many times, a whole number above 0; without it until it is cancelled
+---@param call function function to call, without arguments
+---@param count? number number of calls, a whole number above 0; without it, until cancelled
 ---@return number the id for `Timer.cancel` and `Timer.remaining`
 function Timer.every(seconds, call, count)
   no_reload("Timer.every")
@@ -253,12 +257,12 @@ function Timer.every(seconds, call, count)
   return timer.id
 end
 
----Starts a function as a coroutine, in which `wait` and `wait_frames` work. It runs at once, until
----its first wait. An error in it reaches the engine with the coroutine's own stack. A coroutine
----that calls `coroutine.yield` itself is the game's to resume.
----@param call function the body
----@param ... any arguments for it
----@return number the id for `Timer.cancel`, which ends it where it waits
+---Starts a function as a coroutine, in which `wait` and `wait_frames` work. It runs immediately
+---until its first wait. An error in it is reported with the coroutine's own stack. If the
+---coroutine calls `coroutine.yield`, the game must resume it.
+---@param call function the function to run
+---@param ... any arguments for the function
+---@return number the id for `Timer.cancel`, which ends the coroutine at its wait
 function Timer.run(call, ...)
   no_reload("Timer.run")
   check_function("Timer.run", 1, call)
@@ -270,10 +274,10 @@ function Timer.run(call, ...)
   return timer.id
 end
 
----Cancels a timer, or a coroutine that `Timer.run` started. A coroutine that is cancelled while it
+---Cancels a timer, or a coroutine started by `Timer.run`. A coroutine that is cancelled while it
 ---runs ends at its next wait.
----@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
----@return boolean false where it was over already
+---@param id number id returned by `Timer.after`, `Timer.every` or `Timer.run`
+---@return boolean false if it was already over
 function Timer.cancel(id)
   no_reload("Timer.cancel")
   check_id("Timer.cancel", id)
@@ -291,7 +295,7 @@ function Timer.cancel(id)
   return true
 end
 
----Cancels every timer and every coroutine that waits. A coroutine that calls this goes on.
+---Cancels every timer and every waiting coroutine. A coroutine that calls this function continues.
 function Timer.cancel_all()
   no_reload("Timer.cancel_all")
   for _, heap in ipairs({ by_time, by_frame }) do
@@ -303,9 +307,9 @@ function Timer.cancel_all()
   end
 end
 
----Returns how long a timer still waits, in seconds; 0 for one that waits for frames.
----@param id number what `Timer.after`, `Timer.every` or `Timer.run` returned
----@return number? seconds, nil where nothing is waiting under this id
+---Returns the remaining time of a timer in seconds; 0 for one that waits for frames.
+---@param id number id returned by `Timer.after`, `Timer.every` or `Timer.run`
+---@return number? seconds, nil if nothing waits under this id
 function Timer.remaining(id)
   check_id("Timer.remaining", id)
   local timer = pending[id]
@@ -314,15 +318,15 @@ function Timer.remaining(id)
   return max(timer.due - moment, 0)
 end
 
----Returns how many timers and coroutines are waiting.
+---Returns the number of waiting timers and coroutines.
 ---@return number from 0 to 100000
 function Timer.count()
   return pending_count
 end
 
----Moves the time of all timers on and calls what is due. The engine does this in each frame; call
----it yourself in tests, or to skip ahead.
----@param seconds number how far, 0 or above; it counts as one frame
+---Advances the time of all timers and calls those that are due. The engine does this in each
+---frame; call it yourself in tests, or to skip ahead.
+---@param seconds number time step, 0 or more; it counts as one frame
 function Timer.advance(seconds)
   no_reload("Timer.advance")
   check_seconds("Timer.advance", 1, seconds)
@@ -352,8 +356,9 @@ local function wait_for(name, timer)
     .. (timer.cancelled and "was cancelled" or "waits; the timer resumes it when its time comes"))
 end
 
----Lets the coroutine that calls it wait; other code goes on. `wait(0)` waits for the next frame.
----@param seconds number how long, 0 or above
+---Suspends the calling coroutine for some time; other code continues. `wait(0)` waits for the next
+---frame.
+---@param seconds number delay, 0 or more
 function wait(seconds)
   no_reload("wait")
   check_seconds("wait", 1, seconds)
@@ -362,8 +367,8 @@ function wait(seconds)
   wait_for("wait", timer)
 end
 
----Lets the coroutine that calls it wait for some frames.
----@param frames? number how many, a whole number from 1; without it 1
+---Suspends the calling coroutine for a number of frames.
+---@param frames? number number of frames, a whole number from 1; 1 by default
 function wait_frames(frames)
   no_reload("wait_frames")
   frames = frames == nil and 1 or frames
@@ -375,5 +380,5 @@ function wait_frames(frames)
   wait_for("wait_frames", timer)
 end
 
--- The engine calls this once in a frame, before the game's update, with the game's time step.
+-- The engine calls this once per frame, before the game's update, with the game's time step.
 core.advance_timers = advance

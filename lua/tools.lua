@@ -1,5 +1,5 @@
--- What tools ask of a running game: a line of Lua that runs in it, what a name could go on with, a
--- unit in words. The connection and its messages are native (src/app/tools).
+-- Requests of tools to a running game: evaluation of a line of Lua, completion of a name,
+-- description of a unit. The connection and its messages are native (src/app/remote).
 local core = ...
 
 local type, tostring, pcall, select, next = type, tostring, pcall, select, next
@@ -10,12 +10,12 @@ local globals = core.globals
 local Unit = core.module("Unit")
 local valid = core.module("Utf8").valid
 
-local TEXT_BYTES_MAX = 16384 -- of one value that is shown
-local ITEMS_MAX = 60 -- of one table
+local TEXT_BYTES_MAX = 16384 -- bytes of one displayed value
+local ITEMS_MAX = 60 -- items of one displayed table
 local DEPTH_MAX = 4
-local WORDS_MAX = 200 -- of one completion
+local WORDS_MAX = 200 -- candidates of one completion
 
--- Every kind of key has a place, so that any two can be compared.
+-- Compares two keys. Every key type has a rank, so that any two keys can be compared.
 local function key_order(a, b)
   local kind_a, kind_b = type(a), type(b)
   if kind_a ~= kind_b then return kind_a < kind_b end
@@ -38,7 +38,7 @@ local function shown_key(key)
   return "[" .. plain(key) .. "]"
 end
 
--- A value for people: tables with their fields, sorted, each table once.
+-- Formats a value for people: tables with their fields, sorted, each table once.
 local function shown(value, depth, seen)
   local meta = type(value) == "table" and getmetatable(value)
   if type(value) ~= "table" or (type(meta) == "table" and rawget(meta, "__tostring")) then
@@ -74,7 +74,7 @@ local function shown(value, depth, seen)
   return "{\n" .. concat(lines, ",\n") .. "\n" .. sub(indent, 3) .. "}"
 end
 
--- For people, as text that is UTF-8 and not too long.
+-- Formats a value for people, as UTF-8 text of limited length.
 function core.in_words(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then
@@ -86,10 +86,11 @@ function core.in_words(value)
   return text
 end
 
--- Runs a text, as an expression where it is one. Gives its values in words, or, where `as_data` is
--- set, its first value itself. What fails is raised; what is no Lua is the `problem`.
+-- Evaluates a text, as an expression if possible. Returns its values as text, or, if `as_data` is
+-- set, its first value unchanged. Errors are raised; for a syntax error the result contains
+-- `problem`.
 function core.tool_eval(text, as_data)
-  -- What a command of the console says is in the log.
+  -- The output of a console command is in the log.
   if not as_data then
     local is_command, problem = core.try_command(text)
     if is_command then return { values = {}, problem = problem } end
@@ -100,12 +101,12 @@ function core.tool_eval(text, as_data)
     for i = 1, select("#", ...) do words[i] = core.in_words((select(i, ...))) end
     return { values = words }
   end
-  -- As an argument: a call at the end of a function would leave no line for its error. On the same
-  -- line, which errors name then, unless the text ends in a comment.
+  -- The expression is passed as an argument, because a tail call would leave no line for its error.
+  -- Everything is on one line, which errors then name, unless the text ends in a comment.
   local chunk = core.load("return (...)(" .. text .. ")", "=eval", "t", core.line_env)
     or core.load("return (...)(" .. text .. "\n)", "=eval", "t", core.line_env)
   if chunk then
-    -- Reports show what was written.
+    -- Makes reports show the text that was typed.
     core.note_loaded("eval", text)
     return chunk(answer)
   end
@@ -115,7 +116,7 @@ function core.tool_eval(text, as_data)
   return answer(chunk())
 end
 
--- The fields of a value, its metatable's included. Game code is not run for it.
+-- Collects the fields of a value, including those of its metatable, without running game code.
 local function gather(value, start, found)
   local depth = 0
   while type(value) == "table" and depth < 8 do
@@ -146,8 +147,8 @@ end
 local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if",
   "in", "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
 
--- What the name at the end of a text could go on with: the part of it that the words replace, and
--- the words.
+-- Returns completions for the name at the end of a text: the part of the name that is replaced, and
+-- the candidates.
 function core.tool_complete(text)
   local path = match(text, "[%a_][%w_%.:]*$") or ""
   local before, start = match(path, "^(.*)[%.:]([%w_]*)$")
@@ -155,7 +156,7 @@ function core.tool_complete(text)
   if before then
     for name in before:gmatch("[%w_]+") do
       local own = field(value, name)
-      -- As in a line: a local where there is no such global.
+      -- As in a line: falls back to a local if there is no such global.
       if own == nil and value == globals then own = core.line_local(name) end
       value = own
     end
@@ -173,7 +174,7 @@ function core.tool_complete(text)
   return { start = start, words = words }
 end
 
--- A unit in words, or nothing where it is gone.
+-- Returns a description of a unit, or nil if it is destroyed.
 function core.tool_unit(unit)
   if not Unit.alive(unit) then return nil end
   return Unit.inspect(unit)

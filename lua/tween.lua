@@ -1,5 +1,5 @@
--- Tweens: fields of tables that move to a target value over time, and the easing curves. Functions
--- that are called later are in timer.lua; the frame that drives both is the engine's.
+-- Tweens: interpolation of table fields to target values over time, and the easing curves. Delayed
+-- calls are in timer.lua; the engine's frame drives both.
 local core = ...
 
 local type, next, pcall, setmetatable, ipairs = type, next, pcall, setmetatable, ipairs
@@ -10,20 +10,21 @@ local raise, bad_argument, describe = core.raise, core.bad_argument, core.descri
 local no_reload = core.no_reload
 
 local TWEENS_MAX = 100000 -- tweens at one time
--- Sixty steps of 1/60 s add up to a little less than 1 s; what ends this soon ends now.
+-- Sixty steps of 1/60 s add up to slightly less than 1 s; tweens that end within this tolerance end
+-- now.
 local TOLERANCE_SECONDS = 1e-6
-local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot be counted
+local TIME_SECONDS_MAX = 2 ^ 53 -- end of time: beyond it, single seconds are lost
 
 ---@module Tween
----Moves fields of a table to new values over time: `Tween.to(door, 2, { angle = 90 }, "quad_out")`.
----A value is a number, or anything with `-`, `*` by a number and `+`, such as a Vector3.
----Easings are "linear", and quad, cubic, quart, quint, sine, expo, circ, back, bounce and elastic,
----each with _in, _out or _in_out: "bounce_out". A function from 0..1 to a number is an easing too.
----Time is the game's, as for `Timer`; tweens move after the timers and before `update`. A tween
----reads its start values when it begins, after its delay, and ends exactly at its target values.
----Where two tweens move the same field of a table, the one that begins later takes it over; one
----that has lost all its fields is over, and its `on_done` is not called.
----At most 100000 tweens move at one time.
+---Moves fields of a table to new values over time: `Tween.to(door, 2, { angle = 90 },
+---"quad_out")`. A value is a number, or any type with `-`, `*` by a number and `+`, such as a
+---Vector3. Easings are "linear", and quad, cubic, quart, quint, sine, expo, circ, back, bounce and
+---elastic, each with _in, _out or _in_out: "bounce_out". A function from 0..1 to a number is also
+---an easing. Tweens use the game's time, like `Timer`; they move after the timers and before
+---`update`. A tween reads its start values when it begins, after its delay, and ends exactly at
+---its target values. If two tweens move the same field of a table, the one that begins later takes
+---it over. A tween that has lost all its fields ends, and its `on_done` is not called. At most
+---100000 tweens can be active at one time.
 ---@example
 ---   local door = { angle = 0 }
 ---   Tween.to(door, 2, { angle = 90 }, "quad_in_out", function() print("open") end)
@@ -34,8 +35,8 @@ local TIME_SECONDS_MAX = 2 ^ 53 -- where time ends: beyond that, seconds cannot 
 ---@class Tween
 local Tween = core.module("Tween")
 
--- Easings: the curves of Robert Penner. Each is given by its _in half; _out mirrors it, and _in_out
--- joins both. `joined` is the _in half of _in_out where that one differs.
+-- Easings: Robert Penner's curves. Each is defined by its _in half; _out mirrors it, and _in_out
+-- joins both. `joined` is the _in half of _in_out if it differs.
 local function power(exponent)
   return function(t) return t ^ exponent end
 end
@@ -93,12 +94,13 @@ for _, row in ipairs(CURVES) do
   end
 end
 
--- `list` is in the order of creation; finished ones stay in it, dead, until the next frame.
+-- Tweens in the order of creation. Finished tweens stay in the list, marked dead, until the next
+-- frame.
 local list, list_size = {}, 0
-local active, active_count, last_id = {}, 0, 0 -- by id
+local active, active_count, last_id = {}, 0, 0 -- `active` is by id
 -- owners[target][key] is the tween that moves this field. A target is dropped with its last tween.
 local owners = setmetatable({}, { __mode = "k" })
-local now, now_lost = 0, 0 -- `now_lost` is what rounding took from `now` (Kahan's sum)
+local now, now_lost = 0, 0 -- `now_lost` is the rounding error of `now` (Kahan sum)
 
 local function disown(tween, key)
   local keys = owners[tween.target]
@@ -114,7 +116,7 @@ local function finish(tween)
   for i = 1, #tween.tracks do disown(tween, tween.tracks[i].key) end
 end
 
--- Takes one field from the tween that moved it until now.
+-- Takes one field away from the tween that has moved it so far.
 local function take_over(tween, key)
   local keys = owners[tween.target]
   if not keys then
@@ -142,7 +144,8 @@ end
 local function subtract(a, b) return a - b end
 local function scale_and_add(start, change, t) return start + change * t end
 
--- The start value and the way to the target; words where the two cannot be blended.
+-- Computes the start value of a field and the difference to the target. Raises if the two values
+-- cannot be blended.
 local function measure(target, track)
   local start, goal = target[track.key], track.goal
   local field = "field " .. key_words(track.key)
@@ -178,7 +181,8 @@ local function begin(tween)
   for i = 1, #tween.tracks do take_over(tween, tween.tracks[i].key) end
 end
 
--- A field that cannot move is an error once, not in every frame: the tween ends before it is read.
+-- Begins a tween after its delay. A field that cannot move is reported only once, not in every
+-- frame: the tween is finished before its fields are read.
 local function begin_late(tween)
   finish(tween)
   begin(tween)
@@ -223,8 +227,8 @@ local function move(tween)
   place(tween, share)
 end
 
--- An error in an easing or in `on_done` leaves this half done: time is counted from each tween's
--- begin, so the others are in their right place in the next frame.
+-- Advances all tweens. An error in an easing or in `on_done` interrupts this loop. Time is counted
+-- from each tween's start, so the other tweens have correct values in the next frame.
 local function advance(seconds)
   local step = seconds - now_lost
   local sum = min(now + step, TIME_SECONDS_MAX)
@@ -242,7 +246,7 @@ local function advance(seconds)
   list_size = kept
   for i = 1, kept do
     local tween = list[i]
-    -- A callback that moves time itself may have shortened the list.
+    -- A callback that advances time may have shortened the list.
     if tween and not tween.dead then move(tween) end
   end
 end
@@ -283,7 +287,8 @@ local function check_values(options)
   end
 end
 
--- Fields in a fixed order, so that targets which watch their fields see the same order in each run.
+-- Sorts fields in a fixed order, so that targets that observe their fields see the same order in
+-- each run.
 local function key_before(a, b)
   if type(a) ~= type(b) then return type(a) == "number" end
   return a < b
@@ -309,17 +314,16 @@ local function make_tracks(target, values)
   return tracks
 end
 
----Moves fields of a table to new values over some seconds. Values are checked now and read again
----when the tween begins. `on_done` is called with the table when it has ended.
----Options: `easing`; `delay` in seconds; `times`, how often it runs, `math.huge` for endless;
----`yoyo = true`, every second run goes back, so that an even number of times ends at the start;
----`on_done`.
+---Moves fields of a table to new values over some seconds. Values are checked now, and read again
+---when the tween begins. `on_done` is called with the table when the tween has ended. Options:
+---`easing`; `delay` in seconds; `times`, the number of runs, `math.huge` for endless; `yoyo =
+---true`, every second run goes back, so that an even number of runs ends at the start; `on_done`.
 ---@param target table whose fields move
----@param seconds number how long one run takes; 0 puts the values there in the next frame
----@param values table the fields and where they go
+---@param seconds number duration of one run; 0 sets the values in the next frame
+---@param values table the fields and their target values
 ---@param easing? string|function|table an easing's name, a function from 0..1, or options
 ---@param on_done? function called with the table at the end
----@return number the id for `Tween.cancel` and `Tween.is_active`; ids are never used again
+---@return number the id for `Tween.cancel` and `Tween.is_active`; ids are never reused
 function Tween.to(target, seconds, values, easing, on_done)
   no_reload("Tween.to")
   if type(target) ~= "table" then bad_argument("Tween.to", 1, "target", "a table", target) end
@@ -367,9 +371,9 @@ local function check_id(name, id)
   end
 end
 
----Ends a tween where it is; the fields keep their values and `on_done` is not called.
----@param id number what `Tween.to` returned
----@return boolean false where it was over already
+---Stops a tween at its current values. `on_done` is not called.
+---@param id number id returned by `Tween.to`
+---@return boolean false if it was already over
 function Tween.cancel(id)
   no_reload("Tween.cancel")
   check_id("Tween.cancel", id)
@@ -379,7 +383,7 @@ function Tween.cancel(id)
   return true
 end
 
----Ends all tweens where they are.
+---Stops all tweens at their current values.
 function Tween.cancel_all()
   no_reload("Tween.cancel_all")
   for i = 1, list_size do
@@ -387,23 +391,24 @@ function Tween.cancel_all()
   end
 end
 
----Whether a tween moves or waits for its delay.
----@param id number what `Tween.to` returned
----@return boolean false where it is over
+---Returns true while a tween moves or waits for its delay.
+---@param id number id returned by `Tween.to`
+---@return boolean false if it is over
 function Tween.is_active(id)
   check_id("Tween.is_active", id)
   return active[id] ~= nil
 end
 
----Returns how many tweens move or wait for their delay.
+---Returns the number of tweens that move or wait for their delay.
 ---@return number from 0 to 100000
 function Tween.count()
   return active_count
 end
 
----Returns where an easing is at a share of its time, for motion that you compute yourself.
+---Returns the value of an easing curve at a fraction of its duration, for motion that you compute
+---yourself.
 ---@param easing string|function an easing's name, or a function, which is called
----@param share number from 0, the start, to 1, the end
+---@param share number fraction from 0, the start, to 1, the end
 ---@return number 0 at the start and 1 at the end; back and elastic overshoot between
 function Tween.ease(easing, share)
   local curve = find_easing("Tween.ease", easing)
@@ -421,9 +426,9 @@ function Tween.easings()
   return names
 end
 
----Moves the time of all tweens on. The engine does this in each frame; call it yourself in tests,
+---Advances the time of all tweens. The engine does this in each frame; call it yourself in tests,
 ---or to skip ahead.
----@param seconds number how far, 0 or above
+---@param seconds number time step, 0 or more
 function Tween.advance(seconds)
   no_reload("Tween.advance")
   if not (is_between(seconds, 0) and seconds < huge) then
@@ -432,5 +437,5 @@ function Tween.advance(seconds)
   advance(seconds)
 end
 
--- The engine calls this once in a frame, after the timers and before the game's update.
+-- The engine calls this once per frame, after the timers and before the game's update.
 core.advance_tweens = advance

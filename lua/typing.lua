@@ -1,10 +1,11 @@
--- A line that is typed, as the text before its cursor and the text after it: what keys and
--- characters make of it. For the console and the fields of `DebugUi`; knows no window.
+-- Line editor: applies keystrokes and characters to a line, which is stored as the text before its
+-- cursor and the text after it. Used by the console and by the fields of `DebugUi`; it does not
+-- depend on a window.
 local core = ...
 
 local sub, byte = string.sub, string.byte
 
--- The bytes of a text's last character, and of its first.
+-- Returns the number of bytes of a text's last character. `first_bytes` does so for the first one.
 local function last_bytes(text)
   for bytes = 1, #text do
     local first = byte(text, #text - bytes + 1)
@@ -40,18 +41,18 @@ local edits = {
   ["end"] = function(before, after) return before .. after, "" end,
 }
 
--- What a stroke (`Keyboard.keystrokes`) makes of a line that may have `most` bytes: what is before
--- the cursor, and what is after it. Strokes that mean something else leave it as it is.
+-- Applies a keystroke (`Keyboard.keystrokes`) to a line of at most `most` bytes. Returns the text
+-- before the cursor and the text after it. Other keystrokes leave the line unchanged.
 function core.type_into(before, after, stroke, most)
   local edit = edits[stroke]
   if edit then return edit(before, after) end
-  -- A character; names of keys are longer, and of plain letters.
+  -- A single character. Names of keys are longer, and consist of ASCII letters.
   local character = #stroke == 1 and byte(stroke) >= 32 or byte(stroke) >= 192
   if character and #before + #after + #stroke <= most then return before .. stroke, after end
   return before, after
 end
 
--- How much of the words' beginning all of them have.
+-- Returns the longest common prefix of all strings.
 function core.common_start(words)
   local common = words[1] or ""
   for i = 2, #words do

@@ -1,4 +1,4 @@
--- Units: spawning and destroying, links, data. What scripts' components hear of it is in
+-- Units: spawning, destruction, links, data. Notifications of script components are in
 -- components.lua; nodes and poses are native.
 local core = ...
 
@@ -12,9 +12,9 @@ local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix
 local World, Unit = core.module("World"), core.module("Unit")
 local Matrix4x4, Application = core.module("Matrix4x4"), core.module("Application")
 
--- What a resource says of its data and of components that are scripts, by name.
+-- Data and script components of each resource, by name.
 local resources = {}
--- The data of each living unit: nested tables. Nothing until something is set or has a default.
+-- Data of each living unit: nested tables. Empty until a value is set or has a default.
 local data = {}
 core.unit_data = data
 
@@ -43,17 +43,17 @@ local function resource_of(name)
   return known
 end
 
--- Units changed on disk: what is spawned from now on is made of the new resources.
+-- Called when units changed on disk: units that are spawned later use the new resources.
 function core.forget_units()
   resources = {}
 end
 
--- Position, rotation and scale of the arguments of a spawn.
+-- Returns position, rotation and scale from the arguments of a spawn.
 local function placed(name, position, rotation)
   if position == nil then
-    -- as the resource says
+    -- The resource's own values are used.
   elseif istype(M, position) then
-    if rotation ~= nil then raise(name .. ": a pose says the rotation already") end
+    if rotation ~= nil then raise(name .. ": a pose already has a rotation") end
     return Matrix4x4.translation(position), Matrix4x4.rotation(position), Matrix4x4.scale(position)
   elseif not istype(V3, position) then
     bad_argument(name, 3, "position", "Vector3, Matrix4x4 or nil", position)
@@ -64,12 +64,12 @@ local function placed(name, position, rotation)
   return position, rotation, nil
 end
 
----Makes a unit of a resource in a world. The components that are scripts have heard of it when
----this returns.
----@param world World where it comes to be
----@param resource string the name of a unit, as "units/barrel" for units/barrel.unit
----@param position? Vector3|Matrix4x4 where its root is, or its pose; else as the resource says
----@param rotation? Quaternion how its root is turned; if none, as the resource says
+---Spawns a unit from a resource in a world. Its script components have been notified when this
+---function returns.
+---@param world World world in which the unit is spawned
+---@param resource string the name of a unit, such as "units/barrel" for units/barrel.unit
+---@param position? Vector3|Matrix4x4 position or pose of its root; the resource's own by default
+---@param rotation? Quaternion rotation of its root; the resource's own by default
 ---@return Unit unit the new unit
 function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
@@ -79,7 +79,7 @@ function World.spawn_unit(world, resource, position, rotation)
   return unit
 end
 
--- Gives units their data, with what `overs` says of each on top: the parts of each.
+-- Initializes the data of units, with the overrides from `overs`. Returns the parts of each unit.
 local function begin_units(units, overs)
   local parts = {}
   for i, unit in ipairs(units) do
@@ -94,8 +94,9 @@ local function begin_units(units, overs)
   return parts
 end
 
--- The part of a spawn that is in Lua: the units' data, and their components that are scripts, each
--- of which hears of all at once. Units whose data cannot be had end at once: nobody has them yet.
+-- Completes a spawn in Lua: initializes the units' data and their script components, each of which
+-- is notified of all units at once. Units without valid data are destroyed immediately, because no
+-- script has their handles yet.
 function core.finish_units(world, units, overs)
   local fine, parts = pcall(begin_units, units, overs)
   if not fine then
@@ -107,7 +108,7 @@ function core.finish_units(world, units, overs)
   core.components_spawned(world, units, parts)
 end
 
--- Ends a unit at once.
+-- Destroys a unit immediately.
 local function destroy(world, unit)
   core.destroy_unit(world, unit)
   core.components_unspawned(world, unit)
@@ -117,47 +118,48 @@ end
 
 core.destroy_now = destroy
 
--- Ends a unit whose components failed to hear of it.
+-- Destroys a unit if notifying its components failed.
 function core.end_dead(world, unit)
   core.forget_parts(world, unit)
   data[unit] = nil
   core.end_unit(unit)
 end
 
----Ends a unit. What hangs on it stays where it is. While components are updated, units end when
----the update of the running component has ended.
+---Destroys a unit. Units that are linked to it stay in place. While components are updated, the
+---unit is destroyed after the update of the running component.
 ---@param world World the unit's world
----@param unit Unit the unit to end
+---@param unit Unit the unit to destroy
 function World.destroy_unit(world, unit)
   no_reload("World.destroy_unit")
   if not (core.updating() and core.destroy_later(world, unit)) then destroy(world, unit) end
 end
 
----Hangs a unit on a node of another: from now on its pose is relative to that node. Its local pose
----stays as it is, so set it to what it should be there.
+---Links a unit to a node of another unit: its pose is then relative to that node. Its local pose
+---does not change, so set it as needed.
 ---@param world World the world of both
----@param child Unit the unit that hangs
----@param parent Unit the unit that carries
----@param node? integer which of the parent's nodes; the root if none
+---@param child Unit the unit to attach
+---@param parent Unit the unit to attach it to
+---@param node? integer index of the parent's node; the root by default
 function World.link_unit(world, child, parent, node)
   core.link_unit(world, child, parent, node)
 end
 
----Takes a unit off what it hangs on. It stays where it is in the world.
+---Unlinks a unit from its parent. It keeps its pose in the world.
 ---@param world World the unit's world
----@param unit Unit the unit that hangs
+---@param unit Unit the linked unit
 function World.unlink_unit(world, unit)
   core.unlink_unit(world, unit)
 end
 
----The units of a world.
+---Returns the units of a world.
 ---@param world World a world
----@return Unit[] units in the order of their slots, which are used again
+---@return Unit[] units in the order of their slots, which are reused
 function World.units(world)
   return core.units(world)
 end
 
----The units of a world that were spawned from a resource, or from one that inherits from it.
+---Returns the units of a world that were spawned from a resource, or from one that inherits from
+---it.
 ---@param world World a world
 ---@param resource string the name of a unit resource
 ---@return Unit[] units in the order of their slots
@@ -183,12 +185,12 @@ local function check_keys(name, count, ...)
   end
 end
 
----The data of a unit under a key, or under keys that lead into tables; nil where there is none.
----Data begins as the unit's resource says, with the fields of components that are scripts under
----the component's name.
+---Returns the data of a unit under a key, or under a path of keys into nested tables. Returns nil
+---if the key does not exist. The data is initialized from the unit's resource, with the fields of
+---script components under the component's name.
 ---@param unit Unit a unit
 ---@param ... string|number the keys, outermost first
----@return any value what is there
+---@return any value the value under the key
 function Unit.get_data(unit, ...)
   local value = data[unit]
   if value == nil then
@@ -206,17 +208,17 @@ function Unit.get_data(unit, ...)
   return value
 end
 
----Whether a unit has data under a key, or under keys that lead into tables.
+---Returns true if a unit has data under a key, or under a path of keys into nested tables.
 ---@param unit Unit a unit
 ---@param ... string|number the keys, outermost first
----@return boolean has whether something is there
+---@return boolean exists true if the key exists
 function Unit.has_data(unit, ...)
   if select("#", ...) < 1 then raise("Unit.has_data: give at least one key") end
   return Unit.get_data(unit, ...) ~= nil
 end
 
----Sets the data of a unit under a key, or under keys that lead into tables, which are made where
----they are missing. Nil takes it away. What is no table is not replaced by one.
+---Sets the data of a unit under a key, or under a path of keys into nested tables. Missing tables
+---are created, but a value that is not a table is not replaced with one. Nil removes the key.
 ---@param unit Unit a unit
 ---@param ... any the keys, outermost first, then the value
 function Unit.set_data(unit, ...)
@@ -233,10 +235,11 @@ function Unit.set_data(unit, ...)
   put("Unit.set_data", tree, ...)
 end
 
--- Tables in each other are shown so deep.
+-- Maximum depth of nested tables in the output.
 local SHOWN_DEPTH = 16
 
--- What has no words of its own is told by its type: addresses differ from run to run.
+-- Formats a value. A value without its own text is shown by its type, because addresses differ from
+-- run to run.
 local function plain(value)
   local kind = type(value)
   if kind == "table" or kind == "function" or kind == "thread" or kind == "userdata" then
@@ -245,7 +248,8 @@ local function plain(value)
   return tostring(value)
 end
 
--- `within`: the tables that the value is in, for one can be in itself.
+-- Formats a value, including tables. `within` is the set of tables that contain the value, because
+-- a table can contain itself.
 local function shown(value, depth, within)
   if type(value) == "string" then return format("%q", value) end
   if type(value) ~= "table" then return plain(value) end
@@ -269,7 +273,7 @@ local function shown(value, depth, within)
   return concat(lines)
 end
 
--- How a node is turned and sized, where it is.
+-- Describes the rotation and scale of a node, if they are not the identity.
 local function turned_and_sized(unit, node)
   local rotation, scale = Unit.local_rotation(unit, node), Unit.local_scale(unit, node)
   local words = ""
@@ -278,10 +282,10 @@ local function turned_and_sized(unit, node)
   return words
 end
 
----Everything that a unit is, in words: its nodes with their poses, its components with their
----fields, its data. For people and tools.
+---Returns a description of a unit: its nodes with their poses, its components with their fields,
+---its data. For people and tools.
 ---@param unit Unit a unit
----@return string text lines
+---@return string text lines of text
 function Unit.inspect(unit)
   core.inspect(unit)
   local lines = { format("unit %q (%s)", Unit.debug_name(unit), tostring(unit)), "nodes" }
@@ -298,7 +302,7 @@ end
 
 local release_native = Application.release_world
 
--- The native row; the world's units end before it, and their components hear of it.
+-- Releases a world. Its units are destroyed first, and their components are notified.
 Application.release_world = function(...)
   local world = ...
   if type(world) == "number" and World.alive(world) then
@@ -308,7 +312,7 @@ Application.release_world = function(...)
         .. "' of the world is being updated: release it in update(dt)")
     end
     for _, unit in ipairs(core.units(world)) do
-      -- The end of one may have been that of others.
+      -- Destroying one unit may have destroyed others.
       if Unit.alive(unit) then destroy(world, unit) end
     end
     core.forget_components(world)

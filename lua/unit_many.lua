@@ -1,5 +1,5 @@
--- Many units at once: the same as the functions for one, over lists. The loops are compiled, so a
--- unit costs what one call of the row costs, without a call of the game's own around it.
+-- Batch functions for units: the same as the functions for one unit, over lists. The loops are
+-- compiled, so each unit costs only the native call, without an additional call from the game.
 local core = ...
 
 local type, pcall, error = type, pcall, error
@@ -17,7 +17,7 @@ local function check_units(name, place, units)
   end
 end
 
--- A list of values, one for each unit.
+-- Checks a list of values, one for each unit.
 local function check_values(name, units, argument, values)
   if type(values) ~= "table" then
     bad_argument(name, 2, argument, "a table with a value for each unit", values)
@@ -28,13 +28,13 @@ local function check_values(name, units, argument, values)
   end
 end
 
--- What is wrong with one of the values: which, and what it is.
+-- Raises an error about a wrong value in a list, with its index and type.
 local function bad_value(name, argument, i, expected, value)
   raise(format("%s: argument #2 '%s' must hold %s for each unit, got %s at %d", name, argument,
     expected, core.describe(value), i))
 end
 
--- Tables to be filled: what they hold beyond the last unit goes.
+-- Returns the table to fill. Elements beyond the last unit are removed.
 local function into_table(name, units, into)
   check_units(name, 1, units)
   if into == nil then return {} end
@@ -43,12 +43,12 @@ local function into_table(name, units, into)
   return into
 end
 
----Makes many units of a resource, one for each position. Components that are scripts hear of all of
----them at once.
----@param world World where they come to be
+---Spawns many units from a resource, one for each position. Script components are notified of all
+---of them at once.
+---@param world World world in which the units are spawned
 ---@param resource string the name of a unit
----@param positions Vector3[]|Matrix4x4[] where each root is, or its pose
----@param rotations? Quaternion[] how each root is turned; if none, as the resource says
+---@param positions Vector3[]|Matrix4x4[] position or pose of each root
+---@param rotations? Quaternion[] rotation of each root; the resource's own by default
 ---@return Unit[] units in the order of the positions
 function World.spawn_units(world, resource, positions, rotations)
   no_reload("World.spawn_units")
@@ -72,7 +72,7 @@ function World.spawn_units(world, resource, positions, rotations)
         name, core.describe(position), i))
     end
     if rotations and istype(M, position) then
-      raise(name .. ": a pose says the rotation already")
+      raise(name .. ": a pose already has a rotation")
     end
     if rotations and not istype(Q, rotations[i]) then
       raise(format("%s: argument #4 'rotations' must hold Quaternion, got %s at %d", name,
@@ -91,14 +91,14 @@ function World.spawn_units(world, resource, positions, rotations)
     units[i] = unit
   end
   core.finish_units(world, units, {})
-  -- Those before one that cannot be spawned are whole.
+  -- If a unit cannot be spawned, the units before it are complete.
   if not fine then error(unit, 0) end
   return units
 end
 
----Ends many units, in the order of the list. Those that are gone already are passed over.
+---Destroys many units, in the order of the list. Units that are already destroyed are skipped.
 ---@param world World the units' world
----@param units Unit[] the units to end
+---@param units Unit[] the units to destroy
 function World.destroy_units(world, units)
   no_reload("World.destroy_units")
   check_units("World.destroy_units", 2, units)
@@ -107,10 +107,10 @@ function World.destroy_units(world, units)
   end
 end
 
----Where a node of each unit is, relative to its parent.
+---Returns the position of a node of each unit, relative to its parent.
 ---@param units Unit[] the units
----@param into? Vector3[] a table that is filled; a new one if left out
----@param node? integer which node of each; the root if none
+---@param into? Vector3[] table to fill; a new one by default
+---@param node? integer index of the node; the root by default
 ---@return Vector3[] positions in the order of the units
 function Unit.local_positions(units, into, node)
   into = into_table("Unit.local_positions", units, into)
@@ -118,10 +118,10 @@ function Unit.local_positions(units, into, node)
   return into
 end
 
----Where a node of each unit is in the world, as the last update left it or a move since.
+---Returns the position of a node of each unit in the world, as of the last update or a later move.
 ---@param units Unit[] the units
----@param into? Vector3[] a table that is filled; a new one if left out
----@param node? integer which node of each; the root if none
+---@param into? Vector3[] table to fill; a new one by default
+---@param node? integer index of the node; the root by default
 ---@return Vector3[] positions in the order of the units
 function Unit.world_positions(units, into, node)
   into = into_table("Unit.world_positions", units, into)
@@ -129,10 +129,10 @@ function Unit.world_positions(units, into, node)
   return into
 end
 
----How a node of each unit is turned, relative to its parent.
+---Returns the rotation of a node of each unit, relative to its parent.
 ---@param units Unit[] the units
----@param into? Quaternion[] a table that is filled; a new one if left out
----@param node? integer which node of each; the root if none
+---@param into? Quaternion[] table to fill; a new one by default
+---@param node? integer index of the node; the root by default
 ---@return Quaternion[] rotations in the order of the units
 function Unit.local_rotations(units, into, node)
   into = into_table("Unit.local_rotations", units, into)
@@ -140,10 +140,10 @@ function Unit.local_rotations(units, into, node)
   return into
 end
 
----Moves a node of each unit, relative to its parent.
+---Sets the position of a node of each unit, relative to its parent.
 ---@param units Unit[] the units
 ---@param positions Vector3[] one for each unit, metres
----@param node? integer which node of each; the root if none
+---@param node? integer index of the node; the root by default
 function Unit.set_local_positions(units, positions, node)
   local name = "Unit.set_local_positions"
   check_units(name, 1, units)
@@ -155,10 +155,10 @@ function Unit.set_local_positions(units, positions, node)
   end
 end
 
----Turns a node of each unit, relative to its parent.
+---Sets the rotation of a node of each unit, relative to its parent.
 ---@param units Unit[] the units
 ---@param rotations Quaternion[] one for each unit
----@param node? integer which node of each; the root if none
+---@param node? integer index of the node; the root by default
 function Unit.set_local_rotations(units, rotations, node)
   local name = "Unit.set_local_rotations"
   check_units(name, 1, units)

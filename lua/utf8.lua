@@ -1,9 +1,10 @@
--- Utf8: text by characters instead of bytes. Drawing and measuring text are the Gui's.
+-- Utf8: functions for text that count characters instead of bytes. Drawing and measuring text are
+-- functions of Gui.
 local core = ...
 
 local type, ipairs, pairs, select = type, ipairs, pairs, select
 local byte, format = string.byte, string.format
--- The bounded ones (strings.lua): a text may be long.
+-- The bounded versions (strings.lua), because a text may be long.
 local find, gsub = core.string.find, core.string.gsub
 local len, reverse_bytes, sub, to_char = string.len, string.reverse, string.sub, string.char
 local ascii_lower, ascii_upper = string.lower, string.upper
@@ -11,15 +12,15 @@ local concat, floor = core.table.concat, math.floor
 local raise, bad_argument = core.raise, core.bad_argument
 
 ---@module Utf8
----Text by characters. Lua's strings are bytes, and a character of UTF-8 is one to four of them.
----A character here is a code point: an accent that is written as a code point of its own counts.
----`location`, `codes` and `offset` speak of byte positions, the other functions of characters; all
----count from 1. A string that is not valid UTF-8 is an error which names the byte; `Utf8.valid`
----asks and `Utf8.clean` mends. Finding one valid string in another with `string.find` is safe.
----`upper` and `lower` know Latin-1, Latin Extended-A, Latin Extended Additional (Vietnamese), the
----Romanian, Croatian and Pinyin letters of Latin Extended-B, Greek, Cyrillic and Armenian. Other
----characters stay as they are, and so do those whose other case is more than one code point, such
----as the German sharp s in `upper`.
+---Text by characters. Lua's strings are bytes, and a UTF-8 character is one to four bytes. A
+---character here is a code point: an accent that is a separate code point counts as a character.
+---`location`, `codes` and `offset` use byte positions, the other functions use characters; all
+---count from 1. A string that is not valid UTF-8 raises an error with the byte position;
+---`Utf8.valid` tests a string and `Utf8.clean` repairs it. Searching one valid string in another
+---with `string.find` is safe. `upper` and `lower` support Latin-1, Latin Extended-A, Latin
+---Extended Additional (Vietnamese), the Romanian, Croatian and Pinyin letters of Latin Extended-B,
+---Greek, Cyrillic and Armenian. Other characters are not changed. Characters whose other case is
+---more than one code point are not changed either, such as the German sharp s in `upper`.
 ---@example
 ---   local name = "Zoë"
 ---   assert(#name == 4 and Utf8.length(name) == 3)
@@ -29,8 +30,9 @@ local raise, bad_argument = core.raise, core.bad_argument
 ---@class Utf8
 local Utf8 = core.module("Utf8")
 
--- The size of the character at a byte position and its code point; 0 where none begins there. This
--- is table 3-7 of the Unicode standard: no overlong forms, no surrogates, nothing above 10FFFF.
+-- Returns the size of the character at a byte position and its code point, or 0 if no character
+-- begins there. Implements table 3-7 of the Unicode standard: no overlong forms, no surrogates,
+-- nothing above 10FFFF.
 local function decode(s, i)
   local a, b, c, d = byte(s, i, i + 3)
   if not a then return 0 end
@@ -58,7 +60,7 @@ local function encode(code)
     0x80 + floor(code / 0x40) % 0x40, 0x80 + code % 0x40)
 end
 
--- The byte position of the first fault, or nil.
+-- Returns the byte position of the first invalid byte, or nil.
 local function invalid_at(s)
   local i, size = find(s, "[\128-\255]"), len(s)
   while i and i <= size do
@@ -76,7 +78,7 @@ local function check_valid(name, index, argument, s)
   check_string(name, index, argument, s)
   local at = invalid_at(s)
   if at then
-    raise(format("%s: argument #%d '%s' is not valid UTF-8 at byte %d (0x%02X); Utf8.clean mends "
+    raise(format("%s: argument #%d '%s' is not valid UTF-8 at byte %d (0x%02X); Utf8.clean repairs "
       .. "it", name, index, argument, at, byte(s, at)))
   end
 end
@@ -90,7 +92,7 @@ local function check_whole(name, index, argument, value)
   if not is_whole(value) then bad_argument(name, index, argument, "a whole number", value) end
 end
 
--- Characters between two byte positions of a valid string.
+-- Counts the characters between two byte positions of a valid string.
 local function count(s, first, last)
   local characters = 0
   for i = first, last do
@@ -100,8 +102,8 @@ local function count(s, first, last)
   return characters
 end
 
--- The byte position where the character `index` (from 1) of a valid string begins; the one behind
--- the last character is the end, and nil comes for those behind it.
+-- Returns the byte position of the character `index` (from 1) of a valid string. The index after
+-- the last character returns the end position; larger indices return nil.
 local function position_of(s, index)
   local i, size = 1, len(s)
   while index > 1 do
@@ -112,11 +114,11 @@ local function position_of(s, index)
   return i
 end
 
----Returns where the character that a byte belongs to begins, and where the next character begins.
+---Returns the start of the character that contains a byte, and the start of the next character.
 ---@param s string the text
----@param index number a byte position, from 1 to #s, also in the middle of a character
----@return number the byte position where the character begins
----@return number the byte position behind the character
+---@param index number a byte position, from 1 to #s; may be inside a character
+---@return number the byte position at which the character begins
+---@return number the byte position after the character
 function Utf8.location(s, index)
   check_string("Utf8.location", 1, "s", s)
   check_whole("Utf8.location", 2, "index", index)
@@ -129,20 +131,20 @@ function Utf8.location(s, index)
     if first + width > index then return first, first + width end
   end
   raise(format("Utf8.location: argument #1 's' is not valid UTF-8 at byte %d (0x%02X); Utf8.clean "
-    .. "mends it", index, byte(s, index)))
+    .. "repairs it", index, byte(s, index)))
 end
 
----Whether a string is valid UTF-8.
+---Returns true if a string is valid UTF-8.
 ---@param s string the text
----@return boolean true for the empty string too
+---@return boolean also true for the empty string
 function Utf8.valid(s)
   check_string("Utf8.valid", 1, "s", s)
   return invalid_at(s) == nil
 end
 
----Returns the string with each byte that is not valid UTF-8 replaced.
+---Returns the string with each invalid byte replaced.
 ---@param s string the text
----@param replacement? string valid text for each such byte; without it U+FFFD
+---@param replacement? string valid text for each invalid byte; U+FFFD by default
 ---@return string valid UTF-8
 function Utf8.clean(s, replacement)
   check_string("Utf8.clean", 1, "s", s)
@@ -173,9 +175,9 @@ function Utf8.length(s)
   return count(s, 1, len(s))
 end
 
----Returns the text of some code points.
+---Returns a text from code points.
 ---@param ... number code points, from 0 to 0x10FFFF without 0xD800 to 0xDFFF
----@return string one character for each
+---@return string one character for each code point
 function Utf8.char(...)
   local pieces = {}
   for i = 1, select("#", ...) do
@@ -189,9 +191,9 @@ function Utf8.char(...)
   return concat(pieces)
 end
 
----Returns the code point of one character.
+---Returns the code point of a character.
 ---@param s string the text
----@param index? number which character; from the end where negative; without it the first
+---@param index? number index of the character; negative values count from the end; 1 by default
 ---@return number the code point
 function Utf8.codepoint(s, index)
   check_valid("Utf8.codepoint", 1, "s", s)
@@ -207,10 +209,10 @@ function Utf8.codepoint(s, index)
   return code
 end
 
----Returns the byte position where a character begins. The number behind the last one gives #s + 1.
+---Returns the byte position of a character. The index after the last character returns #s + 1.
 ---@param s string the text
----@param index number which character, from 1
----@return number? the position in bytes; nil where the string has not that many characters
+---@param index number index of the character, from 1
+---@return number? the byte position; nil if the string has fewer characters
 function Utf8.offset(s, index)
   check_valid("Utf8.offset", 1, "s", s)
   check_whole("Utf8.offset", 2, "index", index)
@@ -218,11 +220,11 @@ function Utf8.offset(s, index)
   return position_of(s, index)
 end
 
----Returns part of a text, as `string.sub` does, but by characters.
+---Returns a substring, like `string.sub`, but by characters.
 ---@param s string the text
----@param first number the first character; from the end where negative
----@param last? number the last character; from the end where negative; without it the last one
----@return string the part, empty where there is nothing between
+---@param first number first character; negative values count from the end
+---@param last? number last character; negative values count from the end; the last one by default
+---@return string the substring, possibly empty
 function Utf8.sub(s, first, last)
   check_valid("Utf8.sub", 1, "s", s)
   check_whole("Utf8.sub", 2, "first", first)
@@ -241,10 +243,10 @@ function Utf8.sub(s, first, last)
 end
 
 ---Finds one text in another, without patterns.
----@param s string where to look
----@param text string what to find
----@param start? number the character to begin at, from 1; without it the first
----@return number? the first character of what was found, or nil
+---@param s string the text to search in
+---@param text string the text to find
+---@param start? number the character to start at, from 1; the first by default
+---@return number? the first character of the match, or nil
 ---@return number? its last character
 function Utf8.find(s, text, start)
   check_valid("Utf8.find", 1, "s", s)
@@ -260,12 +262,12 @@ function Utf8.find(s, text, start)
   return index, index + count(s, first, last) - 1
 end
 
----Returns the text with its characters in the other order.
+---Returns the text with its characters in reverse order.
 ---@param s string the text
----@return string the last character first
+---@return string the reversed text
 function Utf8.reverse(s)
   check_valid("Utf8.reverse", 1, "s", s)
-  -- Each character's bytes are turned round first, so that turning all of them mends them.
+  -- Reverses the bytes of each character first, so that reversing all bytes restores their order.
   return reverse_bytes((gsub(s, "[\194-\244][\128-\191]+", reverse_bytes)))
 end
 
@@ -277,9 +279,9 @@ local function next_code(s, position)
   return at, code
 end
 
----Goes over a text: `for position, code in Utf8.codes(s) do`.
+---Iterates over a text by byte positions: `for position, code in Utf8.codes(s) do`.
 ---@param s string the text
----@return function gives each character's byte position and code point
+---@return function iterator that returns each character's byte position and code point
 ---@return string for the `for` statement
 ---@return number for the `for` statement
 function Utf8.codes(s)
@@ -287,9 +289,9 @@ function Utf8.codes(s)
   return next_code, s, 0
 end
 
----Goes over a text: `for index, character in Utf8.characters(s) do`.
+---Iterates over a text by characters: `for index, character in Utf8.characters(s) do`.
 ---@param s string the text
----@return function gives each character's number and the character as a string
+---@return function iterator that returns each character's index and the character as a string
 function Utf8.characters(s)
   check_valid("Utf8.characters", 1, "s", s)
   local at, index = 1, 0
@@ -302,7 +304,7 @@ function Utf8.characters(s)
   end
 end
 
--- Capitals from `first` to `last`, and how far away each one's small letter is.
+-- Uppercase letters from `first` to `last`, and the offset to their lowercase letters.
 local CASES = {
   { 0xC0, 0xD6, 32 }, { 0xD8, 0xDE, 32 }, -- Latin-1
   { 0x100, 0x12E, 1, step = 2 }, { 0x132, 0x136, 1, step = 2 }, -- Latin Extended-A
@@ -322,7 +324,7 @@ local CASES = {
   { 0x531, 0x556, 48 }, -- Armenian
   { 0x1E00, 0x1E94, 1, step = 2 }, { 0x1EA0, 0x1EFE, 1, step = 2 }, -- Latin Extended Additional
 }
--- Letters whose other case does not lead back.
+-- Letters whose other case does not map back.
 local ONLY_UPPER = {
   [0xB5] = 0x39C, [0x131] = 0x49, [0x17F] = 0x53, [0x1C5] = 0x1C4, [0x1C8] = 0x1C7,
   [0x1CB] = 0x1CA, [0x1F2] = 0x1F1, [0x3C2] = 0x3A3, [0x3D0] = 0x392, [0x3D1] = 0x398,
@@ -334,7 +336,7 @@ local ONLY_LOWER = {
   [0x3F4] = 0x3B8, [0x1E9E] = 0xDF,
 }
 
--- Made at the first use: a game that never asks does not pay for it.
+-- Created on first use, so that a game that never uses them has no cost.
 local to_lower, to_upper
 local function make_cases()
   to_lower, to_upper = {}, {}
@@ -350,25 +352,25 @@ end
 
 local WIDE = "[\194-\244][\128-\191]+" -- a character of more than one byte, in valid text
 
----Returns the text in capitals.
+---Returns the text in uppercase.
 ---@param s string the text
----@return string letters without a known capital stay as they are
+---@return string letters without a known uppercase form are not changed
 function Utf8.upper(s)
   check_valid("Utf8.upper", 1, "s", s)
   if not to_upper then make_cases() end
   return (gsub(ascii_upper(s), WIDE, to_upper))
 end
 
----Returns the text in small letters.
+---Returns the text in lowercase.
 ---@param s string the text
----@return string letters without a known small one stay as they are
+---@return string letters without a known lowercase form are not changed
 function Utf8.lower(s)
   check_valid("Utf8.lower", 1, "s", s)
   if not to_lower then make_cases() end
   return (gsub(ascii_lower(s), WIDE, to_lower))
 end
 
--- The beginning of a text, of so many bytes at most, that does not end within a character.
+-- Returns the first bytes of a text, at most `most`, without cutting a character.
 function core.utf8_cut(s, most)
   local last = most
   while last > most - 3 do
@@ -379,5 +381,5 @@ function core.utf8_cut(s, most)
   return sub(s, 1, last)
 end
 
--- For the prelude's other files.
+-- Used by the prelude's other files.
 core.utf8_invalid_at, core.utf8_encode = invalid_at, encode

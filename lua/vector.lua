@@ -1,6 +1,6 @@
--- What the value types share: readable numbers, callable modules, and the words for wrong use.
--- The types themselves live in vector2.lua, vector3.lua, vector4.lua, quaternion.lua, matrix.lua
--- and color.lua; this file must run before them.
+-- Shared functions of the value types: readable numbers, callable modules, and error messages for
+-- wrong use. The types are in vector2.lua, vector3.lua, vector4.lua, quaternion.lua, matrix.lua and
+-- color.lua; this file must run before them.
 local core = ...
 
 local ffi, describe, raise = core.ffi, core.describe, core.raise
@@ -14,12 +14,13 @@ core.ctypes = core.ctypes or {}
 
 local rounded = ffi.new("float[1]")
 
--- The shortest decimal that is the same 32-bit float: 0.1 prints as 0.1, not as 0.10000000149.
+-- Returns the shortest decimal that is the same 32-bit float: 0.1 prints as 0.1, not as
+-- 0.10000000149.
 function values.number_text(number)
   if number ~= number then return "nan" end
   if number == huge then return "inf" end
   if number == -huge then return "-inf" end
-  if number == 0 then return "0" end -- also for -0, which equals 0 and only puzzles readers
+  if number == 0 then return "0" end -- also for -0, which equals 0 and would confuse readers
   for digits = 6, 8 do
     local text = format("%." .. digits .. "g", number)
     rounded[0] = tonumber(text)
@@ -36,7 +37,7 @@ function values.text(name, ...)
   return name .. "(" .. concat(parts, ", ") .. ")"
 end
 
--- Makes `module(...)` call `construct(module, ...)`. An existing metatable is kept and added to.
+-- Makes `module(...)` call `construct(module, ...)`. An existing metatable is kept and extended.
 function values.callable(module, construct)
   local meta = core.debug.getmetatable(module)
   if not meta then
@@ -64,7 +65,8 @@ function values.no_field(name, variable, module, fields, key)
   raise(format("%s has no field %s: it has %s", name, key_text(key), fields))
 end
 
--- `with` maps the keys that exist to the function that replaces an assignment to them.
+-- Raises an error about an assignment to a field. `with` maps each existing key to the function
+-- that returns a changed copy.
 function values.no_assignment(name, variable, module, fields, with, key)
   local use = with[key]
   if not use then
@@ -80,7 +82,7 @@ end
 
 local cannot = values.cannot
 
--- Operators that no value type has, and the ones that all have in common.
+-- Sets the operators that all value types share, and errors for operators that no value type has.
 function values.common_operators(meta, name, order_hint)
   meta.__name = name
   meta.__lt = function(a, b) cannot("compare", a, "with", b, order_hint) end

@@ -1,5 +1,5 @@
 -- Vector2: an immutable pair of 32-bit floats, its operators and functions.
--- What the value types share is in vector.lua; boxes that hold one are in boxes.lua.
+-- Functions shared by the value types are in vector.lua; mutable boxes are in boxes.lua.
 local core = ...
 
 local ffi, bad_argument, values = core.ffi, core.bad_argument, core.values
@@ -10,17 +10,17 @@ local istype = ffi.istype
 
 ---@module Vector2
 ---A pair of numbers: a point, a direction or a size in the plane.
----A Vector2 never changes: every operation returns a new one, and values may be stored anywhere.
+---A Vector2 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.
----Arguments left out at the end are 0. NaN and infinity are allowed: see `Vector2.is_valid`.
+---Omitted trailing arguments are 0. NaN and infinity are allowed: see `Vector2.is_valid`.
 ---@example
 ---   local size = Vector2(640, 360)
 ---   assert(size * 2 == Vector2(1280, 720))
 ---   print(Vector2.length(Vector2(3, 4))) -- 5
 
 ---@class (exact) Vector2
----@field x number the x part, rounded to a 32-bit float
----@field y number the y part, rounded to a 32-bit float
+---@field x number the x component, rounded to a 32-bit float
+---@field y number the y component, rounded to a 32-bit float
 ---@overload fun(x?: number, y?: number): Vector2
 ---@operator add(Vector2): Vector2
 ---@operator sub(Vector2): Vector2
@@ -40,8 +40,8 @@ local WITH = {
   [2] = "Vector2.with_y(v, value)",
 }
 
--- Trailing arguments may be left out and are 0; an argument that is given must be a number, so that
--- a misspelt field (nil) is not taken for 0.
+-- Constructs a vector with argument checks. Omitted trailing arguments are 0. Passed arguments must
+-- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local given = { ... }
   for i = 1, min(2, select("#", ...)) do
@@ -75,7 +75,7 @@ end
 
 meta.__tostring = function(v) return values.text("Vector2", v._x, v._y) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Lua calls this for any two operands: nil and numbers must compare as different and not raise.
 meta.__eq = function(a, b)
   if istype(V2, a) and istype(V2, b) then
     return a._x == b._x and a._y == b._y
@@ -154,7 +154,7 @@ function Vector2.y(v)
   return v._y
 end
 
----Returns a field by its number; `v[i]` is the same.
+---Returns a field by its index; `v[i]` is the same.
 ---@param v Vector2 the vector
 ---@param i integer 1 to 2
 ---@return number the field
@@ -174,7 +174,7 @@ function Vector2.to_elements(v)
   return v._x, v._y
 end
 
----Returns the fields as a list, for data that is written out.
+---Returns the fields as a list, for serialization.
 ---@param v Vector2 the vector
 ---@return number[] the fields in order
 function Vector2.as_table(v)
@@ -190,7 +190,7 @@ function Vector2.to_string(v)
   return meta.__tostring(v)
 end
 
----Returns a copy of the vector with another x.
+---Returns a copy of the vector with a different x.
 ---@param v Vector2 the vector
 ---@param x number the new x
 ---@return Vector2 the changed copy
@@ -200,7 +200,7 @@ function Vector2.with_x(v, x)
   return V2(x, v._y)
 end
 
----Returns a copy of the vector with another y.
+---Returns a copy of the vector with a different y.
 ---@param v Vector2 the vector
 ---@param y number the new y
 ---@return Vector2 the changed copy
@@ -210,7 +210,7 @@ function Vector2.with_y(v, y)
   return V2(v._x, y)
 end
 
----Returns a copy of the vector with one field replaced, by its number.
+---Returns a copy of the vector with one field replaced, by its index.
 ---@param v Vector2 the vector
 ---@param i integer 1 to 2
 ---@param value number the new value of that field
@@ -256,7 +256,7 @@ function Vector2.multiply(v, scale)
 end
 
 ---Returns the vector divided by a number; `v / divisor` is the same.
----Dividing by 0 gives infinities, as with plain numbers.
+---Dividing by 0 results in infinities, as with plain numbers.
 ---@param v Vector2 the vector
 ---@param divisor number the divisor of every field
 ---@return Vector2 the divided vector
@@ -268,7 +268,7 @@ function Vector2.divide(v, divisor)
   return V2(v._x / divisor, v._y / divisor)
 end
 
----Returns the products of the fields, pair by pair.
+---Returns the products of the fields of two vectors, element by element.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
 ---@return Vector2 the products
@@ -278,7 +278,7 @@ function Vector2.multiply_elements(a, b)
   return V2(a._x * b._x, a._y * b._y)
 end
 
----Returns the quotients of the fields, pair by pair.
+---Returns the quotients of the fields of two vectors, element by element.
 ---@param a Vector2 the dividends
 ---@param b Vector2 the divisors
 ---@return Vector2 the quotients
@@ -299,7 +299,7 @@ function Vector2.dot(a, b)
   return a._x * b._x + a._y * b._y
 end
 
----Returns the z of the cross product: positive when b lies counterclockwise of a.
+---Returns the z component of the cross product: positive if b is counterclockwise of a.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
 ---@return number a.x * b.y - a.y * b.x
@@ -317,7 +317,7 @@ function Vector2.length(v)
   return sqrt(v._x * v._x + v._y * v._y)
 end
 
----Returns the squared length, which is cheaper where lengths are only compared.
+---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector2 the vector to measure
 ---@return number squared length
 function Vector2.length_squared(v)
@@ -336,7 +336,7 @@ function Vector2.distance(a, b)
   return sqrt(x * x + y * y)
 end
 
----Returns the squared distance, which is cheaper where distances are only compared.
+---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector2 the first point
 ---@param b Vector2 the second point
 ---@return number squared distance
@@ -359,7 +359,7 @@ function Vector2.normalize(v)
 end
 
 ---Splits a vector into its direction and its length.
----The zero vector gives zero and 0.
+---The zero vector results in zero and 0.
 ---@param v Vector2 the vector
 ---@return Vector2 the unit vector, or zero
 ---@return number its length
@@ -370,11 +370,11 @@ function Vector2.direction_length(v)
   return V2(v._x / length, v._y / length), length
 end
 
----Returns the point that lies at t between two vectors.
----t is not clamped: below 0 and above 1 it goes on along the same line.
+---Interpolates linearly between two vectors.
+---t is not clamped: values below 0 and above 1 extrapolate along the same line.
 ---@param a Vector2 the result for t = 0
 ---@param b Vector2 the result for t = 1
----@param t number how far from a to b
+---@param t number the interpolation factor
 ---@return Vector2 a + (b - a) * t
 function Vector2.lerp(a, b, t)
   if not istype(V2, a) then bad_argument("Vector2.lerp", 1, "a", "Vector2", a) end
@@ -385,7 +385,7 @@ function Vector2.lerp(a, b, t)
   return V2(x, y)
 end
 
----Returns the smaller of the fields, pair by pair.
+---Returns the smaller fields of two vectors, element by element.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
 ---@return Vector2 the smaller fields
@@ -395,7 +395,7 @@ function Vector2.min(a, b)
   return V2(min(a._x, b._x), min(a._y, b._y))
 end
 
----Returns the larger of the fields, pair by pair.
+---Returns the larger fields of two vectors, element by element.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
 ---@return Vector2 the larger fields
@@ -405,7 +405,7 @@ function Vector2.max(a, b)
   return V2(max(a._x, b._x), max(a._y, b._y))
 end
 
----Returns the vector with every field made positive.
+---Returns the absolute values of the fields.
 ---@param v Vector2 the vector
 ---@return Vector2 the absolute values
 function Vector2.abs(v)
@@ -413,7 +413,7 @@ function Vector2.abs(v)
   return V2(abs(v._x), abs(v._y))
 end
 
----Tells whether two vectors have exactly the same fields; `a == b` is the same.
+---Returns true if two vectors have exactly the same fields; `a == b` is the same.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
 ---@return boolean true when all fields are equal
@@ -423,11 +423,11 @@ function Vector2.equal(a, b)
   return a._x == b._x and a._y == b._y
 end
 
----Tells whether two vectors differ by no more than a tolerance in every field.
+---Returns true if two vectors differ by no more than a tolerance in every field.
 ---@param a Vector2 the first vector
 ---@param b Vector2 the second vector
----@param tolerance? number the largest difference allowed; 0.0001 when left out
----@return boolean true when all fields are that close
+---@param tolerance? number the largest difference allowed; 0.0001 by default
+---@return boolean true when all fields are within the tolerance
 function Vector2.almost_equal(a, b, tolerance)
   if not istype(V2, a) then bad_argument("Vector2.almost_equal", 1, "a", "Vector2", a) end
   if not istype(V2, b) then bad_argument("Vector2.almost_equal", 2, "b", "Vector2", b) end
@@ -439,18 +439,18 @@ function Vector2.almost_equal(a, b, tolerance)
     and abs(a._y - b._y) <= tolerance
 end
 
----Tells whether all fields are finite: no NaN and no infinity.
+---Returns true if all fields are finite: no NaN and no infinity.
 ---@param v Vector2 the vector
 ---@return boolean true when every field is finite
 function Vector2.is_valid(v)
   if not istype(V2, v) then bad_argument("Vector2.is_valid", 1, "v", "Vector2", v) end
-  -- x - x is 0 for finite numbers and NaN for the others.
+  -- x - x is 0 for finite numbers and NaN for others.
   return v._x - v._x == 0 and v._y - v._y == 0
 end
 
 ---Returns the angle from one vector to another, positive counterclockwise.
----@param a Vector2 where the angle starts
----@param b Vector2 where it ends
+---@param a Vector2 the vector from which the angle starts
+---@param b Vector2 the vector at which the angle ends
 ---@return number radians from -pi to pi; 0 when a vector is zero
 function Vector2.angle(a, b)
   if not istype(V2, a) then bad_argument("Vector2.angle", 1, "a", "Vector2", a) end
@@ -468,10 +468,10 @@ function Vector2.from_angle(angle)
   return V2(cos(angle), sin(angle))
 end
 
----Returns a vector turned counterclockwise.
----@param v Vector2 the vector to turn
+---Returns a vector rotated counterclockwise.
+---@param v Vector2 the vector to rotate
 ---@param angle number radians
----@return Vector2 the turned vector
+---@return Vector2 the rotated vector
 function Vector2.rotate(v, angle)
   if not istype(V2, v) then bad_argument("Vector2.rotate", 1, "v", "Vector2", v) end
   if type(angle) ~= "number" then bad_argument("Vector2.rotate", 2, "angle", "number", angle) end
@@ -479,10 +479,10 @@ function Vector2.rotate(v, angle)
   return V2(v._x * c - v._y * s, v._x * s + v._y * c)
 end
 
----Returns the part of a vector that lies along another one; zero when that one is zero.
+---Returns the projection of a vector onto another one, or zero if the other one is zero.
 ---@param v Vector2 the vector to project
 ---@param onto Vector2 the direction; its length does not matter
----@return Vector2 the part of v along onto
+---@return Vector2 the component of v along onto
 function Vector2.project(v, onto)
   if not istype(V2, v) then bad_argument("Vector2.project", 1, "v", "Vector2", v) end
   if not istype(V2, onto) then bad_argument("Vector2.project", 2, "onto", "Vector2", onto) end
@@ -492,10 +492,10 @@ function Vector2.project(v, onto)
   return V2(onto._x * t, onto._y * t)
 end
 
----Returns a vector mirrored at a surface, as a ball bounces off a wall.
----@param v Vector2 the vector that arrives
----@param normal Vector2 the direction of the surface, of length 1
----@return Vector2 the vector that leaves
+---Returns a vector reflected at a surface, as a ball bounces off a wall.
+---@param v Vector2 the incoming vector
+---@param normal Vector2 the surface normal, of length 1
+---@return Vector2 the reflected vector
 function Vector2.reflect(v, normal)
   if not istype(V2, v) then bad_argument("Vector2.reflect", 1, "v", "Vector2", v) end
   if not istype(V2, normal) then bad_argument("Vector2.reflect", 2, "normal", "Vector2", normal) end
@@ -521,10 +521,10 @@ function Vector2.clamp_length(v, max_length)
   return V2(v._x * scale, v._y * scale)
 end
 
----Returns a point moved towards a target by at most a distance, never past it.
----@param from Vector2 where to start
+---Returns a point moved towards a target by at most a distance, without overshooting.
+---@param from Vector2 the start point
 ---@param to Vector2 the target
----@param max_distance number how far to go, 0 or more
+---@param max_distance number maximum distance, 0 or more
 ---@return Vector2 the new point
 function Vector2.move_towards(from, to, max_distance)
   if not istype(V2, from) then bad_argument("Vector2.move_towards", 1, "from", "Vector2", from) end

@@ -1,6 +1,6 @@
 -- Vector3: an immutable triple of 32-bit floats, its operators and functions.
--- Directions, angles and movement are in vector3_space.lua; what the value types share is in
--- vector.lua; boxes that hold one are in boxes.lua.
+-- Directions, angles and movement are in vector3_space.lua; functions shared by the value types are
+-- in vector.lua; mutable boxes are in boxes.lua.
 local core = ...
 
 local ffi, bad_argument, values = core.ffi, core.bad_argument, core.values
@@ -10,9 +10,9 @@ local istype = ffi.istype
 
 ---@module Vector3
 ---A point, a direction or a size in space: X is right, Y is forward, Z is up.
----A Vector3 never changes: every operation returns a new one, and values may be stored anywhere.
+---A Vector3 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.
----Arguments left out at the end are 0. NaN and infinity are allowed: see `Vector3.is_valid`.
+---Omitted trailing arguments are 0. NaN and infinity are allowed: see `Vector3.is_valid`.
 ---@example
 ---   local position, velocity = Vector3(0, 0, 1), Vector3(0, 2, 0)
 ---   position = position + velocity * 0.5
@@ -20,9 +20,9 @@ local istype = ffi.istype
 ---   print(Vector3.distance(position, Vector3.zero()))
 
 ---@class (exact) Vector3
----@field x number the x part, rounded to a 32-bit float
----@field y number the y part, rounded to a 32-bit float
----@field z number the z part, rounded to a 32-bit float
+---@field x number the x component, rounded to a 32-bit float
+---@field y number the y component, rounded to a 32-bit float
+---@field z number the z component, rounded to a 32-bit float
 ---@overload fun(x?: number, y?: number, z?: number): Vector3
 ---@operator add(Vector3): Vector3
 ---@operator sub(Vector3): Vector3
@@ -44,8 +44,8 @@ local WITH = {
   [3] = "Vector3.with_z(v, value)",
 }
 
--- Trailing arguments may be left out and are 0; an argument that is given must be a number, so that
--- a misspelt field (nil) is not taken for 0.
+-- Constructs a vector with argument checks. Omitted trailing arguments are 0. Passed arguments must
+-- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local given = { ... }
   for i = 1, min(3, select("#", ...)) do
@@ -82,7 +82,7 @@ end
 
 meta.__tostring = function(v) return values.text("Vector3", v._x, v._y, v._z) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Lua calls this for any two operands: nil and numbers must compare as different and not raise.
 meta.__eq = function(a, b)
   if istype(V3, a) and istype(V3, b) then
     return a._x == b._x and a._y == b._y and a._z == b._z
@@ -169,7 +169,7 @@ function Vector3.z(v)
   return v._z
 end
 
----Returns a field by its number; `v[i]` is the same.
+---Returns a field by its index; `v[i]` is the same.
 ---@param v Vector3 the vector
 ---@param i integer 1 to 3
 ---@return number the field
@@ -191,7 +191,7 @@ function Vector3.to_elements(v)
   return v._x, v._y, v._z
 end
 
----Returns the fields as a list, for data that is written out.
+---Returns the fields as a list, for serialization.
 ---@param v Vector3 the vector
 ---@return number[] the fields in order
 function Vector3.as_table(v)
@@ -207,7 +207,7 @@ function Vector3.to_string(v)
   return meta.__tostring(v)
 end
 
----Returns a copy of the vector with another x.
+---Returns a copy of the vector with a different x.
 ---@param v Vector3 the vector
 ---@param x number the new x
 ---@return Vector3 the changed copy
@@ -217,7 +217,7 @@ function Vector3.with_x(v, x)
   return V3(x, v._y, v._z)
 end
 
----Returns a copy of the vector with another y.
+---Returns a copy of the vector with a different y.
 ---@param v Vector3 the vector
 ---@param y number the new y
 ---@return Vector3 the changed copy
@@ -227,7 +227,7 @@ function Vector3.with_y(v, y)
   return V3(v._x, y, v._z)
 end
 
----Returns a copy of the vector with another z.
+---Returns a copy of the vector with a different z.
 ---@param v Vector3 the vector
 ---@param z number the new z
 ---@return Vector3 the changed copy
@@ -237,7 +237,7 @@ function Vector3.with_z(v, z)
   return V3(v._x, v._y, z)
 end
 
----Returns a copy of the vector with one field replaced, by its number.
+---Returns a copy of the vector with one field replaced, by its index.
 ---@param v Vector3 the vector
 ---@param i integer 1 to 3
 ---@param value number the new value of that field
@@ -284,7 +284,7 @@ function Vector3.multiply(v, scale)
 end
 
 ---Returns the vector divided by a number; `v / divisor` is the same.
----Dividing by 0 gives infinities, as with plain numbers.
+---Dividing by 0 results in infinities, as with plain numbers.
 ---@param v Vector3 the vector
 ---@param divisor number the divisor of every field
 ---@return Vector3 the divided vector
@@ -296,7 +296,7 @@ function Vector3.divide(v, divisor)
   return V3(v._x / divisor, v._y / divisor, v._z / divisor)
 end
 
----Returns the products of the fields, pair by pair.
+---Returns the products of the fields of two vectors, element by element.
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 the products
@@ -306,7 +306,7 @@ function Vector3.multiply_elements(a, b)
   return V3(a._x * b._x, a._y * b._y, a._z * b._z)
 end
 
----Returns the quotients of the fields, pair by pair.
+---Returns the quotients of the fields of two vectors, element by element.
 ---@param a Vector3 the dividends
 ---@param b Vector3 the divisors
 ---@return Vector3 the quotients
@@ -327,7 +327,7 @@ function Vector3.dot(a, b)
   return a._x * b._x + a._y * b._y + a._z * b._z
 end
 
----Returns the cross product, which is at right angles to both vectors (right-hand rule).
+---Returns the cross product, which is perpendicular to both vectors (right-hand rule).
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 a × b
@@ -349,7 +349,7 @@ function Vector3.length(v)
   return sqrt(v._x * v._x + v._y * v._y + v._z * v._z)
 end
 
----Returns the squared length, which is cheaper where lengths are only compared.
+---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector3 the vector to measure
 ---@return number squared length
 function Vector3.length_squared(v)
@@ -368,7 +368,7 @@ function Vector3.distance(a, b)
   return sqrt(x * x + y * y + z * z)
 end
 
----Returns the squared distance, which is cheaper where distances are only compared.
+---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector3 the first point
 ---@param b Vector3 the second point
 ---@return number squared distance
@@ -391,7 +391,7 @@ function Vector3.normalize(v)
 end
 
 ---Splits a vector into its direction and its length.
----The zero vector gives zero and 0.
+---The zero vector results in zero and 0.
 ---@param v Vector3 the vector
 ---@return Vector3 the unit vector, or zero
 ---@return number its length
@@ -402,11 +402,11 @@ function Vector3.direction_length(v)
   return V3(v._x / length, v._y / length, v._z / length), length
 end
 
----Returns the point that lies at t between two vectors.
----t is not clamped: below 0 and above 1 it goes on along the same line.
+---Interpolates linearly between two vectors.
+---t is not clamped: values below 0 and above 1 extrapolate along the same line.
 ---@param a Vector3 the result for t = 0
 ---@param b Vector3 the result for t = 1
----@param t number how far from a to b
+---@param t number the interpolation factor
 ---@return Vector3 a + (b - a) * t
 function Vector3.lerp(a, b, t)
   if not istype(V3, a) then bad_argument("Vector3.lerp", 1, "a", "Vector3", a) end
@@ -418,7 +418,7 @@ function Vector3.lerp(a, b, t)
   return V3(x, y, z)
 end
 
----Returns the smaller of the fields, pair by pair.
+---Returns the smaller fields of two vectors, element by element.
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 the smaller fields
@@ -428,7 +428,7 @@ function Vector3.min(a, b)
   return V3(min(a._x, b._x), min(a._y, b._y), min(a._z, b._z))
 end
 
----Returns the larger of the fields, pair by pair.
+---Returns the larger fields of two vectors, element by element.
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return Vector3 the larger fields
@@ -438,7 +438,7 @@ function Vector3.max(a, b)
   return V3(max(a._x, b._x), max(a._y, b._y), max(a._z, b._z))
 end
 
----Returns the vector with every field made positive.
+---Returns the absolute values of the fields.
 ---@param v Vector3 the vector
 ---@return Vector3 the absolute values
 function Vector3.abs(v)
@@ -446,7 +446,7 @@ function Vector3.abs(v)
   return V3(abs(v._x), abs(v._y), abs(v._z))
 end
 
----Tells whether two vectors have exactly the same fields; `a == b` is the same.
+---Returns true if two vectors have exactly the same fields; `a == b` is the same.
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
 ---@return boolean true when all fields are equal
@@ -456,11 +456,11 @@ function Vector3.equal(a, b)
   return a._x == b._x and a._y == b._y and a._z == b._z
 end
 
----Tells whether two vectors differ by no more than a tolerance in every field.
+---Returns true if two vectors differ by no more than a tolerance in every field.
 ---@param a Vector3 the first vector
 ---@param b Vector3 the second vector
----@param tolerance? number the largest difference allowed; 0.0001 when left out
----@return boolean true when all fields are that close
+---@param tolerance? number the largest difference allowed; 0.0001 by default
+---@return boolean true when all fields are within the tolerance
 function Vector3.almost_equal(a, b, tolerance)
   if not istype(V3, a) then bad_argument("Vector3.almost_equal", 1, "a", "Vector3", a) end
   if not istype(V3, b) then bad_argument("Vector3.almost_equal", 2, "b", "Vector3", b) end
@@ -473,11 +473,11 @@ function Vector3.almost_equal(a, b, tolerance)
     and abs(a._z - b._z) <= tolerance
 end
 
----Tells whether all fields are finite: no NaN and no infinity.
+---Returns true if all fields are finite: no NaN and no infinity.
 ---@param v Vector3 the vector
 ---@return boolean true when every field is finite
 function Vector3.is_valid(v)
   if not istype(V3, v) then bad_argument("Vector3.is_valid", 1, "v", "Vector3", v) end
-  -- x - x is 0 for finite numbers and NaN for the others.
+  -- x - x is 0 for finite numbers and NaN for others.
   return v._x - v._x == 0 and v._y - v._y == 0 and v._z - v._z == 0
 end

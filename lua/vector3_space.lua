@@ -1,5 +1,5 @@
--- Vector3 in space: named directions, angles, turning, bouncing and moving.
--- The type, its operators and its arithmetic live in vector3.lua.
+-- Vector3 in space: named directions, angles, rotation, reflection and movement.
+-- The type, its operators and its arithmetic are in vector3.lua.
 local core = ...
 
 local bad_argument = core.bad_argument
@@ -47,7 +47,7 @@ function Vector3.down()
   return V3(0, 0, -1)
 end
 
----Returns the unit vector along one axis, by its number: right, forward, up.
+---Returns the unit vector along one axis, by its index: right, forward, up.
 ---@param i integer 1 for X, 2 for Y, 3 for Z
 ---@return Vector3 the direction
 function Vector3.base(i)
@@ -64,18 +64,19 @@ end
 function Vector3.angle(a, b)
   if not istype(V3, a) then bad_argument("Vector3.angle", 1, "a", "Vector3", a) end
   if not istype(V3, b) then bad_argument("Vector3.angle", 2, "b", "Vector3", b) end
-  -- atan2 stays accurate near 0 and pi, where the arc cosine of the dot product does not.
+  -- atan2 stays accurate near 0 and pi, unlike the arc cosine of the dot product.
   local x, y = a._y * b._z - a._z * b._y, a._z * b._x - a._x * b._z
   local z = a._x * b._y - a._y * b._x
   return atan2(sqrt(x * x + y * y + z * z), a._x * b._x + a._y * b._y + a._z * b._z)
 end
 
----Returns a vector turned about an axis, counterclockwise seen against the axis (right-hand rule).
----An axis of length 0 turns nothing. Source: Rodrigues' rotation formula.
----@param v Vector3 the vector to turn
+---Returns a vector rotated about an axis, counterclockwise when looking against the axis
+---(right-hand rule). An axis of length 0 results in no rotation. Source: Rodrigues' rotation
+---formula.
+---@param v Vector3 the vector to rotate
 ---@param axis Vector3 the axis; its length does not matter
 ---@param angle number radians
----@return Vector3 the turned vector
+---@return Vector3 the rotated vector
 function Vector3.rotate(v, axis, angle)
   if not istype(V3, v) then bad_argument("Vector3.rotate", 1, "v", "Vector3", v) end
   if not istype(V3, axis) then bad_argument("Vector3.rotate", 2, "axis", "Vector3", axis) end
@@ -92,7 +93,8 @@ function Vector3.rotate(v, axis, angle)
   )
 end
 
----Returns the vector laid on the ground: the same x and y, and z = 0. It is not normalized.
+---Returns the vector projected onto the horizontal plane: the same x and y, and z = 0. The result
+---is not normalized.
 ---@param v Vector3 the vector
 ---@return Vector3 the flat vector
 function Vector3.flat(v)
@@ -100,7 +102,7 @@ function Vector3.flat(v)
   return V3(v._x, v._y, 0)
 end
 
----Returns two unit vectors that form a right-handed set of axes with a third: x, y and z.
+---Returns two unit vectors, x and y, that form a right-handed orthonormal basis with a z axis.
 ---For the zero vector they are right and forward. Source: Duff et al., "Building an Orthonormal
 ---Basis, Revisited", JCGT 6(1), 2017.
 ---@param z_axis Vector3 the direction of the third axis; its length does not matter
@@ -119,10 +121,10 @@ function Vector3.make_axes(z_axis)
   return V3(1 + sign * x * x * a, sign * b, -sign * x), V3(b, sign + y * y * a, -y)
 end
 
----Returns the part of a vector that lies along another one; zero when that one is zero.
+---Returns the projection of a vector onto another one, or zero if the other one is zero.
 ---@param v Vector3 the vector to project
 ---@param onto Vector3 the direction; its length does not matter
----@return Vector3 the part of v along onto
+---@return Vector3 the component of v along onto
 function Vector3.project(v, onto)
   if not istype(V3, v) then bad_argument("Vector3.project", 1, "v", "Vector3", v) end
   if not istype(V3, onto) then bad_argument("Vector3.project", 2, "onto", "Vector3", onto) end
@@ -132,10 +134,10 @@ function Vector3.project(v, onto)
   return V3(onto._x * t, onto._y * t, onto._z * t)
 end
 
----Returns a vector mirrored at a surface, as a ball bounces off a wall.
----@param v Vector3 the vector that arrives
----@param normal Vector3 the direction of the surface, of length 1
----@return Vector3 the vector that leaves
+---Returns a vector reflected at a surface, as a ball bounces off a wall.
+---@param v Vector3 the incoming vector
+---@param normal Vector3 the surface normal, of length 1
+---@return Vector3 the reflected vector
 function Vector3.reflect(v, normal)
   if not istype(V3, v) then bad_argument("Vector3.reflect", 1, "v", "Vector3", v) end
   if not istype(V3, normal) then bad_argument("Vector3.reflect", 2, "normal", "Vector3", normal) end
@@ -161,10 +163,10 @@ function Vector3.clamp_length(v, max_length)
   return V3(v._x * scale, v._y * scale, v._z * scale)
 end
 
----Returns a point moved towards a target by at most a distance, never past it.
----@param from Vector3 where to start
+---Returns a point moved towards a target by at most a distance, without overshooting.
+---@param from Vector3 the start point
 ---@param to Vector3 the target
----@param max_distance number how far to go, 0 or more
+---@param max_distance number maximum distance, 0 or more
 ---@return Vector3 the new point
 function Vector3.move_towards(from, to, max_distance)
   if not istype(V3, from) then bad_argument("Vector3.move_towards", 1, "from", "Vector3", from) end

@@ -1,5 +1,5 @@
 -- Vector4: four immutable 32-bit floats, its operators and functions.
--- What the value types share is in vector.lua; boxes that hold one are in boxes.lua.
+-- Functions shared by the value types are in vector.lua; mutable boxes are in boxes.lua.
 local core = ...
 
 local ffi, bad_argument, values = core.ffi, core.bad_argument, core.values
@@ -8,20 +8,20 @@ local abs, min, max, sqrt = math.abs, math.min, math.max, math.sqrt
 local istype = ffi.istype
 
 ---@module Vector4
----Four numbers, as shaders and materials take them.
----A Vector4 never changes: every operation returns a new one, and values may be stored anywhere.
+---Four numbers, as used by shaders and materials.
+---A Vector4 never changes: every operation returns a new one, and values can be stored anywhere.
 ---Fields are 32-bit floats, so 0.1 comes back as 0.10000000149; `tostring` prints the short form.
----Arguments left out at the end are 0. NaN and infinity are allowed: see `Vector4.is_valid`.
+---Omitted trailing arguments are 0. NaN and infinity are allowed: see `Vector4.is_valid`.
 ---@example
 ---   local tint = Vector4(1, 0.5, 0.25, 1)
 ---   assert(Vector4.with_w(tint, 0).w == 0)
 ---   print(Vector4.lerp(Vector4.zero(), tint, 0.5))
 
 ---@class (exact) Vector4
----@field x number the x part, rounded to a 32-bit float
----@field y number the y part, rounded to a 32-bit float
----@field z number the z part, rounded to a 32-bit float
----@field w number the w part, rounded to a 32-bit float
+---@field x number the x component, rounded to a 32-bit float
+---@field y number the y component, rounded to a 32-bit float
+---@field z number the z component, rounded to a 32-bit float
+---@field w number the w component, rounded to a 32-bit float
 ---@overload fun(x?: number, y?: number, z?: number, w?: number): Vector4
 ---@operator add(Vector4): Vector4
 ---@operator sub(Vector4): Vector4
@@ -45,8 +45,8 @@ local WITH = {
   [4] = "Vector4.with_w(v, value)",
 }
 
--- Trailing arguments may be left out and are 0; an argument that is given must be a number, so that
--- a misspelt field (nil) is not taken for 0.
+-- Constructs a vector with argument checks. Omitted trailing arguments are 0. Passed arguments must
+-- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local given = { ... }
   for i = 1, min(4, select("#", ...)) do
@@ -83,7 +83,7 @@ end
 
 meta.__tostring = function(v) return values.text("Vector4", v._x, v._y, v._z, v._w) end
 
--- Called for any two operands: nil and numbers must compare as different, not raise.
+-- Lua calls this for any two operands: nil and numbers must compare as different and not raise.
 meta.__eq = function(a, b)
   if istype(V4, a) and istype(V4, b) then
     return a._x == b._x and a._y == b._y and a._z == b._z and a._w == b._w
@@ -178,7 +178,7 @@ function Vector4.w(v)
   return v._w
 end
 
----Returns a field by its number; `v[i]` is the same.
+---Returns a field by its index; `v[i]` is the same.
 ---@param v Vector4 the vector
 ---@param i integer 1 to 4
 ---@return number the field
@@ -202,7 +202,7 @@ function Vector4.to_elements(v)
   return v._x, v._y, v._z, v._w
 end
 
----Returns the fields as a list, for data that is written out.
+---Returns the fields as a list, for serialization.
 ---@param v Vector4 the vector
 ---@return number[] the fields in order
 function Vector4.as_table(v)
@@ -218,7 +218,7 @@ function Vector4.to_string(v)
   return meta.__tostring(v)
 end
 
----Returns a copy of the vector with another x.
+---Returns a copy of the vector with a different x.
 ---@param v Vector4 the vector
 ---@param x number the new x
 ---@return Vector4 the changed copy
@@ -228,7 +228,7 @@ function Vector4.with_x(v, x)
   return V4(x, v._y, v._z, v._w)
 end
 
----Returns a copy of the vector with another y.
+---Returns a copy of the vector with a different y.
 ---@param v Vector4 the vector
 ---@param y number the new y
 ---@return Vector4 the changed copy
@@ -238,7 +238,7 @@ function Vector4.with_y(v, y)
   return V4(v._x, y, v._z, v._w)
 end
 
----Returns a copy of the vector with another z.
+---Returns a copy of the vector with a different z.
 ---@param v Vector4 the vector
 ---@param z number the new z
 ---@return Vector4 the changed copy
@@ -248,7 +248,7 @@ function Vector4.with_z(v, z)
   return V4(v._x, v._y, z, v._w)
 end
 
----Returns a copy of the vector with another w.
+---Returns a copy of the vector with a different w.
 ---@param v Vector4 the vector
 ---@param w number the new w
 ---@return Vector4 the changed copy
@@ -258,7 +258,7 @@ function Vector4.with_w(v, w)
   return V4(v._x, v._y, v._z, w)
 end
 
----Returns a copy of the vector with one field replaced, by its number.
+---Returns a copy of the vector with one field replaced, by its index.
 ---@param v Vector4 the vector
 ---@param i integer 1 to 4
 ---@param value number the new value of that field
@@ -306,7 +306,7 @@ function Vector4.multiply(v, scale)
 end
 
 ---Returns the vector divided by a number; `v / divisor` is the same.
----Dividing by 0 gives infinities, as with plain numbers.
+---Dividing by 0 results in infinities, as with plain numbers.
 ---@param v Vector4 the vector
 ---@param divisor number the divisor of every field
 ---@return Vector4 the divided vector
@@ -318,7 +318,7 @@ function Vector4.divide(v, divisor)
   return V4(v._x / divisor, v._y / divisor, v._z / divisor, v._w / divisor)
 end
 
----Returns the products of the fields, pair by pair.
+---Returns the products of the fields of two vectors, element by element.
 ---@param a Vector4 the first vector
 ---@param b Vector4 the second vector
 ---@return Vector4 the products
@@ -328,7 +328,7 @@ function Vector4.multiply_elements(a, b)
   return V4(a._x * b._x, a._y * b._y, a._z * b._z, a._w * b._w)
 end
 
----Returns the quotients of the fields, pair by pair.
+---Returns the quotients of the fields of two vectors, element by element.
 ---@param a Vector4 the dividends
 ---@param b Vector4 the divisors
 ---@return Vector4 the quotients
@@ -357,7 +357,7 @@ function Vector4.length(v)
   return sqrt(v._x * v._x + v._y * v._y + v._z * v._z + v._w * v._w)
 end
 
----Returns the squared length, which is cheaper where lengths are only compared.
+---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector4 the vector to measure
 ---@return number squared length
 function Vector4.length_squared(v)
@@ -379,7 +379,7 @@ function Vector4.distance(a, b)
   return sqrt(x * x + y * y + z * z + w * w)
 end
 
----Returns the squared distance, which is cheaper where distances are only compared.
+---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector4 the first point
 ---@param b Vector4 the second point
 ---@return number squared distance
@@ -405,7 +405,7 @@ function Vector4.normalize(v)
 end
 
 ---Splits a vector into its direction and its length.
----The zero vector gives zero and 0.
+---The zero vector results in zero and 0.
 ---@param v Vector4 the vector
 ---@return Vector4 the unit vector, or zero
 ---@return number its length
@@ -416,11 +416,11 @@ function Vector4.direction_length(v)
   return V4(v._x / length, v._y / length, v._z / length, v._w / length), length
 end
 
----Returns the point that lies at t between two vectors.
----t is not clamped: below 0 and above 1 it goes on along the same line.
+---Interpolates linearly between two vectors.
+---t is not clamped: values below 0 and above 1 extrapolate along the same line.
 ---@param a Vector4 the result for t = 0
 ---@param b Vector4 the result for t = 1
----@param t number how far from a to b
+---@param t number the interpolation factor
 ---@return Vector4 a + (b - a) * t
 function Vector4.lerp(a, b, t)
   if not istype(V4, a) then bad_argument("Vector4.lerp", 1, "a", "Vector4", a) end
@@ -433,7 +433,7 @@ function Vector4.lerp(a, b, t)
   return V4(x, y, z, w)
 end
 
----Returns the smaller of the fields, pair by pair.
+---Returns the smaller fields of two vectors, element by element.
 ---@param a Vector4 the first vector
 ---@param b Vector4 the second vector
 ---@return Vector4 the smaller fields
@@ -443,7 +443,7 @@ function Vector4.min(a, b)
   return V4(min(a._x, b._x), min(a._y, b._y), min(a._z, b._z), min(a._w, b._w))
 end
 
----Returns the larger of the fields, pair by pair.
+---Returns the larger fields of two vectors, element by element.
 ---@param a Vector4 the first vector
 ---@param b Vector4 the second vector
 ---@return Vector4 the larger fields
@@ -453,7 +453,7 @@ function Vector4.max(a, b)
   return V4(max(a._x, b._x), max(a._y, b._y), max(a._z, b._z), max(a._w, b._w))
 end
 
----Returns the vector with every field made positive.
+---Returns the absolute values of the fields.
 ---@param v Vector4 the vector
 ---@return Vector4 the absolute values
 function Vector4.abs(v)
@@ -461,7 +461,7 @@ function Vector4.abs(v)
   return V4(abs(v._x), abs(v._y), abs(v._z), abs(v._w))
 end
 
----Tells whether two vectors have exactly the same fields; `a == b` is the same.
+---Returns true if two vectors have exactly the same fields; `a == b` is the same.
 ---@param a Vector4 the first vector
 ---@param b Vector4 the second vector
 ---@return boolean true when all fields are equal
@@ -471,11 +471,11 @@ function Vector4.equal(a, b)
   return a._x == b._x and a._y == b._y and a._z == b._z and a._w == b._w
 end
 
----Tells whether two vectors differ by no more than a tolerance in every field.
+---Returns true if two vectors differ by no more than a tolerance in every field.
 ---@param a Vector4 the first vector
 ---@param b Vector4 the second vector
----@param tolerance? number the largest difference allowed; 0.0001 when left out
----@return boolean true when all fields are that close
+---@param tolerance? number the largest difference allowed; 0.0001 by default
+---@return boolean true when all fields are within the tolerance
 function Vector4.almost_equal(a, b, tolerance)
   if not istype(V4, a) then bad_argument("Vector4.almost_equal", 1, "a", "Vector4", a) end
   if not istype(V4, b) then bad_argument("Vector4.almost_equal", 2, "b", "Vector4", b) end
@@ -489,19 +489,19 @@ function Vector4.almost_equal(a, b, tolerance)
     and abs(a._w - b._w) <= tolerance
 end
 
----Tells whether all fields are finite: no NaN and no infinity.
+---Returns true if all fields are finite: no NaN and no infinity.
 ---@param v Vector4 the vector
 ---@return boolean true when every field is finite
 function Vector4.is_valid(v)
   if not istype(V4, v) then bad_argument("Vector4.is_valid", 1, "v", "Vector4", v) end
-  -- x - x is 0 for finite numbers and NaN for the others.
+  -- x - x is 0 for finite numbers and NaN for others.
   return v._x - v._x == 0 and v._y - v._y == 0 and v._z - v._z == 0 and v._w - v._w == 0
 end
 
----Returns the part of a vector that lies along another one; zero when that one is zero.
+---Returns the projection of a vector onto another one, or zero if the other one is zero.
 ---@param v Vector4 the vector to project
 ---@param onto Vector4 the direction; its length does not matter
----@return Vector4 the part of v along onto
+---@return Vector4 the component of v along onto
 function Vector4.project(v, onto)
   if not istype(V4, v) then bad_argument("Vector4.project", 1, "v", "Vector4", v) end
   if not istype(V4, onto) then bad_argument("Vector4.project", 2, "onto", "Vector4", onto) end
@@ -511,10 +511,10 @@ function Vector4.project(v, onto)
   return V4(onto._x * t, onto._y * t, onto._z * t, onto._w * t)
 end
 
----Returns a vector mirrored at a surface, as a ball bounces off a wall.
----@param v Vector4 the vector that arrives
----@param normal Vector4 the direction of the surface, of length 1
----@return Vector4 the vector that leaves
+---Returns a vector reflected at a surface, as a ball bounces off a wall.
+---@param v Vector4 the incoming vector
+---@param normal Vector4 the surface normal, of length 1
+---@return Vector4 the reflected vector
 function Vector4.reflect(v, normal)
   if not istype(V4, v) then bad_argument("Vector4.reflect", 1, "v", "Vector4", v) end
   if not istype(V4, normal) then bad_argument("Vector4.reflect", 2, "normal", "Vector4", normal) end
@@ -540,10 +540,10 @@ function Vector4.clamp_length(v, max_length)
   return V4(v._x * scale, v._y * scale, v._z * scale, v._w * scale)
 end
 
----Returns a point moved towards a target by at most a distance, never past it.
----@param from Vector4 where to start
+---Returns a point moved towards a target by at most a distance, without overshooting.
+---@param from Vector4 the start point
 ---@param to Vector4 the target
----@param max_distance number how far to go, 0 or more
+---@param max_distance number maximum distance, 0 or more
 ---@return Vector4 the new point
 function Vector4.move_towards(from, to, max_distance)
   if not istype(V4, from) then bad_argument("Vector4.move_towards", 1, "from", "Vector4", from) end

@@ -1,5 +1,5 @@
--- Workers, from inside: what a module that runs in one can use, and how it is run. What the game
--- calls is native.
+-- The environment inside workers: the modules available to a worker's module, and its execution.
+-- The functions that the game calls are native.
 local core = ...
 
 local type, tostring, pairs = type, tostring, pairs
@@ -9,7 +9,7 @@ local globals = core.globals
 
 local Worker = core.module("Worker")
 
--- Modules that a worker has whole: values and data alone.
+-- Modules that are fully available in a worker, because they contain only values and data.
 local whole = {}
 for name in ([[
   Color Float32Array IdString32 IdString64 Json Math Matrix4x4 Matrix4x4Box Quaternion QuaternionBox
@@ -18,7 +18,8 @@ for name in ([[
   whole[name] = true
 end
 
--- What it has of others: reading what the game was given, and speaking with the game.
+-- Functions of other modules that are available in a worker: they read the game's settings and
+-- data, and exchange messages with the game.
 local some = {
   Application = [[
     argv build build_identifier can_get data delta_time frame_index platform process_id
@@ -30,7 +31,7 @@ local some = {
 }
 
 local function refuse(name)
-  raise(format("%s cannot be used in a worker, which has values and data alone: send what it takes "
+  raise(format("%s cannot be used in a worker, which has only values and data: send what it needs "
     .. "to the game (Worker.send(Worker.parent(), …)), and call it there", name))
 end
 
@@ -57,9 +58,9 @@ local function opened_in_part(name, module, list)
   return part
 end
 
--- Takes everything away that a worker cannot have. Runs last, when all of the API is known.
+-- Removes everything that is not available in a worker. Runs last, when the whole API is loaded.
 function core.close_off()
-  -- A worker goes on with the code that it began with.
+  -- A worker keeps the code that it started with.
   core.reloader.recording = false
   for name, value in pairs(core.api) do
     if not whole[name] then
@@ -78,8 +79,8 @@ function core.close_off()
   end
 end
 
--- Runs a worker's module, which must return the function that does the work. Gives words where the
--- worker failed without an error of the module's own.
+-- Runs a worker's module, which must return the function to execute. Returns a message if the
+-- worker failed without an error of the module itself.
 function core.run_worker(name)
   local work = core.require(name)
   if type(work) ~= "function" then

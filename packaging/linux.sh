@@ -3,7 +3,7 @@
 #
 #   packaging/linux.sh GAME_FOLDER OUT_FILE [ENGINE]
 #
-# ENGINE is the executable to use, target/release/engine of this project if left out.
+# ENGINE is the executable to use, target/dist/engine of this project if left out.
 set -euo pipefail
 
 if (($# < 2 || $# > 3)); then
@@ -12,9 +12,9 @@ if (($# < 2 || $# > 3)); then
 fi
 game=$1
 out=$2
-engine=${3:-$(dirname "$0")/../target/release/engine}
+engine=${3:-$(dirname "$0")/../target/dist/engine}
 if [[ ! -x $engine ]]; then
-  echo "there is no engine at $engine: run \`cargo build --release\`, or name one:" >&2
+  echo "there is no engine at $engine: run \`cargo build --profile dist\`, or name one:" >&2
   echo "  $0 $game $out ENGINE" >&2
   exit 1
 fi

@@ -1,5 +1,5 @@
-// The connection to the game: questions with their answers, and what streams tell. Knows no
-// elements.
+// The connection to the game: requests with their answers, and messages of streams. Independent of
+// the DOM.
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
@@ -43,7 +43,8 @@ export class Connection {
     else asked.resolve(message);
   }
 
-  // Asks the game: a promise of the answer. An answer that is an error rejects it.
+  // Sends a request to the game. Returns a promise of the answer, which is rejected if the answer
+  // is an error.
   ask(type, fields = {}) {
     if (this.socket.readyState !== WebSocket.OPEN) {
       return Promise.reject(new Error("the game does not answer"));
@@ -54,7 +55,7 @@ export class Connection {
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
 
-  // Hears messages of a type: those of streams, `open` and `closed`.
+  // Registers a listener for messages of a type: those of streams, `open` and `closed`.
   on(type, listener) {
     if (!this.listeners.has(type)) this.listeners.set(type, []);
     this.listeners.get(type).push(listener);
@@ -62,7 +63,7 @@ export class Connection {
 
   tell(type, message) {
     for (const listener of this.listeners.get(type) ?? []) {
-      // What a game sends may have a type that means something else here.
+      // A message of the game may have a type that has another meaning here.
       try {
         listener(message);
       } catch (error) {

@@ -1,5 +1,4 @@
-// The log, and lines of Lua that run in the game, with their history and the words that a name can
-// go on with.
+// The log, and a console for lines of Lua that run in the game, with history and completion.
 
 import { make, say } from "./dom.js";
 
@@ -106,7 +105,7 @@ export function openConsole(panel, connection) {
     try {
       const answer = await connection.ask("eval", { text });
       for (const value of answer.values) add("answer", value);
-      // What was logged meanwhile comes by the log's stream.
+      // Lines that were logged meanwhile arrive in the log's stream.
       if (answer.values.length === 0 && answer.logged.length === 0) add("dim", "done");
     } catch (error) {
       add("error", error.report ?? error.message);
@@ -120,7 +119,7 @@ export function openConsole(panel, connection) {
     put(to === 0 ? typed : history[history.length - to]);
   };
 
-  // The words that a name can go on with.
+  // Completion of the name at the cursor.
   let start = "";
   let chosen = 0;
   const hide = () => {

@@ -1,6 +1,6 @@
-// Making elements and small things around them. Knows nothing of the game.
+// Helpers for DOM elements and number formats. Independent of the game.
 
-// An element: `make("li", { class: "a", onclick: f }, "text", child, …)`.
+// Creates an element: `make("li", { class: "a", onclick: f }, "text", child, …)`.
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,14 +12,14 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Sets a text only where it is another one, so that nothing is laid out again for nothing.
+// Sets an element's text only if it differs, to avoid needless layouts.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-// A number for people: few digits, no more than it needs.
+// Formats a number for people, with few digits.
 export function short(value) {
   if (value == null || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
@@ -29,7 +29,7 @@ export function short(value) {
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
 
-// Bytes for people.
+// Formats a byte count for people.
 export function bytes(value) {
   if (value == null) return "–";
   const units = ["B", "KiB", "MiB", "GiB"];
@@ -41,7 +41,7 @@ export function bytes(value) {
   return `${at === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[at]}`;
 }
 
-// Rows of a list that the arrow keys walk through: one of them can be reached with Tab.
+// Makes rows of a list navigable with the arrow keys. One of the rows can be reached with Tab.
 export function walkable(list, selector, choose) {
   const rows = () => [...list.querySelectorAll(selector)];
   list.addEventListener("keydown", (event) => {
@@ -63,18 +63,18 @@ export function walkable(list, selector, choose) {
   });
 }
 
-// Calls `draw` at most 30 times a second, and only after `ask` was called.
+// Returns a function `ask` that schedules `draw`, at most 30 times a second.
 export function drawn(draw) {
   const every = 1000 / 30;
   let asked = false;
   let due = 0;
   const turn = (now) => {
-    // Displays differ: every second picture of most of them.
+    // Display rates differ: on most displays this skips every second frame.
     if (now < due - 4) {
       requestAnimationFrame(turn);
       return;
     }
-    // One that came late is made up for by the next.
+    // After a late frame, the next one comes earlier.
     due = Math.max(due + every, now - every);
     asked = false;
     draw(now);

@@ -1,5 +1,4 @@
-// Curves of numbers, a frame each: the time steps, and whatever counters somebody wants to see; and
-// the table of all counters.
+// Graphs of values per frame (time steps and selected counters), and the table of all counters.
 
 import { drawn, make, say, short, walkable } from "./dom.js";
 
@@ -15,14 +14,14 @@ const COLORS = [
   "#9aa7ff",
 ];
 
-// Values by frame: the last FRAMES of them.
+// The values of the last FRAMES frames.
 class Series {
   constructor(count) {
     this.frames = [];
     this.values = Array.from({ length: count }, () => []);
   }
 
-  // `columns` end with the frame `newest`.
+  // Appends columns of values, which end with the frame `newest`.
   add(newest, columns) {
     const first = newest - columns[0].length + 1;
     const known = this.frames.at(-1) ?? -Infinity;
@@ -43,8 +42,8 @@ class Series {
   }
 }
 
-// The range of values: from 0, or below, to the greatest; where a few stand out far above all
-// others, as the first frames of a game do, it is theirs that are cut off.
+// Returns the range of values: from 0, or the smallest value if negative, to the largest value. If
+// a few values are far above all others, such as the first frames of a game, those are cut off.
 function range(low, high, all) {
   const least = Math.min(0, low ?? 0);
   if (high == null || !(high > least)) return [least, least + 1];
@@ -54,7 +53,7 @@ function range(low, high, all) {
   return [least, most];
 }
 
-// Numbers beside a curve, which has little room for them: 2.98M.
+// Number format next to a curve, where space is limited: 2.98M.
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 3 });
 const FONT = "11px ui-monospace, monospace";
 
@@ -95,7 +94,7 @@ function plot(target, names, height, fromZero) {
   );
 }
 
-// How often the newest value is written, in milliseconds.
+// Minimum time between updates of the newest value's text, in milliseconds.
 const SAID = 150;
 
 // A graph with its name and newest value.
@@ -110,7 +109,8 @@ export class Graph {
     this.body = make("div", {});
     this.element = make(
       "div",
-      // Its head is the rest of it: what is drawn never moves what stands around it.
+      // The heading takes the remaining height, so that drawing never moves the elements around the
+      // graph.
       { class: "graph", style: `height: ${this.height + 28}px` },
       make("h2", { title }, ...this.title(title, names), this.value),
       this.body,
@@ -126,7 +126,7 @@ export class Graph {
     }
   }
 
-  // Several curves are told apart by the colours of their names.
+  // Several curves are distinguished by the colors of their names.
   title(title, names) {
     if (names.length === 1) return [make("span", {}, title)];
     const name = (word, at) => make("span", { style: `color: ${COLORS[at]}` }, word);
@@ -137,7 +137,7 @@ export class Graph {
     this.series.add(newest, columns);
   }
 
-  // What is scrolled out of sight is not drawn.
+  // Stops drawing while the graph is scrolled out of view.
   watch(root) {
     this.seen = false;
     this.watcher = new IntersectionObserver(
@@ -154,7 +154,7 @@ export class Graph {
     if (this.seen === false) return;
     if (!this.plot) {
       this.plot = plot(this.body, this.names, this.height, this.fromZero);
-      // To ask for the width at every drawing would cost a layout each time.
+      // Reading the width at every drawing would cost a layout each time.
       this.sized = new ResizeObserver(() => {
         const width = this.body.clientWidth;
         if (width && width !== this.plot?.width) this.plot.setSize({ width, height: this.height });
@@ -162,7 +162,7 @@ export class Graph {
       this.sized.observe(this.body);
     }
     this.plot.setData([this.series.frames, ...this.series.values]);
-    // Nobody reads thirty numbers a second, and each costs a layout.
+    // Thirty updates a second are unreadable, and each costs a layout.
     const now = performance.now();
     if (now < this.said + SAID) return;
     this.said = now;
@@ -179,7 +179,7 @@ export class Graph {
   }
 }
 
-// Follows a stream while its view is shown, also after the game was away.
+// Subscribes to a stream while its view is shown, and again after a reconnection.
 function following(connection, subscribe) {
   let on = false;
   const begin = () => on && subscribe()?.catch(() => {});
@@ -261,7 +261,7 @@ export function openCounters(panel, connection) {
       "div",
       { class: "bar" },
       filter,
-      make("label", { title: "Also counters that were zero all the time" }, zeros, "zeros"),
+      make("label", { title: "Also counters that were always zero" }, zeros, "zeros"),
       rate,
       none,
     ),
@@ -369,7 +369,7 @@ export function openCounters(panel, connection) {
       if (body.firstElementChild && !body.querySelector('[tabindex="0"]'))
         body.firstElementChild.tabIndex = 0;
     } catch {
-      // The connection tells when it ends.
+      // The connection reports its own end.
     } finally {
       asking = false;
     }

@@ -1,5 +1,4 @@
-// The page as a whole: the header, the views and their tabs, keys. What a view shows is in its own
-// file.
+// The page: the header, the views and their tabs, keyboard shortcuts. Each view is in its own file.
 
 import { Connection } from "./connection.js";
 import { openConsole } from "./console.js";
@@ -16,7 +15,7 @@ const connection = new Connection();
 const lua = openConsole(element("console"), connection);
 const picture = openPicture(element("picture"), connection);
 
-// Every view, with the message without which there is none of it.
+// All views, each with the message type that it requires.
 const VIEWS = [
   { name: "Frames", needs: "time_step", open: openSteps },
   { name: "Counters", needs: "counters", open: openCounters },
@@ -129,7 +128,7 @@ async function refresh() {
   try {
     take(await connection.ask("status"));
   } catch {
-    // The connection tells when it ends.
+    // The connection reports its own end.
   }
 }
 
@@ -143,7 +142,7 @@ element("reload").addEventListener("click", async () => {
     const answer = await connection.ask("reload");
     const names = answer.reloaded.length
       ? answer.reloaded.join(", ")
-      : "nothing had changed that was not taken already";
+      : "nothing has changed since the last reload";
     connection.tell("message", { level: "info", message: `reload: ${names}` });
     for (const problem of answer.problems) failed(new Error(problem));
   } catch (error) {
@@ -177,7 +176,7 @@ connection.on("open", async () => {
 connection.on("closed", ({ reason }) => {
   state(reason || "the game has ended", "ended");
   if (document.body.dataset.ready === "true") {
-    const message = "The game has ended. Its next run prints an address of its own.";
+    const message = "The game has ended. Its next run prints a new address.";
     connection.tell("message", { level: "dim", message });
   }
   document.body.dataset.ready = "false";

@@ -1,17 +1,16 @@
-// Who holds how much memory, scripts' variables by their names, and what grew since a moment of
-// one's choice.
+// Memory by owner, scripts' variables by name, and growth since a chosen moment.
 
 import { bytes, make, say } from "./dom.js";
 import { Graph } from "./graphs.js";
 
 const HELD_SHOWN = 100;
-// No owner of the engine's is called so.
+// Prefix that no owner of the engine uses.
 const SCRIPTS = "scripts: ";
 
 export function openMemory(panel, connection) {
-  const mark = make("button", { title: "Remembers what is held now, to see what grew" }, "Mark");
-  // The game waits for the walk: it is made when somebody asks for it.
-  const walk = make("button", { title: "Names what scripts hold now" }, "Look into scripts");
+  const mark = make("button", { title: "Remembers the current memory, to show growth" }, "Mark");
+  // The walk pauses the game, so it only runs on request.
+  const walk = make("button", { title: "Lists memory that scripts hold now" }, "Look into scripts");
   const grown = make("input", { type: "checkbox" });
   const figures = make("span", {
     class: "grow",
@@ -52,7 +51,7 @@ export function openMemory(panel, connection) {
   let since = null;
   const rows = new Map();
 
-  // What scripts hold, as rows below theirs.
+  // Memory held by scripts, as rows below the row of scripts.
   const below = () =>
     held.slice(0, HELD_SHOWN).map((one) => ({
       name: one.name,
@@ -83,10 +82,10 @@ export function openMemory(panel, connection) {
       .reduce((total, row) => total + row.bytes, 0);
     const most = `${bytes(sum)}, scripts at most ${bytes(answer.scripts_most)}`;
     const frames = since == null ? "" : `, mark: frame ${since}`;
-    const counted = answer.counts ? most : `${most}; this run does not count what Rust holds`;
+    const counted = answer.counts ? most : `${most}; this run does not count Rust's memory`;
     say(figures, counted + frames);
     say(walk, since == null ? "Look into scripts" : "What grew in scripts?");
-    // By the seconds that somebody looks.
+    // The time axis is the seconds that the view has been open.
     told = Math.max(told + 1, Math.round((performance.now() - began) / 500));
     graph.add(told / 2, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
     graph.draw();
@@ -117,7 +116,7 @@ export function openMemory(panel, connection) {
         known = { line, bar, cells };
         rows.set(row.path, known);
       }
-      // Only what stands elsewhere is moved.
+      // Only moves rows whose position changed.
       const next = last ? last.nextElementSibling : body.firstElementChild;
       if (next !== known.line) body.insertBefore(known.line, next);
       last = known.line;
@@ -149,13 +148,13 @@ export function openMemory(panel, connection) {
       }
       draw(answer);
     } catch (error) {
-      // Where the connection has ended, it tells; a walk may take too long.
+      // The connection reports its own end; a walk may also time out.
       if (fields) connection.tell("message", { level: "error", message: error.message });
     } finally {
       asking = false;
     }
   };
-  // A look may be under way: what was clicked is not forgotten.
+  // If a request is in progress, the clicked one is sent after it.
   const surely = (fields) => (asking ? setTimeout(() => surely(fields), 50) : look(fields));
   mark.addEventListener("click", () => surely({ mark: true }));
   walk.addEventListener("click", () => surely({ walk: true }));

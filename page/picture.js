@@ -1,5 +1,5 @@
-// What is seen in the game, as often as the browser takes it, and the game's keys and mouse from
-// here.
+// The game's image, as often as the browser can receive it, and keyboard and mouse input for the
+// game.
 
 import { make } from "./dom.js";
 
@@ -10,7 +10,7 @@ export function openPicture(panel, connection) {
   const control = make("input", { type: "checkbox" });
   const save = make("button", {}, "Save picture");
   const figures = make("span", { class: "grow" });
-  const canvas = make("canvas", { tabindex: "0", "aria-label": "What is seen in the game" });
+  const canvas = make("canvas", { tabindex: "0", "aria-label": "The game's picture" });
   const note = make("div", { class: "note", hidden: true });
   panel.append(
     make(
@@ -42,7 +42,7 @@ export function openPicture(panel, connection) {
     connection.ask(...message).catch(() => {});
   };
   live.addEventListener("change", follow);
-  // A connection that was lost is another one when it is there again, and follows nothing yet.
+  // A restored connection is a new one, without subscriptions.
   connection.on("open", follow);
   let resizing = 0;
   new ResizeObserver(() => {
@@ -53,7 +53,7 @@ export function openPicture(panel, connection) {
   const context = canvas.getContext("2d", { alpha: false });
   let busy = false;
   connection.on("picture", async (message) => {
-    // One at a time: a slow browser shows fewer of them.
+    // One image at a time: a slow browser shows fewer of them.
     if (busy) return;
     busy = true;
     try {
@@ -82,7 +82,8 @@ export function openPicture(panel, connection) {
     }
   });
 
-  // What is held down in the game: whatever takes the keyboard away lets go of it.
+  // Keys and buttons that are held down in the game. They are released when the page loses the
+  // keyboard focus.
   const held = new Map();
   const send = (fields) => connection.ask("input", fields).catch(() => {});
   const hold = (device, button) => {
@@ -103,7 +104,7 @@ export function openPicture(panel, connection) {
       return;
     }
     event.preventDefault();
-    // By its place on the keyboard, as the game's own window has it.
+    // Identified by the physical key, as in the game's own window.
     if (!event.repeat && event.code) hold("keyboard", event.code);
     if (event.key.length === 1 && !event.ctrlKey) send({ device: "keyboard", text: event.key });
   });
@@ -114,8 +115,8 @@ export function openPicture(panel, connection) {
     else releaseAll();
   });
 
-  // Where the mouse is in the game: logical pixels from the lower left corner. The picture stands in
-  // the middle of the canvas, as large as it fits.
+  // Returns the mouse position in the game: logical pixels from the lower left corner. The image is
+  // centered in the canvas, as large as it fits.
   let size = [0, 0];
   const place = (event) => {
     const { width, height } = canvas.getBoundingClientRect();

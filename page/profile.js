@@ -1,5 +1,5 @@
-// Frames as bars, one of them as a flame of scopes on each thread, and a table: of all scopes, or
-// of where scripts were met.
+// Frames as bars, one of them as a flame graph of scopes on each thread, and a table: of all
+// scopes, or of the sampled locations of scripts.
 
 import { drawn, make, say, short } from "./dom.js";
 import { openSamples } from "./samples.js";
@@ -9,7 +9,7 @@ const BAR_HEIGHT = 84;
 const ROW = 19;
 const NAME = 14;
 
-// One colour for each name, the same in every run.
+// Returns a color for a name, the same in every run.
 function color(name) {
   let hash = 0;
   for (const letter of name) hash = (hash * 31 + letter.codePointAt(0)) >>> 0;
@@ -73,7 +73,7 @@ export function openProfile(panel, connection) {
     make("div", { class: "flame" }, flame),
     make("div", { class: "scroll" }, table, samples.element),
   );
-  // It stands beside the mouse, wherever that is.
+  // The tooltip follows the mouse across the whole page.
   document.body.append(tip);
 
   let entered = false;
@@ -87,8 +87,8 @@ export function openProfile(panel, connection) {
 
   const drawBars = () => {
     const [context, width] = sized(bars, BAR_HEIGHT);
-    // The slowest of them fits, and a frame of a display where they come near it. A few that are
-    // far slower than all others are cut off.
+    // The scale fits the slowest frame, and one display frame if the frames come close to it. A few
+    // frames that are far slower than all others are cut off.
     const sorted = frames.map((frame) => frame.seconds).sort((a, b) => a - b);
     const usual = sorted[Math.floor(sorted.length * 0.97)] ?? 0;
     const worst = sorted.at(-1) ?? 0;
@@ -147,7 +147,7 @@ export function openProfile(panel, connection) {
     const [context, width] = sized(flame, Math.max(60, height));
     boxes = [];
     if (!frame) return;
-    // What another thread does meanwhile may reach far beyond the frame on both sides.
+    // Scopes of other threads may extend far beyond the frame on both sides.
     const whole = Math.max(frame.seconds, 1e-6) * 1.02;
     let y = 4;
     context.textBaseline = "middle";
@@ -224,7 +224,7 @@ export function openProfile(panel, connection) {
     if (hold.checked) return;
     names = message.names;
     threads = message.threads;
-    // The numbers of names and threads are those of one message.
+    // Name and thread indices are only valid within one message.
     for (const frame of message.frames) [frame.names, frame.threads] = [names, threads];
     const newest = frames.at(-1)?.index ?? 0;
     const begunAnew = message.frames.length > 0 && message.frames.at(-1).index < newest;

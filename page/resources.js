@@ -1,4 +1,4 @@
-// Resources: all of them, and one with those that it names and that name it.
+// Resources: a list of all of them, and one resource with its references in both directions.
 
 import { bytes, make, say, walkable } from "./dom.js";
 
@@ -91,7 +91,7 @@ export function openResources(panel, connection) {
       show();
       if (focused) body.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
     } catch {
-      // The connection tells when it ends.
+      // The connection reports its own end.
     }
   };
 
@@ -109,7 +109,8 @@ export function openResources(panel, connection) {
   };
   walkable(body, "tr", (row) => look(row.dataset.name));
 
-  // Those that name it on the left, those that it names on the right, with lines between.
+  // Draws resources that refer to this one on the left, and its own references on the right, with
+  // lines between them.
   const draw = (one) => {
     const link = (name) =>
       make("li", {}, make("button", { onclick: () => look(name), title: name }, name));

@@ -1,5 +1,5 @@
-// Where scripts were met when they were asked: a table by script, function or line, in the place of
-// the one of scopes. They are asked while it is shown.
+// The view of the sampling profiler: a table by script, function or line, which replaces the table
+// of scopes. Scripts are sampled while the table is shown.
 
 import { bytes, make, say } from "./dom.js";
 
@@ -14,7 +14,7 @@ const HEADS = ["", "time %", "samples", "allocated", "engine calls"];
 export function openSamples(connection, scopes) {
   const choice = make(
     "select",
-    { "aria-label": "What the table is of", title: "What the table is of" },
+    { "aria-label": "Content of the table", title: "Content of the table" },
     ...CHOICES.map(([value, words]) => make("option", { value }, words)),
   );
   const body = make("tbody", {});
@@ -22,7 +22,7 @@ export function openSamples(connection, scopes) {
   const rest = HEADS.slice(1).map((word) => make("th", { class: "number" }, word));
   const head = make("thead", {}, make("tr", {}, first, ...rest));
   const table = make("table", {}, head, body);
-  const nothing = make("p", { class: "note" }, "No script was met yet: they take little time.");
+  const nothing = make("p", { class: "note" }, "No samples of scripts yet: they take little time.");
   const whole = make("div", { hidden: true }, table, nothing);
 
   let entered = false;
@@ -58,13 +58,13 @@ export function openSamples(connection, scopes) {
       asks = true;
       if (on()) draw(answer);
     } catch {
-      // The connection tells when it ends.
+      // The connection reports its own end.
     } finally {
       waiting = false;
     }
   };
   const end = () => {
-    // Where the whole run is sampled, it goes on.
+    // If the whole run is sampled, sampling continues.
     if (asks) connection.ask("sampling", { on: false }).catch(() => {});
     asks = false;
   };

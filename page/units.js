@@ -1,8 +1,8 @@
-// Worlds and units, and one unit from inside, with values as they are now.
+// Worlds and units, and the details of one unit with live values.
 
 import { make, say, short, walkable } from "./dom.js";
 
-// Places to the millimetre: what is less is only noise to read.
+// Formats positions to the millimetre, because further digits are noise.
 const vector = (numbers) => numbers.map((number) => short(Number(number.toFixed(3)))).join(", ");
 
 export function openUnits(panel, connection) {
@@ -34,7 +34,7 @@ export function openUnits(panel, connection) {
   };
   walkable(tree, "li[data-unit]", choose);
 
-  // Children follow the unit that they hang on.
+  // Orders units so that children follow their parent.
   const ordered = (units) => {
     const known = new Set(units.map((unit) => unit.unit));
     const below = new Map();
@@ -129,7 +129,7 @@ export function openUnits(panel, connection) {
         if (first) first.tabIndex = 0;
       }
     } catch {
-      // The connection tells when it ends.
+      // The connection reports its own end.
     } finally {
       asking = false;
     }
@@ -160,7 +160,7 @@ export function openUnits(panel, connection) {
     }
   };
 
-  // What Unit.inspect says beside the nodes, which stand above it.
+  // Returns the output of Unit.inspect without the nodes, which are shown above it.
   const beside = (text) => {
     let inNodes = false;
     return text
@@ -173,7 +173,7 @@ export function openUnits(panel, connection) {
       .join("\n");
   };
 
-  // The table is made once for a unit; then only what changed is written.
+  // Draws a unit. The table is created once per unit; later only changed texts are written.
   const draw = (unit) => {
     const now = `${unit.unit}:${unit.nodes.length}:${unit.components.length}`;
     if (now !== shape) {

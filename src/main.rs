@@ -1,13 +1,13 @@
-//! The executable: an allocator and a command line.
+//! The executable: a global allocator and the command line.
 
-use engine::foundation::memory::{Counting, note_installed};
-use engine::system::platform::broker::end as end_broker;
+use engine::foundation::memory::{CountingAllocator, mark_installed};
+use engine::platform::broker::end as end_broker;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() {
-    note_installed();
+    mark_installed();
     let code = engine::cli::main();
     end_broker();
     std::process::exit(code);

@@ -1,10 +1,10 @@
-//! Every function that games can call is called by a Lua suite: in its checked form, in its fast
-//! form where it has one, and into an error where it takes arguments.
+//! Checks that a Lua suite calls every API function: in its checked form, in its fast form if it
+//! has one, and with an error if it takes arguments.
 
-use engine::foundation::sjson::{self, Tree};
+use engine::foundation::sjson::{self, SjsonTree};
 use std::process::Command;
 
-/// Functions that take any value and so have no error to be met.
+/// Functions that accept any value and so cannot raise an error.
 const TAKES_ANYTHING: [&str; 2] = ["Script.type_name", "class.of"];
 
 struct Function {
@@ -17,25 +17,25 @@ struct Function {
     errors: f64,
 }
 
-fn field<'a>(tree: &'a Tree, name: &str) -> &'a Tree {
-    let Tree::Object(entries) = tree else { panic!("no object: {tree:?}") };
+fn field<'a>(tree: &'a SjsonTree, name: &str) -> &'a SjsonTree {
+    let SjsonTree::Object(entries) = tree else { panic!("no object: {tree:?}") };
     let found = entries.iter().find(|(key, _)| key == name);
     &found.unwrap_or_else(|| panic!("no field '{name}' in {tree:?}")).1
 }
 
-fn function(tree: &Tree) -> Function {
+fn function(tree: &SjsonTree) -> Function {
     let text = |name: &str| match field(tree, name) {
-        Tree::String(text) => text.clone(),
+        SjsonTree::String(text) => text.clone(),
         other => panic!("'{name}' is {other:?}"),
     };
     let number = |name: &str| match field(tree, name) {
-        Tree::Number(number) => *number,
+        SjsonTree::Number(number) => *number,
         other => panic!("'{name}' is {other:?}"),
     };
     Function {
         name: text("name"),
         row: text("kind") == "row",
-        hot: *field(tree, "hot") == Tree::Bool(true),
+        hot: *field(tree, "hot") == SjsonTree::Bool(true),
         parameters: number("parameters"),
         calls: number("calls"),
         fast_calls: number("fast_calls"),
@@ -56,11 +56,13 @@ fn functions() -> Vec<Function> {
     let text = std::fs::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     let tree = sjson::parse_bytes(&text).unwrap().to_tree();
-    let Tree::Array(functions) = field(&tree, "functions") else { panic!("no list: {tree:?}") };
+    let SjsonTree::Array(functions) = field(&tree, "functions") else {
+        panic!("no list: {tree:?}")
+    };
     functions.iter().map(function).collect()
 }
 
-/// The names for which something does not hold.
+/// Returns the names of the functions for which `missing` is true.
 fn names(all: &[Function], missing: impl Fn(&Function) -> bool) -> Vec<&str> {
     all.iter().filter(|f| missing(f)).map(|f| f.name.as_str()).collect()
 }

@@ -1,6 +1,6 @@
-//! Bad input, as a person meets it: games that fail, run away, pry at the sandbox, and what stands
-//! around a game. Each is played by the built engine in a folder of its own, and each test holds
-//! the words on the terminal and the exit code.
+//! Tests of bad input from the user's view: games that fail, run endlessly or probe the sandbox,
+//! and bad files around a game. The built engine plays each game in its own folder. Each test
+//! checks the messages on the terminal and the exit code.
 
 #[path = "bad_input/bounds.rs"]
 mod bounds;
@@ -33,20 +33,20 @@ mod written;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A game in a folder of its own, with an empty folder for its saves.
+/// A game in its own folder, with an empty folder for its saves.
 struct Game {
     folder: PathBuf,
     saves: PathBuf,
 }
 
-/// What a run left: standard output, standard error, exit code.
+/// Result of a run: standard output, standard error, exit code.
 struct Ended {
     out: String,
     err: String,
     code: Option<i32>,
 }
 
-/// A scratch folder for tests, emptied. No two tests use one name.
+/// Creates an empty scratch folder. No two tests use the same name.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -61,7 +61,7 @@ impl Game {
         game.with("main.lua", main)
     }
 
-    /// Adds a file, by its path in the game's folder.
+    /// Adds a file by its path relative to the game's folder.
     fn with(self, path: &str, text: impl AsRef<[u8]>) -> Game {
         let path = self.folder.join(path);
         std::fs::create_dir_all(path.parent().expect("it is in the game's folder")).unwrap();
@@ -78,7 +78,7 @@ impl Game {
         command
     }
 
-    /// Plays two frames headless, or as the arguments say.
+    /// Plays two frames headless, unless the arguments change this.
     fn play(&self, arguments: &[&str]) -> Ended {
         let arguments = [&["--headless", "--frames", "2"], arguments].concat();
         ended(self.command(&arguments).output().expect("the engine starts"))
@@ -90,7 +90,7 @@ fn ended(output: std::process::Output) -> Ended {
     Ended { out: text(&output.stdout), err: text(&output.stderr), code: output.status.code() }
 }
 
-/// A game fails with exactly these lines on standard error, and exit code 1.
+/// Checks that a game fails with exactly these lines on standard error, and exit code 1.
 #[track_caller]
 fn fails(name: &str, main: &str, wanted: &str) {
     let ended = Game::new(name, main).play(&[]);
@@ -98,7 +98,8 @@ fn fails(name: &str, main: &str, wanted: &str) {
     assert_eq!(ended.code, Some(1), "{name}");
 }
 
-/// A game with settings fails with exit code 1, and these words in this order on standard error.
+/// Checks that a game with settings fails with exit code 1, and with these texts in this order on
+/// standard error.
 #[track_caller]
 fn fails_saying(name: &str, settings: &str, main: &str, wanted: &[&str]) -> String {
     let game = Game::new(name, main).with("settings.sjson", settings);
@@ -111,14 +112,14 @@ fn fails_saying(name: &str, settings: &str, main: &str, wanted: &[&str]) -> Stri
 #[track_caller]
 fn in_order(text: &str, wanted: &[&str]) {
     let mut rest = text;
-    for words in wanted {
-        let at = rest.find(words);
-        let at = at.unwrap_or_else(|| panic!("'{words}' is not (in this order) in:\n{text}"));
-        rest = &rest[at + words.len()..];
+    for part in wanted {
+        let at = rest.find(part);
+        let at = at.unwrap_or_else(|| panic!("'{part}' is not (in this order) in:\n{text}"));
+        rest = &rest[at + part.len()..];
     }
 }
 
-/// A game prints exactly these lines and ends well.
+/// Checks that a game prints exactly these lines and ends successfully.
 #[track_caller]
 fn prints(name: &str, main: &str, wanted: &str) {
     let ended = Game::new(name, main).play(&[]);

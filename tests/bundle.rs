@@ -1,5 +1,5 @@
-//! Bundles, as someone meets them who ships a game: that it plays as the folder does, what is in
-//! the file, what is said of one that is damaged, and the executable that a bundle was appended to.
+//! Tests of bundles from the view of someone who ships a game: a bundle plays as the folder does,
+//! its content, the messages about a damaged one, and an executable with an appended bundle.
 
 #[path = "bundle/damage.rs"]
 mod damage;
@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of the test's own, removed at its end. Games save below it.
+/// The test's own folder, removed on drop. Games save below it.
 struct Scratch(PathBuf);
 
 impl Scratch {
-    /// With these files in its folder `game`.
+    /// Creates the folder, with these files in its subfolder `game`.
     fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
         let folder =
             std::env::temp_dir().join(format!("engine-bundle-{}-{name}", std::process::id()));
@@ -56,14 +56,14 @@ impl Scratch {
         self.run(env!("CARGO_BIN_EXE_engine"), &arguments)
     }
 
-    /// Makes `game.bundle` of the folder.
+    /// Compiles the folder into `game.bundle`.
     fn bundle(&self) -> PathBuf {
-        let made = self.engine("compile game --bundle --out game.bundle");
-        assert_eq!(made.code, 0, "{}{}", made.out, made.err);
+        let compiled = self.engine("compile game --bundle --out game.bundle");
+        assert_eq!(compiled.code, 0, "{}{}", compiled.out, compiled.err);
         self.path("game.bundle")
     }
 
-    /// The crash reports that were written, in a text.
+    /// Returns the text of all crash reports that were written.
     fn reports(&self) -> String {
         let games = fs::read_dir(self.path("saves")).into_iter().flatten().flatten();
         let files = games.flat_map(|game| fs::read_dir(game.path()).unwrap().flatten());
@@ -107,8 +107,8 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// What a game can ask of its resources, and what differs between a folder and a bundle if anything
-/// does: modules, variants, packages, settings, words of errors.
+/// Game that queries its resources in every way that could differ between a folder and a bundle:
+/// modules, variants, packages, settings, error messages.
 const GAME: &[(&str, &str)] = &[
     ("settings.sjson", "version = \"2.1\"\nlinux = { user_settings = { volume = 0.5 } }"),
     (
@@ -182,8 +182,8 @@ fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
         scratch.save(path, &text);
     }
     scratch.bundle();
-    let told = "reloaded greeting.lua: 1 function\ngreeting.lua\t1\n";
-    let wanted = format!("{told}bonjour\n{told}hello\nhello\n");
+    let reload_lines = "reloaded greeting.lua: 1 function\ngreeting.lua\t1\n";
+    let wanted = format!("{reload_lines}bonjour\n{reload_lines}hello\nhello\n");
     scratch.engine("run game --headless --frames 3").check(0, &wanted, "");
     scratch.engine("run game.bundle --headless --frames 3").check(0, &wanted, "");
 }
@@ -212,12 +212,12 @@ fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let made = scratch.run(&script, &["game", "out/play", env!("CARGO_BIN_EXE_engine")]);
-    assert_eq!(made.code, 0, "{}{}", made.out, made.err);
-    assert!(made.out.contains("out/play: "), "{}", made.out);
+    let compiled = scratch.run(&script, &["game", "out/play", env!("CARGO_BIN_EXE_engine")]);
+    assert_eq!(compiled.code, 0, "{}{}", compiled.out, compiled.err);
+    assert!(compiled.out.contains("out/play: "), "{}", compiled.out);
     let played = scratch.run(scratch.path("out/play"), &["--help", "x"]);
     assert_eq!((played.code, &*played.out), (7, "release\t--help\tx\n"), "{}", played.err);
-    // The folder is not needed, and nothing of it is looked for in the caller's.
+    // The folder is not needed, and the bundle does not read files of the working directory.
     fs::remove_dir_all(scratch.path("game")).unwrap();
     fs::write(scratch.path("main.lua"), "print 'not this'").unwrap();
     assert_eq!(scratch.run(scratch.path("out/play"), &[""; 0]).out, "release\n");
@@ -234,11 +234,11 @@ fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
 fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
     let scratch = Scratch::new("names", GAME);
     let bytes = fs::read(scratch.bundle()).unwrap();
-    // The script itself has the names as strings.
+    // The script itself contains the names as strings.
     let main = GAME[1].1.as_bytes();
     let at = bytes.windows(main.len()).position(|window| window == main).unwrap();
     let rest = [&bytes[..at], &bytes[at + main.len()..]].concat();
-    // The settings are in it, and have keys of their own: `textures`.
+    // The bundle contains the settings, which have their own keys: `textures`.
     for name in ["secret", "level", ".text", "text\0", "hidden_key = "] {
         assert!(!contains(&rest, name), "{name}");
     }
@@ -272,9 +272,9 @@ fn an_error_in_a_released_game_is_one_line_and_a_report() {
     assert!(lines.next().unwrap().starts_with("error: the report is in "), "{}", ended.err);
     assert_eq!(lines.next(), None);
     let report = scratch.reports();
-    for words in ["Game:  1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
-        let words = words.replace("linux", std::env::consts::OS);
-        assert!(report.contains(&words), "no '{words}' in:\n{report}");
+    for part in ["Game:  1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
+        let part = part.replace("linux", std::env::consts::OS);
+        assert!(report.contains(&part), "no '{part}' in:\n{report}");
     }
 }
 
@@ -287,7 +287,7 @@ fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
     scratch.bundle();
     let ended = scratch.engine("run game.bundle --headless --frames 2");
     assert_eq!(ended.code, 1);
-    // Owners are not counted here.
+    // Owners are not counted in a release.
     let full = "not enough memory: the engine holds all of its 32 MiB: release some of it, or raise \
                 limits.engine_memory_mib in settings.sjson";
     assert!(ended.err.contains(full), "{}", ended.err);
@@ -296,9 +296,9 @@ fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
 #[test]
 fn a_game_with_errors_or_without_a_start_is_not_bundled() {
     let scratch = Scratch::new("errors", &[("main.lua", ""), ("a.config", "x = [")]);
-    let made = scratch.engine("compile game --bundle --out game.bundle");
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(
-        (made.code, &*made.out),
+        (compiled.code, &*compiled.out),
         (
             1,
             "2 variants of 2 resources for linux: 2 new, 0 removed\n"
@@ -308,19 +308,27 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
                 .as_str()
         )
     );
-    assert!(made.err.starts_with("error: a.config:1:5: list is not closed"), "{}", made.err);
-    assert!(made.err.ends_with("1 could not be compiled; no bundle was made\n"), "{}", made.err);
+    assert!(
+        compiled.err.starts_with("error: a.config:1:5: list is not closed"),
+        "{}",
+        compiled.err
+    );
+    assert!(
+        compiled.err.ends_with("1 could not be compiled; no bundle was made\n"),
+        "{}",
+        compiled.err
+    );
     assert!(!scratch.path("game.bundle").exists());
     let scratch = Scratch::new("no-start", &[("man.lua", "")]);
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    assert_eq!(made.code, 1);
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(compiled.code, 1);
     let wanted = "error: 'game' has no main.lua, did you mean 'man'?\nA game is";
-    assert!(made.err.starts_with(wanted), "{}", made.err);
+    assert!(compiled.err.starts_with(wanted), "{}", compiled.err);
     let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    let words = "error: p.package: there is no text 'no' (its file would end in .text, .txt or .md, \
-                 and its name has no ending)\n";
-    made.check(1, &made.out, words);
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    let message = "error: p.package: there is no text 'no' (its file would end in .text, .txt or \
+                 .md, and its name has no ending)\n";
+    compiled.check(1, &compiled.out, message);
 }
 
 #[test]
@@ -329,11 +337,11 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
     let scratch = Scratch::new("platforms", &files);
     scratch.save("a.android.txt", "android");
     fs::create_dir(scratch.path("out")).unwrap();
-    let made = scratch.engine("compile game --bundle --out out --source-platform android");
-    assert_eq!(made.code, 0, "{}", made.err);
+    let compiled = scratch.engine("compile game --bundle --out out --source-platform android");
+    assert_eq!(compiled.code, 0, "{}", compiled.err);
     let here = std::env::consts::OS;
     assert_eq!(
-        made.out,
+        compiled.out,
         format!(
             "2 variants of 2 resources for {here}: 2 new, 0 removed\nout{}game.bundle: 2 KiB for \
              {here}\n",
@@ -341,7 +349,7 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
         )
     );
     scratch.engine("run out/game.bundle --headless --frames 1").check(0, "android\n", "");
-    // A dot in the folder's name is no ending.
+    // A dot in the folder's name is not a file extension.
     copy(&scratch.path("game"), &scratch.path("my.game"));
     assert_eq!(scratch.engine("compile my.game --bundle --out out").code, 0);
     assert!(scratch.path("out/my.game.bundle").is_file());
@@ -349,11 +357,11 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
     scratch.engine("run game.bundle --headless --frames 1").check(0, "plain\n", "");
     let other = if here == "windows" { "linux" } else { "windows" };
     scratch.engine(&format!("compile game --bundle --out game.bundle --platform {other}"));
-    let words = format!(
+    let message = format!(
         "error: the bundle 'game.bundle' cannot be played: it is for {other}, and this is {here}: \
          make it with `--platform {here}`\n"
     );
-    scratch.engine("run game.bundle --headless").check(1, "", &words);
+    scratch.engine("run game.bundle --headless").check(1, "", &message);
 }
 
 #[test]
@@ -374,23 +382,27 @@ fn tests_stay_out_of_a_bundle_unless_the_settings_say_otherwise() {
     let bytes = fs::read(&bundle).unwrap();
     assert!(contains(&bytes, "parts/helper.lua") && !contains(&bytes, "main_test"));
     scratch.engine("run game.bundle --headless").check(0, "true\thelped\ntrue\n", "");
-    // A list of the game's own takes the place of the usual one, and a script that misses one is
-    // warned of.
+    // The game's own list replaces the usual one, and a script that requires an excluded module
+    // causes a warning.
     let exclude = "bundle = { exclude = [\"**/*_test.lua\", \"s*/**\", \"tests/**\", \"notes/**\", \
                    \"parts/*\"] }";
     scratch.save("settings.sjson", exclude);
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    assert_eq!(made.code, 0, "{}{}", made.out, made.err);
-    let words = "warning: main.lua names 'parts/helper', and parts/helper.lua is not in the bundle \
-                 (bundle.exclude in settings.sjson)\n";
-    assert!(made.err.contains(words), "{}", made.err);
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(compiled.code, 0, "{}{}", compiled.out, compiled.err);
+    let message = "warning: main.lua names 'parts/helper', and parts/helper.lua is not in the \
+                 bundle (bundle.exclude in settings.sjson)\n";
+    assert!(compiled.err.contains(message), "{}", compiled.err);
     scratch.engine("run game.bundle --headless").check(0, "false\tfalse\nfalse\n", "");
     scratch.save("settings.sjson", "bundle = { exclude = [] }");
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    assert!(made.code == 1 && made.err.contains("error: main_test.lua:1: "), "{}", made.err);
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    assert!(
+        compiled.code == 1 && compiled.err.contains("error: main_test.lua:1: "),
+        "{}",
+        compiled.err
+    );
     scratch.save("settings.sjson", "bundle = { exclude = [\"/x\"] }");
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    let words = "error: settings.sjson: 'bundle.exclude': '/x' must be a path from the game's \
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    let message = "error: settings.sjson: 'bundle.exclude': '/x' must be a path from the game's \
                  folder, with '/'\n";
-    assert_eq!((made.code, &*made.err), (1, words));
+    assert_eq!((compiled.code, &*compiled.err), (1, message));
 }

@@ -1,10 +1,10 @@
-//! `engine check`, from outside: a game whose units and levels are right, and one with a slip in
-//! each, which are told all at once.
+//! Tests of `engine check` from outside: a game with valid units and levels, and one with an error
+//! in each, which are all reported at once.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A scratch game of these files, and what the command says of it: exit code and all words.
+/// Runs the command on a scratch game of these files. Returns the exit code and all output.
 fn checked(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("engine-check-{}-{name}", std::process::id()));
@@ -20,16 +20,16 @@ fn checked(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
         .output()
         .expect("the engine starts");
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    let words = format!("{out}{err}");
+    let output = format!("{out}{err}");
     std::fs::remove_dir_all(&folder).expect("the scratch folder can be removed");
-    (run.status.code(), words)
+    (run.status.code(), output)
 }
 
 const MAIN: (&str, &str) = ("main.lua", "error('a check does not run the game')");
 
 #[test]
 fn a_game_that_is_right_is_said_to_be() {
-    let (code, words) = checked(
+    let (code, output) = checked(
         "right",
         &[
             MAIN,
@@ -37,13 +37,13 @@ fn a_game_that_is_right_is_said_to_be() {
             ("levels/yard.level", "units = { one = { unit = \"units/barrel\" } }"),
         ],
     );
-    assert_eq!(code, Some(0), "{words}");
-    assert!(words.contains("1 unit, 0 models and 1 level checked, 0 problems"), "{words}");
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("1 unit, 0 models and 1 level checked, 0 problems"), "{output}");
 }
 
 #[test]
 fn every_slip_is_told_at_once() {
-    let (code, words) = checked(
+    let (code, output) = checked(
         "slips",
         &[
             MAIN,
@@ -70,7 +70,7 @@ fn every_slip_is_told_at_once() {
             ),
         ],
     );
-    assert_eq!(code, Some(1), "{words}");
+    assert_eq!(code, Some(1), "{output}");
     for wanted in [
         "units/broken.unit:1: unknown key 'nodees', did you mean 'nodes'?",
         "units/orphan.unit: spawning it:",
@@ -85,15 +85,15 @@ fn every_slip_is_told_at_once() {
          of static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
         "5 units, 1 model and 1 level checked, 8 problems",
         "scripts/loose.lua:1: <name> or '...' expected near 'end'",
-        "2 errors besides, of sources that do not compile and the like: above",
+        "2 errors in addition, such as sources that do not compile: above",
     ] {
-        assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
+        assert!(output.contains(wanted), "'{wanted}' is not in:\n{output}");
     }
 }
 
 #[test]
 fn a_misspelt_function_of_a_component_is_a_fault() {
-    let (code, words) = checked(
+    let (code, output) = checked(
         "misspelt",
         &[
             MAIN,
@@ -106,22 +106,22 @@ fn a_misspelt_function_of_a_component_is_a_fault() {
             ("units/worse.unit", "components = { health = {} }"),
         ],
     );
-    assert_eq!(code, Some(1), "{words}");
-    for told in [
+    assert_eq!(code, Some(1), "{output}");
+    for message in [
         "components/health.lua: the function 'spwaned' is never called by the engine: did you \
          mean 'spawned'?",
         "components/health.lua: the function 'updat' is never called by the engine: did you mean \
          'update'?",
     ] {
-        assert_eq!(words.matches(told).count(), 1, "'{told}' is not once in:\n{words}");
+        assert_eq!(output.matches(message).count(), 1, "'{message}' is not once in:\n{output}");
     }
-    assert!(!words.contains("heal'") && !words.contains("upgrade"), "{words}");
-    assert!(words.contains("2 errors besides"), "{words}");
+    assert!(!output.contains("heal'") && !output.contains("upgrade"), "{output}");
+    assert!(output.contains("2 errors in addition"), "{output}");
 }
 
 #[test]
 fn what_fails_twice_with_the_same_words_is_told_once() {
-    let (code, words) = checked(
+    let (code, output) = checked(
         "once",
         &[
             MAIN,
@@ -141,29 +141,29 @@ fn what_fails_twice_with_the_same_words_is_told_once() {
             ),
         ],
     );
-    assert_eq!(code, Some(1), "{words}");
-    for told in [
+    assert_eq!(code, Some(1), "{output}");
+    for message in [
         "levels/a.level: spawning it: components/broken.lua:1:",
         "levels/a.level: ending its world: components/ends.lua:1: no end",
         "levels/b.level: ending it: components/ends.lua:1: no end",
         "error: compiled.lua:1: this is a compiled chunk: games are text",
         "error: odd.lua:1: this is a compiled chunk: games are text",
         "2 units, 0 models and 2 levels checked, 5 problems",
-        "4 errors besides",
+        "4 errors in addition",
     ] {
-        assert!(words.contains(told), "'{told}' is not in:\n{words}");
+        assert!(output.contains(message), "'{message}' is not in:\n{output}");
     }
-    assert!(!words.contains("error: attempt"), "{words}");
+    assert!(!output.contains("error: attempt"), "{output}");
     for once in ["levels/a.level: spawning", "levels/b.level: "] {
-        assert_eq!(words.matches(once).count(), 1, "{once}: {words}");
+        assert_eq!(output.matches(once).count(), 1, "{once}: {output}");
     }
 }
 
 #[test]
 fn a_folder_without_a_game_is_refused() {
-    let (code, words) = checked("none", &[("readme.txt", "nothing")]);
-    assert_ne!(code, Some(0), "{words}");
-    assert!(words.contains("main.lua"), "{words}");
+    let (code, output) = checked("none", &[("readme.txt", "nothing")]);
+    assert_ne!(code, Some(0), "{output}");
+    assert!(output.contains("main.lua"), "{output}");
 }
 
 #[test]
@@ -175,9 +175,9 @@ fn cameras_that_show_nothing_in_numbers_are_told() {
         ("projection = \"orthographic\" height = 1e-45", "'height' must be"),
     ] {
         let unit = format!("components = {{ eye = {{ component = \"camera\" {fields} }} }}");
-        let (code, words) = checked("eye", &[MAIN, ("units/eye.unit", &unit)]);
-        assert_eq!(code, Some(1), "{words}");
-        assert!(words.contains("0 levels checked, 1 problem\n"), "{words}");
-        assert!(words.contains(wanted), "'{wanted}' is not in:\n{words}");
+        let (code, output) = checked("eye", &[MAIN, ("units/eye.unit", &unit)]);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains("0 levels checked, 1 problem\n"), "{output}");
+        assert!(output.contains(wanted), "'{wanted}' is not in:\n{output}");
     }
 }

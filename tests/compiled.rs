@@ -1,14 +1,14 @@
-//! Compiled data that nobody compiled: of every kind of resource a sample is made that uses what
-//! there is, each number in it is changed to others with all checksums right, and the data is
-//! opened as a bundle's is. What is refused has words; what is accepted is played for some frames.
-//! Nothing panics, nothing takes more than some seconds of CPU time, no memory is asked for beyond
-//! what a sample's size can explain, and none is kept.
+//! Tests of forged compiled data: a sample of every resource kind uses all features of its format.
+//! Each number in it is changed, with all checksums corrected, and the data is opened like that of
+//! a bundle. Refused data has an error message; accepted data is played for some frames. Nothing
+//! may panic or take more than some seconds of CPU time. Memory use must be explained by the
+//! sample's size, and all memory must be freed.
 //!
 //! The gate opens a part of all changes and plays a few. All of them take minutes:
 //!
 //!     ENGINE_TEST_COMPILED=all cargo test --test compiled -- --nocapture
 //!
-//! `ENGINE_TEST_COMPILED=texture` is all of one kind.
+//! `ENGINE_TEST_COMPILED=texture` runs all changes of one kind.
 
 #[path = "compiled/measure.rs"]
 mod measure;
@@ -19,39 +19,40 @@ mod play;
 #[path = "compiled/samples.rs"]
 mod samples;
 
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use engine::foundation::hash::murmur64a;
-use engine::resource::kind::Kind;
+use engine::resource::resource_kind::ResourceKind;
 use measure::{Cost, Meter, held};
 use mutations::{Form, Mutation};
 use samples::{Sample, Samples};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// How many changes of a kind's samples the gate opens, all together, and how many of those that
-/// were accepted it plays.
+/// Number of changes of a kind's samples that the gate opens in total; below, number of accepted
+/// ones that it plays.
 const OPENED: usize = 4000;
 const PLAYED: usize = 12;
-/// The same of shaders, whose text is parsed.
+/// Number of changes of shaders that the gate opens. It is smaller because their text is parsed.
 const OPENED_SHADERS: usize = 100;
-/// Up to this length a sample is changed at every byte, and a longer one at aligned words.
+/// Samples up to this length are changed at every byte, longer ones at aligned words.
 const DENSE_BYTES_MAX: usize = 8192;
 
-/// The most that opening a change may cost. Of a byte, a tree makes a value; shaders are parsed.
+/// Returns the maximum cost of opening a change. A tree creates a value from each byte; shaders are
+/// parsed.
 fn opening(sample: &Sample) -> Cost {
     let bytes = if sample.kind == "shader" { 16 << 20 } else { 1 << 20 };
     Cost { seconds: 1.0, bytes: bytes + sample.data.len() * 64 }
 }
 
-/// The most that playing one may cost: emitters may have a million particles.
+/// Maximum cost of playing a change: emitters may have a million particles.
 const PLAYING: Cost = Cost { seconds: 5.0, bytes: 1 << 30 };
-/// The most that all plays of a kind may leave behind: names, and tables that grow.
+/// Maximum memory that all plays of a kind may leave allocated: names, and tables that grow.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
-/// What a run is to do.
+/// Extent of a run.
 enum Extent {
     Part,
-    /// All changes, of one kind or of every.
+    /// All changes, of one kind or of every kind.
     All(Option<String>),
 }
 
@@ -63,19 +64,19 @@ fn extent() -> Extent {
     }
 }
 
-/// The form of a kind's data: those with a frame have a checksum of their own.
-fn form(kind: &Kind) -> Form {
+/// Returns the form of a kind's data. Data with a frame has its own checksum.
+fn form(kind: &ResourceKind) -> Form {
     match kind.name {
         "font" | "model" | "particles" => Form::Framed,
         _ => Form::Plain,
     }
 }
 
-/// Changes of a sample, spread over it: all of them, or as many as `most`.
+/// Returns changes spread over a sample: all of them, or at most `most`.
 fn some(sample: &Sample, form: Form, most: Option<usize>) -> impl Iterator<Item = Mutation> {
     let all = mutations::all(&sample.data, form, sample.data.len() <= DENSE_BYTES_MAX);
     let step = most.map_or(1, |most| all.len().div_ceil(most).max(1));
-    // An odd step meets every kind of change.
+    // An odd step reaches every type of change.
     all.into_iter().step_by(step | 1)
 }
 
@@ -97,8 +98,9 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
             for mutation in some(sample, form, most) {
                 row[0] += 1;
                 let data = mutation.of(&sample.data, form);
-                let words = || format!("opening {sample:?}: {mutation:?}");
-                let (opened, cost) = meter.run(opening(sample), words, || (kind.validate)(&data));
+                let describe = || format!("opening {sample:?}: {mutation:?}");
+                let (opened, cost) =
+                    meter.run(opening(sample), describe, || (kind.validate)(&data));
                 costs[0] = costs[0].max(cost);
                 if let Err(fault) = &opened {
                     assert!(!fault.message.is_empty(), "{sample:?}: {mutation:?}");
@@ -115,13 +117,13 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
         let mut before = None;
         for (sample, mutation) in accepted.into_iter().step_by(step) {
             let data = mutation.of(&sample.data, form);
-            let words = || format!("playing {sample:?}: {mutation:?}");
-            let (_, cost) = meter.run(PLAYING, words, || samples.play(sample, &data));
+            let describe = || format!("playing {sample:?}: {mutation:?}");
+            let (_, cost) = meter.run(PLAYING, describe, || samples.play(sample, &data));
             costs[1] = costs[1].max(cost);
             row[2] += 1;
-            // The first makes what all of them share.
+            // The first play creates the state that all plays share.
             let kept = held().saturating_sub(*before.get_or_insert_with(held));
-            assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes are kept after {}", words());
+            assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes are kept after {}", describe());
         }
         let most = costs.map(|cost| format!("{:.2} s, {} KiB", cost.seconds, cost.bytes >> 10));
         println!(
@@ -137,10 +139,10 @@ fn every_sample_plays_as_it_was_compiled() {
     let began = Instant::now();
     let mut faults = Vec::new();
     for sample in &samples.all {
-        let words = || format!("playing {sample:?} as it is");
-        let (words, _) = meter.run(PLAYING, words, || samples.play(sample, &sample.data));
-        if !words.is_empty() {
-            faults.push(format!("{sample:?}: {words}"));
+        let describe = || format!("playing {sample:?} as it is");
+        let (message, _) = meter.run(PLAYING, describe, || samples.play(sample, &sample.data));
+        if !message.is_empty() {
+            faults.push(format!("{sample:?}: {message}"));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

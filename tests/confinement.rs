@@ -1,7 +1,8 @@
-//! The confinement by the operating system, attacked from inside: by this very program, as another
-//! process that confines itself and then tries everything; by games' tests that have the whole Lua
-//! library and native code, so that no other layer stands in between; and what still has to work.
-//! Where the kernel cannot confine, says so and passes.
+//! Tests of the sandbox by the operating system, attacked from inside. The attackers are this
+//! program, as a child process that sandboxes itself and then tries everything, and games' tests
+//! with the whole Lua library and native code, so that no other layer protects the system. Also
+//! tests the operations that must still work. If the kernel has no sandbox, the tests report this
+//! and pass.
 
 #![cfg(target_os = "linux")]
 
@@ -16,26 +17,28 @@ mod commands;
 #[path = "confinement/games.rs"]
 mod games;
 
-use engine::system::platform::confinement::{Reach, forbid_programs, limit_files};
+use engine::platform::confinement::{FileAccessList, forbid_programs, limit_files};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Says that a test did not run, past the test harness, which would keep it from the terminal.
-fn skip(what: &str) {
-    let words = format!("SKIPPED: {what} (to have it: Linux 6.12 or newer, with landlock in lsm=)");
+/// Reports a skipped test directly on the terminal, because the test harness captures normal
+/// output.
+fn skip(missing: &str) {
+    let message =
+        format!("SKIPPED: {missing} (to have it: Linux 6.12 or newer, with landlock in lsm=)");
     let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+    assert!(!required, "{message}");
+    writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
 }
 
-/// The kernel's version of Landlock.
+/// Returns the kernel's version of Landlock.
 fn version() -> libc::c_long {
     let nothing = std::ptr::null::<u8>();
-    // SAFETY: asks for a number, as linux/landlock.h has it: no record, of no bytes, and a flag.
+    // SAFETY: queries a number, as defined in linux/landlock.h: no record, of no bytes, and a flag.
     unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) }
 }
 
-/// Whether the kernel confines all that is tested; says so where it does not.
+/// Returns true if the kernel supports everything that is tested, and reports if it does not.
 fn confines() -> bool {
     match version() {
         6.. => true,
@@ -50,7 +53,8 @@ fn confines() -> bool {
     }
 }
 
-/// A scratch folder, emptied, with a game's folder and one for saves. No two tests use one name.
+/// Creates an empty scratch folder, with a game's folder and one for saves. No two tests use the
+/// same name.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("confinement").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -61,7 +65,7 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Everything in a folder, with the content of the files.
+/// Returns all files and folders in a folder, with the content of the files.
 fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("it is there") {
@@ -78,13 +82,13 @@ fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Confines this process, as the engine does with a game's.
+/// Sandboxes this process, as the engine does with a game's process.
 fn confine(folder: &Path) {
-    let reach = Reach {
+    let reach = FileAccessList {
         read: vec![folder.join("game")],
         write: vec![folder.join("saves")],
         devices: true,
-        ..Reach::default()
+        ..FileAccessList::default()
     };
     limit_files(&reach).expect("it was asked before whether it can");
     forbid_programs(false).expect("a kernel with Landlock has seccomp, too");

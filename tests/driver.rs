@@ -1,5 +1,5 @@
-//! `engine test`, as someone meets it who writes suites: what is found, what is said of tests that
-//! fail, hang, eat memory or cannot be loaded, and the exit codes.
+//! Tests of `engine test` from the view of an author of suites: test discovery, messages about
+//! tests that fail, hang, use too much memory or cannot be loaded, and the exit codes.
 
 #[path = "driver/coverage.rs"]
 mod coverage;
@@ -23,7 +23,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -40,7 +40,7 @@ impl Scratch {
         Scratch(folder)
     }
 
-    /// Exit code, standard output, standard error of `engine test`.
+    /// Runs `engine test`. Returns exit code, standard output and standard error.
     fn test<A: AsRef<OsStr>>(&self, arguments: &[A]) -> (i32, String, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .arg("test")
@@ -59,14 +59,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Runs one suite, and looks for its exit code, its last line, and words in the output.
-fn check(name: &str, suite: &str, arguments: &[&str], sums: &str, words: &[&str]) {
+/// Runs one suite, and checks its exit code, its last line, and texts in the output.
+fn check(name: &str, suite: &str, arguments: &[&str], sums: &str, parts: &[&str]) {
     let scratch = Scratch::new(name, &[("a_test.lua", suite)]);
     let (code, out, err) = scratch.test(&[&["."], arguments].concat());
     let failed = !sums.contains(" 0 failed");
     assert_eq!(code, failed as i32, "{name}: {out}\n{err}");
     assert_eq!(out.lines().last(), Some(sums), "{name}: {out}\n{err}");
-    for word in words {
+    for word in parts {
         assert!(out.contains(word), "{name}: no '{word}' in:\n{out}\n{err}");
     }
 }
@@ -92,12 +92,12 @@ fn a_suite_that_fails_is_told_with_place_difference_locals_and_trace() {
 
 #[test]
 fn a_suite_that_cannot_be_loaded_fails_with_its_line() {
-    let words = ["FAILED a_test.lua\n  a_test.lua:2\n  a_test.lua:2: '=' expected near '<eof>'"];
-    check("syntax", "\nx", &[], "0 passed, 1 failed, 0 skipped", &words);
-    let words = ["a_test.lua:1\n  attempt to index global 'nothing' (a nil value)"];
-    check("load", "nothing.x = 1", &[], "0 passed, 1 failed, 0 skipped", &words);
-    let words = ["a_test.lua is a compiled chunk: games are text, put the Lua source there"];
-    check("chunk", "\x1bLJ", &[], "0 passed, 1 failed, 0 skipped", &words);
+    let parts = ["FAILED a_test.lua\n  a_test.lua:2\n  a_test.lua:2: '=' expected near '<eof>'"];
+    check("syntax", "\nx", &[], "0 passed, 1 failed, 0 skipped", &parts);
+    let parts = ["a_test.lua:1\n  attempt to index global 'nothing' (a nil value)"];
+    check("load", "nothing.x = 1", &[], "0 passed, 1 failed, 0 skipped", &parts);
+    let parts = ["a_test.lua is a compiled chunk: games are text, put the Lua source there"];
+    check("chunk", "\x1bLJ", &[], "0 passed, 1 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn a_test_that_eats_all_memory_fails_and_the_next_one_runs() {
 #[test]
 fn what_is_not_text_is_shown_as_escapes() {
     let suite = "it('a\\255\\27[31m', function() error('b\\254\\0') end)";
-    let words = ["FAILED a\\xFF\\u{1b}[31m\n", "  b\\xFE\\u{0}\n"];
-    check("binary", suite, &[], "0 passed, 1 failed, 0 skipped", &words);
+    let parts = ["FAILED a\\xFF\\u{1b}[31m\n", "  b\\xFE\\u{0}\n"];
+    check("binary", suite, &[], "0 passed, 1 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -140,19 +140,19 @@ fn a_test_must_not_yield_by_itself() {
                  it('yields a table', function() coroutine.yield({ frames = 'x' }) end)\n\
                  it('waits elsewhere', function()\n  coroutine.wrap(test.frames)(1)\nend)\n\
                  describe('a block', function() test.frames(1) end)\n";
-    let words = [
+    let parts = [
         "only test.frames and its like may pause a test",
         "test.frames: only the test itself can let time pass, not a coroutine of its own",
         "in describe of 'a block'",
     ];
-    check("yields", suite, &[], "0 passed, 4 failed, 0 skipped", &words);
+    check("yields", suite, &[], "0 passed, 4 failed, 0 skipped", &parts);
 }
 
 #[test]
 fn hooks_that_fail_fail_their_test() {
     let suite = "after_each(function() error('not cleaned') end)\nit('is fine', function() end)";
-    let words = ["in after_each of a_test.lua: not cleaned"];
-    check("hooks", suite, &[], "0 passed, 1 failed, 0 skipped", &words);
+    let parts = ["in after_each of a_test.lua: not cleaned"];
+    check("hooks", suite, &[], "0 passed, 1 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -167,10 +167,10 @@ fn globals_of_one_file_are_not_there_in_another() {
 #[test]
 fn the_process_cannot_be_ended_by_a_test() {
     let suite = "it('exits', function() os.exit(0) end)";
-    let words = ["'exit' is not there in the sandbox", "runs with: engine test --no-sandbox"];
-    check("exit", suite, &[], "0 passed, 1 failed, 0 skipped", &words);
-    let words = ["os.exit was called: a test must not end the process that runs it"];
-    check("exit-free", suite, &["--no-sandbox"], "0 passed, 1 failed, 0 skipped", &words);
+    let parts = ["'exit' does not exist in the sandbox", "runs with: engine test --no-sandbox"];
+    check("exit", suite, &[], "0 passed, 1 failed, 0 skipped", &parts);
+    let parts = ["os.exit was called: a test must not end the process that runs it"];
+    check("exit-free", suite, &["--no-sandbox"], "0 passed, 1 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -221,14 +221,14 @@ fn a_game_is_started_on_request_and_its_frames_are_played() {
         (1, Some("4 passed, 2 failed, 0 skipped")),
         "{out}{err}"
     );
-    for words in [
+    for message in [
         "FAILED meets an error in a frame\n  spec/game_spec.lua:5\n  main.lua:5: fifth\n",
         "in frame 5\n",
         "test.boot: the game was started in this file already",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}");
     }
-    // The folder of the specs, and one of them, mean the game around them.
+    // The folder of the specs, or one of them, selects the game that contains it.
     for start in ["spec", "spec/game_spec.lua"] {
         let (code, again, _) = scratch.test(&[start]);
         assert_eq!((code, again.lines().last()), (1, out.lines().last()), "{again}");
@@ -246,11 +246,11 @@ fn time_passes_in_the_middle_of_a_test() {
                  assert.has_error(function() test.frames(1) end)\nend)\n\
                  it('meets it unasked', function()\n  async()\n  \
                  Timer.after(0, function() error('boom') end)\nend)\n";
-    let words = [
+    let parts = [
         "the predicate was still not true after 10 frames",
         "FAILED meets it unasked\n  a_test.lua:15\n  a_test.lua:15: boom\n",
     ];
-    check("time", suite, &[], "2 passed, 2 failed, 0 skipped", &words);
+    check("time", suite, &[], "2 passed, 2 failed, 0 skipped", &parts);
 }
 
 const TAGGED: &str = "describe('math', function()\n  it('adds #fast', function() end)\n  \
@@ -268,8 +268,8 @@ fn tests_are_selected_by_patterns_names_and_tags() {
     select(&["--exclude-tags", "slow", "--filter-out", "fails"], "1 passed, 0 failed, 0 skipped");
     let scratch = Scratch::new("malformed", &[("a_test.lua", TAGGED)]);
     let (code, _, err) = scratch.test(&[".", "--filter", "["]);
-    let words = "error: the pattern '[' is malformed: malformed pattern (missing ']')\n";
-    assert_eq!((code, err.as_str()), (2, words));
+    let message = "error: the pattern '[' is malformed: malformed pattern (missing ']')\n";
+    assert_eq!((code, err.as_str()), (2, message));
 }
 
 #[test]

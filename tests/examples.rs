@@ -1,5 +1,5 @@
-//! The games of examples/, as a reader meets them: each compiles, passes its suites and replays its
-//! recordings in another folder, and shows a picture of itself; one is played in a real window.
+//! Tests of the games of examples/ from a reader's view: each compiles, passes its suites, replays
+//! its recordings in another folder, and has a picture. One is played in a real window.
 
 #[cfg(target_os = "linux")]
 #[path = "window/display.rs"]
@@ -15,7 +15,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The names of all examples, in order.
+/// Returns the names of all examples, in order.
 fn examples() -> Vec<String> {
     let folder = root().join("examples");
     let entries = fs::read_dir(folder).expect("the folder can be read").map(|e| e.expect("it can"));
@@ -26,7 +26,7 @@ fn examples() -> Vec<String> {
     names
 }
 
-/// A copy of an example in a folder of the test's own, removed at its end.
+/// A copy of an example in the test's own folder, removed on drop.
 struct Copied(PathBuf);
 
 impl Copied {
@@ -42,7 +42,7 @@ impl Copied {
         self.0.join("elsewhere")
     }
 
-    /// Runs the engine on the copy: exit code, standard output, standard error.
+    /// Runs the engine on the copy. Returns exit code, standard output and standard error.
     fn engine<A: AsRef<OsStr>>(&self, arguments: &[A]) -> (Option<i32>, String, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(arguments)
@@ -63,7 +63,7 @@ impl Drop for Copied {
     }
 }
 
-/// Copies a folder without what the engine keeps beside a game, whose names begin with a dot.
+/// Copies a folder without the engine's own data, which has names that begin with a dot.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a scratch folder can be made");
     for entry in fs::read_dir(from).expect("the folder can be read") {
@@ -79,14 +79,14 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The files of a folder that end so, by name. None where the folder is not there.
+/// Returns the files of a folder with an extension, by name. Empty if the folder does not exist.
 fn files(folder: &Path, ending: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.ends_with(ending)).collect()
 }
 
-/// Does something for each example, for all of them at once.
+/// Runs `check` for all examples in parallel.
 fn each(check: impl Fn(&str) + Sync) {
     let names = examples();
     assert!(!names.is_empty(), "examples/ is empty");
@@ -109,17 +109,17 @@ fn each_compiles_passes_its_suites_and_replays_its_recordings_in_another_folder(
         assert!(!suites.is_empty(), "examples/{name}/tests has no suite");
         let recordings = files(&copied.game().join("recordings"), ".recording");
         assert!(!recordings.is_empty(), "examples/{name}/recordings has no recording");
-        // Equal state hashes in each frame are what such a test is.
+        // Such a test compares the state hashes of each frame.
         for recording in recordings {
             let replayed = format!("recordings/{recording} replays as it was recorded");
-            let told = out.lines().find(|line| line.contains(&replayed));
-            let passed = told.is_some_and(|line| line.starts_with("ok ") && !line.contains('#'));
+            let line = out.lines().find(|line| line.contains(&replayed));
+            let passed = line.is_some_and(|line| line.starts_with("ok ") && !line.contains('#'));
             assert!(passed, "examples/{name}: '{replayed}' is not in:\n{out}");
         }
     });
 }
 
-/// What a page links with these words before the target, as in `![a picture](picture.png)`.
+/// Returns the targets of a page's links with this prefix, as in `![a picture](picture.png)`.
 fn links<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
     let targets = page.split(before).skip(1).filter_map(|after| after.split_once("]("));
     targets.filter_map(|(_, after)| after.split_once(')')).map(|(target, _)| target).collect()
@@ -153,7 +153,7 @@ mod window {
     use crate::display::{Display, Playing};
     use std::time::Duration;
 
-    /// A moment of playing, so that what was done before is seen by frames of its own.
+    /// Waits a moment, so that earlier input is handled in its own frames.
     fn wait() {
         std::thread::sleep(Duration::from_millis(300));
     }
@@ -172,7 +172,7 @@ mod window {
             display.tool(&["click", "1"]);
             wait();
         };
-        // A tower beside a burrow, another one by its number, and the button for the next wave.
+        // A tower next to a burrow, another one by its number, and the button for the next wave.
         click("144", "320");
         display.tool(&["key", "3"]);
         click("272", "336");
@@ -185,7 +185,7 @@ mod window {
         let replay = [&replay[..], &["--stats-export", "stats.json"]].concat();
         let (code, out, err) = copied.engine(&replay);
         assert_eq!(code, Some(0), "{out}\n{err}");
-        // Beetles came and were shot at, so the hands were those of a player.
+        // Beetles appeared and were shot at, so the simulated input reached the game.
         let stats = fs::read_to_string(copied.0.join("stats.json")).expect("it was written");
         for counter in ["\"crowd/alive\"", "\"crowd/shots\""] {
             assert!(stats.contains(counter), "{counter} was zero all the time");

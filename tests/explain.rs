@@ -1,7 +1,7 @@
-//! `engine explain`, as it is shown in the manual's page of resources; and that page's table of
-//! types.
+//! Tests of `engine explain`, with the output shown in the manual's page of resources; and of that
+//! page's table of types.
 
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use std::fs;
 use std::process::Command;
 
@@ -23,14 +23,14 @@ fn the_manual_shows_what_explain_says_of_the_example_with_eight_candidates() {
         String::from_utf8(output.stdout).unwrap()
     };
     let prefer = ["--prefer", "withkittens,noblood,fr", "--platform", "linux"];
-    let told = explain(&[&["signs/door.text"], &prefer[..]].concat());
-    assert!(MANUAL.contains(&format!("```\n{told}```\n")), "docs/resources.md lacks:\n{told}");
+    let output = explain(&[&["signs/door.text"], &prefer[..]].concat());
+    assert!(MANUAL.contains(&format!("```\n{output}```\n")), "docs/resources.md lacks:\n{output}");
     let hash = explain(&["5c1bee3af924a5df"]);
-    assert_eq!(hash, "5c1bee3af924a5df is signs/door.text, made of signs/door.txt\n");
+    assert_eq!(hash, "5c1bee3af924a5df is signs/door.text, compiled from signs/door.txt\n");
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// A game's folder with these files, which are empty texts; and what is said of something in it.
+/// Runs the command in a game's folder with these empty files, and returns its output.
 fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
     let folder = std::env::temp_dir().join(format!("engine-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
@@ -50,32 +50,32 @@ fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
 #[test]
 fn a_file_that_does_not_count_on_a_platform_is_told_with_the_reason() {
     let files = ["a/door.txt", "a/door.fr.txt", "a/door.android.txt", "a/door.windows.txt"];
-    let told = explained("left-out", &files, &["a/door.text", "--platform", "android"]);
+    let output = explained("left-out", &files, &["a/door.text", "--platform", "android"]);
     let left_out = "\nLeft out on android:\n  \
                     a/door.fr.txt (there are files for android)\n  \
                     a/door.txt (there are files for android)\n  \
                     a/door.windows.txt (it is for windows)\n";
-    assert!(told.contains(left_out), "{told}");
-    let told = explained("left-in", &files[..2], &["a/door.text", "--platform", "android"]);
-    assert!(!told.contains("Left out"), "{told}");
+    assert!(output.contains(left_out), "{output}");
+    let output = explained("left-in", &files[..2], &["a/door.text", "--platform", "android"]);
+    assert!(!output.contains("Left out"), "{output}");
 }
 
 #[test]
 fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
     use engine::foundation::hash::{IdString32, IdString64};
-    let check = |text: &str, what: &str| {
+    let check = |text: &str, meaning: &str| {
         for hash in [IdString64::new(text).to_string(), IdString32::new(text).to_string()] {
-            let told = explained("hashes", &["units/barrel.fr.txt"], &[&hash]);
-            assert_eq!(told, format!("{hash} is \"{text}\": {what}\n"));
+            let output = explained("hashes", &["units/barrel.fr.txt"], &[&hash]);
+            assert_eq!(output, format!("{hash} is \"{text}\": {meaning}\n"));
         }
     };
     check("units/barrel", "the name of units/barrel.text");
     check("texture", "a type");
     check("fr", "a property of units/barrel.fr.txt");
     check("some_words", "a string in main.lua");
-    let told = explained("no-hash", &[], &["0123456789abcdef"]);
-    let words = "error: 0123456789abcdef is the hash of no resource or string of this game\n";
-    assert_eq!(told, words);
+    let output = explained("no-hash", &[], &["0123456789abcdef"]);
+    let message = "error: 0123456789abcdef is the hash of no resource or string of this game\n";
+    assert_eq!(output, message);
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn a_short_hash_of_a_name_inside_of_data_is_known() {
     ] {
         fs::write(folder.join(path), text).unwrap();
     }
-    let check = |text: &str, what: &str| {
+    let check = |text: &str, meaning: &str| {
         let hash = IdString32::new(text).to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         let output = command.arg("explain").arg(&folder).arg(&hash).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(told, format!("{hash} is \"{text}\": {what}\n"), "{output:?}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(printed, format!("{hash} is \"{text}\": {meaning}\n"), "{output:?}");
     };
     check("hinge", "a node of chest.unit");
     check("ground", "a parameter of steps.sound");
@@ -133,21 +133,21 @@ fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
     ] {
         fs::write(folder.join(path), text).unwrap();
     }
-    let explain = |what: &str| {
+    let explain = |argument: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        let output = command.arg("explain").arg(&folder).arg(what).output().unwrap();
+        let output = command.arg("explain").arg(&folder).arg(argument).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let told = text(&output.stderr);
-        // What is broken in the folder is told each time.
-        let told = told.lines().filter(|line| !line.contains("list is not closed")).collect();
-        (output.status.code(), text(&output.stdout), told)
+        let errors = text(&output.stderr);
+        // Errors of the folder are reported each time.
+        let errors = errors.lines().filter(|line| !line.contains("list is not closed")).collect();
+        (output.status.code(), text(&output.stdout), errors)
     };
-    let check = |what: &str, wanted: &str| {
-        let (code, out, err): (_, _, String) = explain(what);
+    let check = |argument: &str, wanted: &str| {
+        let (code, out, err): (_, _, String) = explain(argument);
         assert_eq!((code, err.as_str()), (Some(1), wanted), "{out}");
     };
-    for what in ["a/door", "a/door.text", "a/door.txt"] {
-        let (code, out, err) = explain(what);
+    for argument in ["a/door", "a/door.text", "a/door.txt"] {
+        let (code, out, err) = explain(argument);
         assert_eq!(code, Some(0), "{err}");
         assert!(out.starts_with("a/door.text (") && out.contains("a/door.txt  <- serves"), "{out}");
     }
@@ -168,8 +168,9 @@ fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
     assert!(err.starts_with("error: there is no type 'texure', did you mean 'texture'?"), "{err}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     let output = command.arg("explain").arg(&folder).arg("a/broken").output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let words = "error: config 'a/broken' could not be compiled: a/broken.config:1:5: list is not";
-    assert!(told.contains(words), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message =
+        "error: config 'a/broken' could not be compiled: a/broken.config:1:5: list is not";
+    assert!(errors.contains(message), "{errors}");
     fs::remove_dir_all(folder).unwrap();
 }

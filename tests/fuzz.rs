@@ -1,5 +1,5 @@
-//! Every fuzz target with the cases that were found, with good inputs, and with some random changes
-//! of those, always the same. The long search, which goes by coverage, is fuzz/run.
+//! Runs every fuzz target with the cases of the corpus, with valid inputs, and with a fixed set of
+//! random mutations of those. The long coverage-guided search is fuzz/run.
 
 #[cfg(target_os = "linux")]
 #[path = "fuzz/long_search.rs"]
@@ -13,7 +13,7 @@ mod tables;
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
 
-use engine::foundation::fault;
+use engine::foundation::panic;
 use mutate::{Random, mutate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,31 +23,30 @@ use std::thread;
 use std::time::Duration;
 use targets::{Target, cpu_seconds, data, dictionary, seeds_of, targets};
 
-/// What a case may take.
+/// Limits of one case.
 struct Limits {
-    /// CPU time, of all threads.
+    /// CPU time of all threads.
     cpu_seconds: f64,
-    /// Memory beyond what was held before it.
+    /// Memory in addition to the memory allocated before the case.
     bytes: usize,
 }
 
 const LIMITS: Limits = Limits { cpu_seconds: 5.0, bytes: 4 << 30 };
-/// A case that has not ended after this, on a machine that is busy, waits for something that does
-/// not come.
+/// Time after which a case counts as hanging, even on a busy machine.
 const WAIT_SECONDS: u64 = 120;
-/// As the main thread of a process has.
+/// Stack size, as that of a process's main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// How many panics there were that are findings: those, too, that the engine caught and told.
+/// Number of panics that are findings, including those that the engine caught and reported.
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
 #[test]
 fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     let _alone = targets::alone();
-    let words = Arc::new(Mutex::new(String::new()));
-    let (kept, own) = (words.clone(), words.clone());
+    let panic_message = Arc::new(Mutex::new(String::new()));
+    let (kept, own) = (panic_message.clone(), panic_message.clone());
     std::panic::set_hook(Box::new(move |info| {
-        fault::keep_panic(info);
+        panic::store_panic(info);
         if targets::counts(info.location().map_or("", |at| at.file())) {
             *kept.lock().unwrap() = info.to_string();
             PANICS.fetch_add(1, Ordering::SeqCst);
@@ -70,7 +69,7 @@ fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     loop {
         match receiver.recv_timeout(Duration::from_secs(WAIT_SECONDS)) {
             Ok(Said::Begins(case)) => last = case,
-            Ok(Said::Failed(words)) => failed.push(words),
+            Ok(Said::Failed(panic_message)) => failed.push(panic_message),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => panic!("{last}: no end after {WAIT_SECONDS} s"),
         }
@@ -78,7 +77,7 @@ fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     let _ = std::panic::take_hook();
     assert!(failed.is_empty(), "\n\n{}\n", failed.join("\n"));
     if all.join().is_err() {
-        panic!("{last}: {}", words.lock().unwrap());
+        panic!("{last}: {}", panic_message.lock().unwrap());
     }
 }
 
@@ -87,7 +86,7 @@ enum Said {
     Failed(String),
 }
 
-/// What the cases of a target took at most.
+/// Maximum cost of a target's cases.
 #[derive(Default)]
 struct Most {
     cases: usize,
@@ -95,8 +94,13 @@ struct Most {
     bytes: usize,
 }
 
-/// Runs one case: the words of what is wrong with it.
-fn try_case(run: &dyn Fn(), words: &Mutex<String>, most: &mut Most, limits: &Limits) -> String {
+/// Runs one case. Returns a message if it fails.
+fn try_case(
+    run: &dyn Fn(),
+    panic_message: &Mutex<String>,
+    most: &mut Most,
+    limits: &Limits,
+) -> String {
     let (panics, cpu, held) = (PANICS.load(Ordering::SeqCst), cpu_seconds(), memory::begin());
     let ended = catch_unwind(AssertUnwindSafe(run));
     let (used, taken) = (cpu_seconds() - cpu, memory::most_held().saturating_sub(held));
@@ -104,7 +108,7 @@ fn try_case(run: &dyn Fn(), words: &Mutex<String>, most: &mut Most, limits: &Lim
     most.cpu_seconds = most.cpu_seconds.max(used);
     most.bytes = most.bytes.max(taken);
     if ended.is_err() || PANICS.load(Ordering::SeqCst) > panics {
-        return words.lock().unwrap().clone();
+        return panic_message.lock().unwrap().clone();
     }
     if used > limits.cpu_seconds {
         return format!("it takes {used:.1} s of CPU time");
@@ -115,8 +119,8 @@ fn try_case(run: &dyn Fn(), words: &Mutex<String>, most: &mut Most, limits: &Lim
     String::new()
 }
 
-/// Tries one target: the kept cases and seeds as they are, then changes of them.
-fn try_target(target: &Target, words: &Mutex<String>, say: &dyn Fn(Said)) {
+/// Runs one target: the corpus and the seeds unchanged, then mutations of them.
+fn try_target(target: &Target, panic_message: &Mutex<String>, say: &dyn Fn(Said)) {
     let began = std::time::Instant::now();
     let seeds = seeds_of(&target.name, target.bytes_max);
     assert!(!seeds.is_empty(), "{} has no seeds", target.name);
@@ -128,7 +132,7 @@ fn try_target(target: &Target, words: &Mutex<String>, say: &dyn Fn(Said)) {
     target.prepare();
     let mut run = |name: String, bytes: &[u8]| {
         say(Said::Begins(name.clone()));
-        let wrong = try_case(&|| (target.run)(bytes), words, &mut most, &LIMITS);
+        let wrong = try_case(&|| (target.run)(bytes), panic_message, &mut most, &LIMITS);
         if !wrong.is_empty() {
             let path = std::env::temp_dir().join(format!("fuzz-{name}"));
             std::fs::write(&path, bytes).unwrap();
@@ -163,10 +167,10 @@ fn try_target(target: &Target, words: &Mutex<String>, say: &dyn Fn(Said)) {
 #[test]
 fn a_case_that_takes_too_much_is_a_finding() {
     let _alone = targets::alone();
-    let (words, mut most) = (Mutex::default(), Most::default());
+    let (panic_message, mut most) = (Mutex::default(), Most::default());
     let limits = Limits { cpu_seconds: 0.2, bytes: 64 << 20 };
     let mut check = |run: &dyn Fn(), wanted: &str| {
-        let wrong = try_case(run, &words, &mut most, &limits);
+        let wrong = try_case(run, &panic_message, &mut most, &limits);
         assert!(wrong.contains(wanted) && wrong.is_empty() == wanted.is_empty(), "{wrong}");
     };
     check(&|| (), "");
@@ -175,6 +179,6 @@ fn a_case_that_takes_too_much_is_a_finding() {
         let began = cpu_seconds();
         while cpu_seconds() - began < 0.4 {}
     };
-    // Work counts on whichever thread it is done.
+    // Work counts on any thread.
     check(&|| thread::scope(|scope| drop(scope.spawn(work).join())), "s of CPU time");
 }

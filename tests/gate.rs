@@ -1,8 +1,14 @@
-//! The gate: formatting, lints, layers, documents, sizes, dependencies. What games can do is tested
-//! elsewhere. Every test says what to do about what it finds.
+//! The gate: formatting, lints, layers, documents, sizes, dependencies. Features of games are
+//! tested elsewhere. Every test says how to fix its findings.
 
+#[path = "gate/crates.rs"]
+mod crates;
+#[path = "gate/crates_picture.rs"]
+mod crates_picture;
 #[path = "gate/documents.rs"]
 mod documents;
+#[path = "gate/language.rs"]
+mod language;
 #[path = "gate/readers.rs"]
 mod readers;
 #[path = "gate/sinks.rs"]
@@ -10,53 +16,38 @@ mod sinks;
 #[path = "gate/source.rs"]
 mod source;
 
-use source::{File, code, files, is_word, module_of, names, root, uses, without_tests};
+use source::{File, code, files, is_build_script, is_word, root, without_tests};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// The layers, lowest first. Each uses itself and what stands before it (ARCHITECTURE.md, "Code
-/// map"). `lib` only lists them.
-const LAYERS: &[&str] = &[
-    "foundation",
-    "resource",
-    "packet",
-    "system",
-    "world",
-    "engine",
-    "script",
-    "app",
-    "tool",
-    "cli",
-    "main",
-];
-
-/// The one home of every crate in Cargo.toml: where its name may stand.
+/// Folders or files that may name a crate from outside. The first is in the crate whose manifest
+/// declares it.
 const HOMES: &[(&str, &[&str])] = &[
     ("arboard", &["src/system/window/"]),
-    ("bytemuck", &["src/packet/", "src/system/particles/", "src/system/render/"]),
-    ("cc", &["build.rs"]),
-    ("clap", &["src/cli.rs", "src/tool/"]),
+    ("bytemuck", &["src/frame_packet/", "src/system/particles/", "src/system/render/"]),
+    ("cc", &["src/script/build.rs"]),
+    ("clap", &["src/command/"]),
     ("data_encoding", &["src/system/models/"]),
     ("glam", &["src/foundation/"]),
     ("gltf", &["src/system/models/"]),
     ("harfrust", &["src/system/text/"]),
-    ("image", &["src/resource/image/"]),
+    ("image", &["src/resource/image/", "src/test_support/"]),
     ("kira", &["src/system/sound/"]),
-    ("landlock", &["src/system/platform/"]),
-    ("libc", &["src/system/platform/"]),
+    ("landlock", &["src/platform/"]),
+    ("libc", &["src/platform/"]),
     ("libloading", &["src/system/sound/", "src/system/window/"]),
     ("libm", &["src/foundation/"]),
     ("memmap2", &["src/resource/bundle.rs"]),
     ("mimalloc", &["src/foundation/memory/"]),
-    ("mlua", &["src/script/", "build.rs"]),
-    ("notify", &["src/resource/watch.rs"]),
+    ("mlua", &["src/script/"]),
+    ("notify", &["src/resource/watcher.rs"]),
     ("pollster", &["src/system/render/"]),
-    ("pulldown_cmark", &["src/tool/docs/"]),
+    ("pulldown_cmark", &["src/command/docs/"]),
     ("rapier3d", &["src/system/physics/"]),
     ("rustix", &["src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
-    ("tungstenite", &["src/system/tools/"]),
+    ("tungstenite", &["src/system/remote/"]),
     ("skrifa", &["src/system/text/"]),
     ("unicode_bidi", &["src/system/text/"]),
     ("unicode_linebreak", &["src/system/text/"]),
@@ -67,17 +58,21 @@ const HOMES: &[(&str, &[&str])] = &[
     ("x11rb", &["src/system/window/"]),
 ];
 
-/// Files below `src/script/` whose code may say "Lua", with the reason.
+/// The folders of the layers below `src/script/`.
+const BELOW_SCRIPT: &[&str] =
+    &["foundation", "platform", "resource", "frame_packet", "system", "world", "engine"];
+
+/// Files below `src/script/` that may say "Lua" in their code, with the reason.
 const SAY_LUA: &[(&str, &str)] = &[
-    ("src/resource/name.rs", "the kind of scripts is the ending of their files"),
+    ("src/resource/resource_name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
-    ("src/engine/overlay.rs", "finds the stacks in reports by their headings"),
+    ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
 ];
 
-/// Crates that bind C code or a system's interface, with the reason why they need no system
-/// package.
+/// Crates that bind C code or an operating system's interface, with the reason why they need no
+/// system package.
 const NATIVE_CRATES: &[(&str, &str)] = &[
     ("core-foundation-sys", "binds what every macOS has, used there only"),
     ("fsevent-sys", "declarations alone, used on macOS only"),
@@ -102,28 +97,31 @@ const LONG_FILES: &[(&str, &str)] = &[];
 const LINES_MAX: usize = 600;
 const COLUMNS_MAX: usize = 100;
 
-/// Fails with all that was found, one line each, and what to do about it.
+/// Fails with all findings, one line each, and the remedy.
 #[track_caller]
 fn settle(found: Vec<String>, remedy: &str) {
     assert!(found.is_empty(), "\n\n{}\n\nWhat to do: {remedy}\n", found.join("\n"));
 }
 
+/// Returns the engine's Rust code, without the scripts that build it.
 fn rust_files() -> Vec<File> {
     files()
         .into_iter()
         .filter(|file| file.path.starts_with("src/") && file.ends_with(&[".rs"]))
+        .filter(|file| !is_build_script(&file.path))
         .collect()
 }
 
-/// Says that a test did not run, past the test harness, which would keep it from the terminal.
-fn skip(what: &str, install: &str) {
-    let words = format!("SKIPPED: {what} (to install it: {install})");
+/// Reports a skipped test directly on the terminal, because the test harness captures normal
+/// output.
+fn skip(missing: &str, install: &str) {
+    let message = format!("SKIPPED: {missing} (to install it: {install})");
     let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+    assert!(!required, "{message}");
+    writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
 }
 
-/// Runs a tool that comes with Rust over the project, in the target folder of this very build.
+/// Runs a tool of the Rust toolchain on the project, in the target folder of this build.
 fn check_with(component: &str, arguments: &[&str], remedy: &str) {
     let cargo = |arguments: &[&str]| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in a folder");
@@ -139,9 +137,9 @@ fn check_with(component: &str, arguments: &[&str], remedy: &str) {
         return;
     }
     let output = cargo(arguments);
-    let words = [output.stdout, output.stderr].concat();
-    let words = String::from_utf8_lossy(&words);
-    assert!(output.status.success(), "\n\n{words}\n\nWhat to do: {remedy}\n");
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(output.status.success(), "\n\n{printed}\n\nWhat to do: {remedy}\n");
 }
 
 #[test]
@@ -155,113 +153,7 @@ fn clippy_finds_nothing() {
     check_with("clippy", &arguments, "mend each; where a lint is wrong, allow it with a reason");
 }
 
-/// What is wrong with the places that a file names.
-fn wrong_uses(path: &str, text: &str, macros: &[(String, String)]) -> Vec<String> {
-    let own = module_of(path);
-    let rank = |layer: &str| LAYERS.iter().position(|known| *known == layer);
-    let Some(own_rank) = rank(&own[0]) else {
-        return vec![format!("{path}: '{}' is not in the table of layers", own[0])];
-    };
-    let mut found = Vec::new();
-    for one in uses(path, text) {
-        let at = format!("{path}:{}", one.line);
-        let Some(name) = one.path.first() else {
-            found.push(format!("{at}: names the crate's root itself: name what it is about"));
-            continue;
-        };
-        let home = macros.iter().find(|(known, _)| known == name).map_or(name, |(_, home)| home);
-        match rank(home) {
-            None => found.push(format!("{at}: crate::{name} is in no layer")),
-            Some(rank) if rank > own_rank => {
-                found.push(format!("{at}: {} uses {name}, which stands above it", own[0]));
-            }
-            Some(_) => {}
-        }
-        let system = |path: &[String]| match path {
-            [layer, name, ..] if layer == "system" => Some(name.clone()),
-            _ => None,
-        };
-        if let (Some(mine), Some(theirs)) = (system(&own), system(&one.path))
-            && mine != theirs
-            // The operating system itself is under all devices.
-            && theirs != "platform"
-        {
-            found.push(format!("{at}: system {mine} uses system {theirs}"));
-        }
-    }
-    found
-}
-
-#[test]
-fn a_layer_uses_only_the_layers_below_it_and_systems_do_not_use_each_other() {
-    let files = rust_files();
-    // Exported macros stand at the crate's root, and belong to the layer that declares them.
-    let mut macros = Vec::new();
-    for file in &files {
-        for after in file.text.split("#[macro_export]\nmacro_rules! ").skip(1) {
-            let name = after.split(|c| !is_word(c)).next().unwrap_or_default();
-            macros.push((name.to_string(), module_of(&file.path)[0].clone()));
-        }
-    }
-    let files = files.iter().filter(|file| file.path != "src/lib.rs");
-    let found = files.flat_map(|file| wrong_uses(&file.path, &file.text, &macros)).collect();
-    settle(
-        found,
-        "move what both need to a lower layer, or hand the value in from above. A new layer gets \
-         its place in LAYERS (tests/gate.rs) and in ARCHITECTURE.md.",
-    );
-}
-
-#[test]
-fn the_search_for_wrong_uses_finds_them() {
-    let macros = [("error".to_string(), "foundation".to_string())];
-    let check = |path: &str, text: &str, wanted: &[&str]| {
-        assert_eq!(wrong_uses(path, text, &macros), wanted, "{text}");
-    };
-    check("src/world/mod.rs", "use crate::{error, foundation::{Slots, Kind as K}};", &[]);
-    check("src/world/mod.rs", "// crate::script\nconst A: &str = r#\"crate::\"app\"#;", &[]);
-    check(
-        "src/world/mod.rs",
-        "use crate::foundation;\nuse crate::{resource::{a, b}, script::Vm};",
-        &["src/world/mod.rs:2: world uses script, which stands above it"],
-    );
-    check(
-        "src/foundation/log.rs",
-        "fn f() { super::super::engine::f::<u8>() }",
-        &["src/foundation/log.rs:1: foundation uses engine, which stands above it"],
-    );
-    check("src/foundation/log.rs", "mod tests { use super::super::Error; }", &[]);
-    check(
-        "src/system/audio/mix.rs",
-        "use super::voices;\nuse crate::system::input::Keys;",
-        &["src/system/audio/mix.rs:2: system audio uses system input"],
-    );
-    check("src/script/vm_tests.rs", "use super::super::super::world;", &[]);
-    check("src/app/mod.rs", "use crate::*;", &["src/app/mod.rs:1: crate::* is in no layer"]);
-    check("src/main.rs", "fn main() { engine::cli::main() }", &[]);
-    check("src/new.rs", "", &["src/new.rs: 'new' is not in the table of layers"]);
-}
-
-#[test]
-fn a_crate_is_named_in_its_one_home_only() {
-    let mut found = Vec::new();
-    for file in
-        files().iter().filter(|file| file.path == "build.rs" || file.path.starts_with("src/"))
-    {
-        let text = code(&file.text, false);
-        for (name, homes) in HOMES {
-            if file.ends_with(&[".rs"])
-                && names(&text, name)
-                && !homes.iter().any(|home| file.path.starts_with(home))
-            {
-                found.push(format!("{}: names {name}, whose home is {homes:?}", file.path));
-            }
-        }
-    }
-    settle(found, "ask the home for what is needed, through a function of its own");
-}
-
-/// What state hashes are made of: there, results are the same on every machine.
+/// Files that contribute to state hashes. Their results must be the same on every machine.
 const HASHED: &[&str] = &[
     "src/foundation/noise.rs",
     "src/foundation/random.rs",
@@ -271,15 +163,15 @@ const HASHED: &[&str] = &[
     "src/world/",
 ];
 
-/// What of it is only shown.
+/// Files among them with results that are only displayed.
 const SHOWN: &[&str] = &[
     "src/system/particles/draw.rs",
-    "src/system/particles/pictures.rs",
-    "src/system/physics/outline.rs",
-    "src/world/lines.rs",
+    "src/system/particles/built_in_textures.rs",
+    "src/system/physics/debug_draw.rs",
+    "src/world/debug_lines.rs",
 ];
 
-/// Functions of numbers for which the standard library asks the C library.
+/// Numeric functions for which the standard library calls the C library.
 const OF_C: &[&str] = &[
     "acos()",
     "asin()",
@@ -311,16 +203,16 @@ fn what_is_hashed_does_not_ask_the_c_library_for_numbers() {
             found.extend(asks.map(|name| format!("{path}:{}: .{name}", i + 1)));
         }
     }
-    settle(found, "use src/foundation/angles.rs, which gives the same everywhere");
+    settle(found, "use src/foundation/deterministic_math.rs, which gives the same everywhere");
 }
 
 #[test]
 fn nothing_below_the_scripts_says_lua() {
-    let below = &LAYERS[..LAYERS.iter().position(|layer| *layer == "script").expect("a layer")];
     let mut found = Vec::new();
     for file in rust_files().iter().filter(|file| !file.ends_with(&["tests.rs"])) {
         let allowed = SAY_LUA.iter().any(|(path, _)| *path == file.path);
-        if allowed || !below.contains(&module_of(&file.path)[0].as_str()) {
+        let folder = file.path.split('/').nth(1).expect("it is below src/");
+        if allowed || !BELOW_SCRIPT.contains(&folder) {
             continue;
         }
         for (i, line) in code(&without_tests(&file.text), true).lines().enumerate() {
@@ -373,7 +265,7 @@ fn files_are_short_and_say_first_what_is_in_them() {
         }
         for (line, text) in file.lines() {
             let columns = text.chars().count();
-            // The words that a test expects may stand as they are shown, on one line.
+            // Expected messages in tests may be on one line, as they are shown.
             let golden = text.contains('"') && file.path.starts_with("tests/");
             if columns > COLUMNS_MAX && !(golden && file.ends_with(&[".rs"])) {
                 found.push(format!("{}:{line}: {columns} columns", file.path));
@@ -387,7 +279,7 @@ fn files_are_short_and_say_first_what_is_in_them() {
     );
 }
 
-/// What is wrong with the spaces of a Lua file.
+/// Returns the whitespace errors of a Lua file.
 fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     let mut closing: Option<String> = None;
@@ -400,7 +292,7 @@ fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
         } else if closing.is_none() && !(line.len() - trimmed.len()).is_multiple_of(2) {
             found.push((i + 1, "an odd number of blanks at the beginning"));
         }
-        // What stands in long strings and comments is indented as it likes.
+        // Long strings and comments may be indented freely.
         let mut rest = line;
         loop {
             if let Some(end) = &closing {
@@ -426,8 +318,8 @@ fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
 fn lua_code_is_formatted() {
     let mut found = Vec::new();
     for file in files().iter().filter(|file| file.ends_with(&[".lua"])) {
-        for (line, words) in wrong_spaces(&file.text) {
-            found.push(format!("{}:{line}: {words}", file.path));
+        for (line, message) in wrong_spaces(&file.text) {
+            found.push(format!("{}:{line}: {message}", file.path));
         }
     }
     settle(found, "indent by two blanks, no tabs (write \\t in strings), nothing at a line's end");
@@ -439,38 +331,6 @@ fn lua_code_is_formatted() {
             (6, "a tab"),
             (6, "the file must end with one line break"),
         ]
-    );
-}
-
-#[test]
-fn every_dependency_has_its_reason_and_its_home() {
-    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
-    let (mut section, mut before) = ("", "");
-    for line in manifest.lines() {
-        if line.starts_with('[') {
-            section = line;
-        } else if section.ends_with("dependencies]")
-            && let Some((name, _)) = line.split_once('=').filter(|_| !line.starts_with('#'))
-        {
-            let name = name.trim().replace('-', "_");
-            if !before.starts_with("# ") {
-                found.push(format!("Cargo.toml: no reason stands above {name}"));
-            }
-            if !HOMES.iter().any(|(known, _)| *known == name) {
-                found.push(format!("Cargo.toml: {name} has no home"));
-            }
-            seen.push(name);
-        }
-        before = line;
-    }
-    for (name, _) in HOMES.iter().filter(|(name, _)| !seen.iter().any(|known| known == name)) {
-        found.push(format!("tests/gate.rs: {name} has a home and is not in Cargo.toml"));
-    }
-    settle(
-        found,
-        "say in a comment right above the dependency what it is for and where it lives, and give \
-         it its row in HOMES (tests/gate.rs)",
     );
 }
 
@@ -489,8 +349,8 @@ fn a_build_needs_no_system_package() {
 
 #[test]
 fn no_file_names_one_machine_or_leaves_work_undone() {
-    // Taken apart, so that this file does not find itself.
-    let words = [
+    // Split, so that this file does not match itself.
+    let forbidden = [
         (["/ho", "me/"], "a path of one machine"),
         (["/ro", "ot/"], "a path of one machine"),
         (["/wo", "rk/"], "a path of one machine"),
@@ -504,11 +364,11 @@ fn no_file_names_one_machine_or_leaves_work_undone() {
             "a test that does not run: say SKIPPED when it cannot, as tests/gate.rs",
         ),
     ];
-    let words = words.map(|(parts, why)| (parts.concat(), why));
+    let forbidden = forbidden.map(|(parts, why)| (parts.concat(), why));
     let mut found = Vec::new();
     for file in files().iter().filter(|file| !file.path.ends_with("Cargo.lock")) {
         for (line, text) in file.lines() {
-            for (word, why) in &words {
+            for (word, why) in &forbidden {
                 let whole =
                     |at: usize| !text[..at].ends_with(|c: char| is_word(c) || ".~-".contains(c));
                 if text.match_indices(word.as_str()).any(|(at, _)| whole(at)) {
@@ -539,7 +399,7 @@ fn every_page_of_the_manual_is_in_its_index() {
     for file in
         files.iter().filter(|file| file.path.starts_with("docs/") && file.ends_with(&[".md"]))
     {
-        // A folder's own index is a page of the folder above.
+        // A folder's own index is a page of the parent folder.
         let page = file.path.strip_suffix("/README.md").unwrap_or(&file.path);
         let Some((folder, _)) = page.rsplit_once('/') else { continue };
         let index = format!("{folder}/README.md");

@@ -1,6 +1,6 @@
-//! Golden pictures: packets made by hand, and games that are played, drawn by the software adapter
-//! and compared with pictures in tests/golden that somebody has looked at. `ENGINE_GOLDEN_UPDATE=1`
-//! writes them anew.
+//! Golden image tests: packets built by the tests, and played games, rendered by the software
+//! adapter and compared with reviewed images in tests/golden. `ENGINE_GOLDEN_UPDATE=1` writes new
+//! images.
 
 #[path = "golden/atlases.rs"]
 mod atlases;
@@ -29,39 +29,47 @@ mod views;
 #[path = "golden/worlds.rs"]
 mod worlds;
 
-use engine::packet::{Capture, Packet, Target};
-use engine::system::render::{Choice, Event, Options, Output, Picture, Quality, Renderer, Vsync};
+use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine::system::render::{
+    AdapterChoice, RenderQuality, RenderedImage, Renderer, RendererEvent, RendererOptions,
+    SurfaceTarget, Vsync,
+};
 use image::ImageEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Pictures are compared by blocks of this many pixels on each side, and in no block may bytes
-/// differ by more than this on average. Drivers round differently and may decide an edge's pixel
-/// either way, which changes a few pixels of a block by a little. Something that is missing, moved
-/// by a pixel or of another colour changes a row of a block at least: by 8 of 64 pixels, and so by
-/// more than this wherever it can be seen.
+/// Side length of the blocks in which images are compared, in pixels; below, the maximum average
+/// difference of a block's bytes. Drivers round differently and may decide an edge's pixel either
+/// way, which changes a few pixels of a block by a little. Something that is missing, moved by a
+/// pixel or of another color changes a row of a block at least: 8 of 64 pixels, and so by more than
+/// this wherever it is visible.
 const BLOCK: u32 = 8;
 const DIFFERENCE_MAX: f64 = 6.0;
 
-/// Smaller shadow maps than games have: the software adapter fills them slowly.
-const QUALITY: Quality =
-    Quality { shadow_texels: 1024, spot_texels: 512, shadow_distance: 40.0, ..Quality::DEFAULT };
+/// Render quality with smaller shadow maps than in games, because the software adapter fills them
+/// slowly.
+const QUALITY: RenderQuality = RenderQuality {
+    shadow_texels: 1024,
+    spot_texels: 512,
+    shadow_distance: 40.0,
+    ..RenderQuality::DEFAULT
+};
 
 const WIDTH: u32 = 320;
 const HEIGHT: u32 = 180;
 
-fn skip(what: &str, install: &str) {
-    let words = format!("SKIPPED: {what} (to install it: {install})");
+fn skip(missing: &str, install: &str) {
+    let message = format!("SKIPPED: {missing} (to install it: {install})");
     let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+    assert!(!required, "{message}");
+    writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
 }
 
-fn options(threaded: bool) -> Options {
-    Options {
-        choice: Choice::Software,
-        output: Output::Offscreen { width: WIDTH, height: HEIGHT },
+fn options(threaded: bool) -> RendererOptions {
+    RendererOptions {
+        choice: AdapterChoice::Software,
+        output: SurfaceTarget::Offscreen { width: WIDTH, height: HEIGHT },
         threaded,
         vsync: Vsync::Off,
         timing: false,
@@ -70,7 +78,7 @@ fn options(threaded: bool) -> Options {
     }
 }
 
-/// A renderer without a display, or a loud line.
+/// Starts a renderer without a display. If that is impossible, reports it on the terminal.
 fn renderer(threaded: bool) -> Option<Renderer> {
     match Renderer::start(options(threaded)) {
         Ok(renderer) => Some(renderer),
@@ -81,19 +89,20 @@ fn renderer(threaded: bool) -> Option<Renderer> {
     }
 }
 
-/// Hands packets over, the last with a capture; returns the picture. Any other event fails.
-fn draw(renderer: &mut Renderer, packets: Vec<Packet>, of: Target) -> Picture {
+/// Submits packets, the last one with a capture, and returns the image. Any other event fails the
+/// test.
+fn draw(renderer: &mut Renderer, packets: Vec<FramePacket>, of: ViewTarget) -> RenderedImage {
     let last = packets.len() - 1;
     for (i, mut packet) in packets.into_iter().enumerate() {
         if i == last {
-            packet.captures.push(Capture { number: 7, of });
+            packet.captures.push(CaptureRequest { number: 7, of });
         }
         renderer.submit(packet);
     }
     renderer.finish();
     let mut events = renderer.events();
     match events.pop() {
-        Some(Event::Captured { number: 7, picture, .. }) if events.is_empty() => picture,
+        Some(RendererEvent::Captured { number: 7, picture, .. }) if events.is_empty() => picture,
         last => panic!("{events:#?} {last:#?}"),
     }
 }
@@ -102,9 +111,9 @@ fn golden_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.png"))
 }
 
-fn write(path: &Path, picture: &Picture) {
+fn write(path: &Path, picture: &RenderedImage) {
     let file = std::fs::File::create(path).expect("it can be written");
-    // Small rather than quick: they are written once and kept.
+    // Small files are preferred to fast encoding, because they are written once and kept.
     let (pressed, filter) = (CompressionType::Best, FilterType::Adaptive);
     let encoder = PngEncoder::new_with_quality(file, pressed, filter);
     let (width, height) = (picture.width, picture.height);
@@ -112,16 +121,16 @@ fn write(path: &Path, picture: &Picture) {
     encoder.write_image(&picture.rgba, width, height, color).expect("it can be written");
 }
 
-fn read(path: &Path) -> Picture {
+fn read(path: &Path) -> RenderedImage {
     let image = image::open(path).unwrap_or_else(|error| {
         panic!("{}: {error}. ENGINE_GOLDEN_UPDATE=1 makes it; then look at it", path.display())
     });
     let image = image.into_rgba8();
-    Picture { width: image.width(), height: image.height(), rgba: image.into_raw() }
+    RenderedImage { width: image.width(), height: image.height(), rgba: image.into_raw() }
 }
 
-/// The block where two pictures differ most: left, top, and the mean difference of its bytes.
-fn difference(a: &Picture, b: &Picture) -> (u32, u32, f64) {
+/// Returns the block where two images differ most: left, top, and the mean difference of its bytes.
+fn difference(a: &RenderedImage, b: &RenderedImage) -> (u32, u32, f64) {
     assert_eq!((a.width, a.height), (b.width, b.height), "the sizes differ");
     let mut worst = (0, 0, 0.0);
     for top in (0..a.height).step_by(BLOCK as usize) {
@@ -145,7 +154,7 @@ fn difference(a: &Picture, b: &Picture) -> (u32, u32, f64) {
     worst
 }
 
-fn compare(name: &str, picture: &Picture) {
+fn compare(name: &str, picture: &RenderedImage) {
     let path = golden_path(name);
     if std::env::var("ENGINE_GOLDEN_UPDATE").is_ok_and(|value| value == "1") {
         write(&path, picture);
@@ -166,9 +175,9 @@ fn compare(name: &str, picture: &Picture) {
 }
 
 #[track_caller]
-fn check(name: &str, packets: Vec<Packet>) {
+fn check(name: &str, packets: Vec<FramePacket>) {
     let Some(mut renderer) = renderer(false) else { return };
-    let picture = draw(&mut renderer, packets, Target::Screen);
+    let picture = draw(&mut renderer, packets, ViewTarget::Screen);
     compare(name, &picture);
 }
 

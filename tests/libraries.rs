@@ -1,12 +1,12 @@
-//! `engine test` on libraries that are not games, as their own tests are laid out: the `.busted`
-//! file, helpers, module search, and Lua's whole library. The suites of other people that were
-//! tried are in docs/compatibility.md.
+//! Tests of `engine test` on libraries that are not games, in the usual layout of such libraries:
+//! the `.busted` file, helpers, module search, and Lua's whole library. The suites of third-party
+//! libraries that were tried are in docs/compatibility.md.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A library's folder, removed at the test's end.
+/// A library's folder, removed on drop.
 struct Library(PathBuf);
 
 impl Library {
@@ -21,7 +21,8 @@ impl Library {
         Library(folder)
     }
 
-    /// Exit code and all output of `engine test` on the folder, from another one.
+    /// Runs `engine test` on the folder, from another working directory. Returns exit code and all
+    /// output.
     fn test(&self, options: &[&str]) -> (i32, String) {
         let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"));
         let run = engine.arg("test").arg(&self.0).args(options).output().unwrap();
@@ -35,10 +36,10 @@ impl Library {
         assert_eq!((code, out.lines().last()), (0, Some(sums.as_str())), "{options:?}: {out}");
     }
 
-    fn stops(&self, options: &[&str], code: i32, words: &str) {
+    fn stops(&self, options: &[&str], code: i32, message: &str) {
         let (found, out) = self.test(options);
         assert_eq!(found, code, "{options:?}: {out}");
-        assert!(out.contains(words), "{options:?}: no '{words}' in: {out}");
+        assert!(out.contains(message), "{options:?}: no '{message}' in: {out}");
     }
 }
 
@@ -101,7 +102,7 @@ fn a_busted_file_says_where_tests_are_and_what_they_need() {
     library.passes(&[], 2);
     library.passes(&["--no-sandbox"], 2);
     library.passes(&["--run", "quick"], 1);
-    library.stops(&["--run", "quick"], 0, "'lazy' is not among the keys that hold here");
+    library.stops(&["--run", "quick"], 0, "'lazy' is not among the keys that are used here");
     library.stops(&["--run", "quik"], 2, "there is no task 'quik', did you mean 'quick'?");
     library.stops(&["--helper", "none.lua"], 2, "the helper 'none.lua' cannot be used");
     library.stops(&["--no-config"], 1, "spec/other_spec.lua");
@@ -112,9 +113,9 @@ fn a_busted_file_says_where_tests_are_and_what_they_need() {
 #[test]
 fn a_busted_file_that_cannot_be_used_stops_the_run() {
     let library = Library::new("bad_busted", &[("spec/a_spec.lua", "it('a', function() end)")]);
-    let check = |text: &str, code: i32, words: &str| {
+    let check = |text: &str, code: i32, message: &str| {
         fs::write(library.0.join(".busted"), text).unwrap();
-        library.stops(&[], code, words);
+        library.stops(&[], code, message);
         library.passes(&["--no-config"], 1);
     };
     check("return {", 2, ".busted:1: ");
@@ -165,10 +166,10 @@ fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
         2,
         "'repeat' must be a number from 1 to 10000, got number 0",
     );
-    library.stops(&["--run", "formed"], 1, "'output' must be a form of output (TAP, gtest, json,");
+    library.stops(&["--run", "formed"], 1, "'output' must be an output format (TAP, gtest, json,");
     let (_, out) = library.test(&["--run", "lines"]);
     assert!(out.contains("lcov.info") && library.0.join("lcov.info").is_file(), "{out}");
-    // The command line's own.
+    // Options of the command line.
     let options = ["--no-config", "--sort", "--repeat", "2", "--filter-out", "^c$", "spec/a"];
     let (_, out) = library.test(&options);
     let ran: Vec<&str> = out.lines().filter(|line| line.starts_with("ran ")).collect();
@@ -301,14 +302,14 @@ fn suites_without_the_sandbox_have_lua_file_system() {
     let suite = fs::read_to_string("tests/libraries/lfs_spec.lua").unwrap();
     let files = [
         ("spec/a_spec.lua", suite.as_str()),
-        // The folder that the one before left is not the next one's.
+        // A changed working directory does not affect the next suite.
         ("spec/b_spec.lua", "it('b', function() assert(io.open('spec/b_spec.lua')):close() end)"),
     ];
     let library = Library::new("lfs", &files);
     let tests = suite.matches("\n  it(").count();
     library.passes(&["--no-sandbox", "-j", "1"], tests + 1);
-    library.stops(&[], 1, "'lfs' is not there in the sandbox; a suite that needs the full");
-    // A module of the folder comes first.
+    library.stops(&[], 1, "'lfs' does not exist in the sandbox; a suite that needs the full");
+    // A module of the folder takes precedence.
     let suite = "it('a', function() assert.equal('own', require 'lfs') end)";
     let own = [("spec/a_spec.lua", suite), ("lfs.lua", "return 'own'")];
     Library::new("own_lfs", &own).passes(&["--no-sandbox"], 1);
@@ -341,8 +342,8 @@ fn a_busted_file_runs_statements_keeps_names_and_says_what_it_cannot_do() {
     for jobs in ["1", "2"] {
         let (code, out) = library.test(&["-j", jobs]);
         assert_eq!(code, 1, "{out}");
-        assert!(out.contains("'cpath' is passed over: the engine loads no C modules"), "{out}");
-        assert!(out.contains("'directory' is passed over: give that folder to"), "{out}");
+        assert!(out.contains("'cpath' is ignored: the engine loads no C modules"), "{out}");
+        assert!(out.contains("'directory' is ignored: give that folder to"), "{out}");
     }
     let names = fs::read_to_string(library.0.join("passed.txt")).unwrap();
     assert_eq!(names, "a\nin b\na\nin b\n");

@@ -1,13 +1,12 @@
-//! The manual's code runs: every block of Lua in README.md and docs/ is a game that plays a few
-//! frames headless without an error, or a suite that passes, and a game can be saved again while it
-//! is played; the files that they name are in tests/manual/. Blocks of other languages, without
-//! one, or marked `lua fragment` are not looked at; pages that are generated have examples, which
-//! tests/reference.rs runs.
+//! Runs the manual's code. Every Lua block in README.md and docs/ is a suite that passes, or a game
+//! that plays a few frames headless without an error and can be saved again while it is played. The
+//! files that blocks use are in tests/manual/. Blocks of other languages, without a language, or
+//! marked `lua fragment` are ignored. The examples of generated pages run in tests/reference.rs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Lua blocks of a page, each with the line that it begins at.
+/// Returns the Lua blocks of a page, each with its first line number.
 fn blocks(page: &str) -> Vec<(usize, String)> {
     let (mut blocks, mut inside) = (Vec::new(), None);
     for (i, line) in page.lines().enumerate() {
@@ -24,12 +23,12 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// What a block says of itself when it is a suite.
+/// Returns true if a block is a suite.
 fn is_suite(text: &str) -> bool {
     ["describe(", "it("].iter().any(|word| text.lines().any(|line| line.starts_with(word)))
 }
 
-/// Whether a block is a game of its own, which its reader saves while it is played.
+/// Returns true if a block is a complete game, which its reader saves while it is played.
 fn is_game(text: &str) -> bool {
     ["init", "update", "render"]
         .map(|name| format!("function {name}("))
@@ -37,7 +36,7 @@ fn is_game(text: &str) -> bool {
         .any(|word| text.lines().any(|line| line.starts_with(word)))
 }
 
-/// Copies the files that the manual's examples name.
+/// Copies the files that the manual's examples use.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a scratch folder can be made");
     for entry in std::fs::read_dir(from).expect("it is there") {
@@ -52,13 +51,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Plays a block in a folder of its own: the words of what went wrong.
+/// Plays a block in its own folder. Returns a message if it fails.
 fn play(folder: &Path, text: &str) -> Result<(), String> {
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
     play_in(folder, text)
 }
 
-/// The same, beside the files that are there.
+/// Plays a block in a folder with existing files.
 fn play_in(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::create_dir_all(folder.join("tests")).expect("a scratch folder can be made");
     let (file, arguments): (_, &[&str]) = match is_suite(text) {
@@ -72,14 +71,15 @@ fn play_in(folder: &Path, text: &str) -> Result<(), String> {
         .current_dir(folder)
         .output()
         .expect("the engine starts");
-    let words = [&run.stdout[..], &run.stderr[..]].map(String::from_utf8_lossy).concat();
+    let output = [&run.stdout[..], &run.stderr[..]].map(String::from_utf8_lossy).concat();
     match run.status.code() {
         Some(0) => Ok(()),
-        _ => Err(words),
+        _ => Err(output),
     }
 }
 
-/// Saves a game of the manual again while it is played: the words of what was refused.
+/// Saves a game of the manual again while it is played. Returns a message if the reload was
+/// refused.
 fn save_again(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::create_dir_all(folder).expect("a scratch folder can be made");
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
@@ -87,7 +87,7 @@ fn save_again(folder: &Path, text: &str) -> Result<(), String> {
     play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{SAVED_AGAIN}"))
 }
 
-/// A suite that saves a game with a comment more.
+/// A suite that saves a game with an added comment.
 const SAVED_AGAIN: &str = r#"
 it("can be saved while it is played", function()
   test.boot()
@@ -97,7 +97,7 @@ it("can be saved while it is played", function()
 end)
 "#;
 
-/// Pages whose blocks belong together, and are run so by a test of their own.
+/// Pages with blocks that belong together and run in a separate test.
 const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
 
 #[test]
@@ -126,8 +126,8 @@ fn every_block_of_lua_in_the_manual_runs() {
                 games += 1;
                 played = save_again(&folder.join("again"), &block);
             }
-            if let Err(words) = played {
-                wrong.push(format!("{name}:{line}:\n{words}"));
+            if let Err(message) = played {
+                wrong.push(format!("{name}:{line}:\n{message}"));
             }
         }
     }
@@ -136,7 +136,7 @@ fn every_block_of_lua_in_the_manual_runs() {
     assert!(count > 40 && games > 25, "only {count} blocks and {games} games were found");
 }
 
-/// A suite that saves the steps of the first game one over the other, and plays each for a while.
+/// A suite that saves the steps of the first game one after the other, and plays each for a while.
 const STEPS: &str = r#"
 it("goes on from step to step", function()
   test.boot()
@@ -176,10 +176,13 @@ fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
     let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));
     let game = "local world = Application.new_world()\nfunction update() end\n";
     assert!(is_game(game) && is_game("function render() end\n") && !is_game("wait(1)\n"));
-    let told = [game, "function update() end\n"].map(|text| save_again(&scratch, text));
+    let outcomes = [game, "function update() end\n"].map(|text| save_again(&scratch, text));
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
-    assert!(told[0].as_ref().is_err_and(|words| words.contains("not while reloading")), "{told:?}");
-    assert_eq!(told[1], Ok(()));
+    assert!(
+        outcomes[0].as_ref().is_err_and(|message| message.contains("not while reloading")),
+        "{outcomes:?}"
+    );
+    assert_eq!(outcomes[1], Ok(()));
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! Models, units, sheets and tile maps of a running game whose files change or go away: what is
-//! made of them changes with them, or stays.
+//! Tests of models, units, sheets and tile maps when their files change or disappear while a game
+//! runs: the objects created from them are updated, or stay.
 
-use engine::app::{self, App, Opening};
-use engine::engine::Build;
+use engine::app::{self, App, GameLaunch};
+use engine::engine::BuildMode;
 use engine::foundation::log;
-use engine::system::sound::Destination;
+use engine::system::sound::AudioDestination;
 use engine::world::WorldId;
-use engine::world::scene::Pose;
+use engine::world::scene_graph::NodePose;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ end
 function update(dt) World.update(world, dt) end
 "#;
 
-/// A model of so many triangles, and so many nodes without meshes.
+/// Returns a model with a number of triangles and of nodes without meshes.
 fn model(triangles: usize, nodes: usize) -> String {
     let more: String = (0..nodes).map(|i| format!(", {{\"name\": \"n{i}\"}}")).collect();
     let scene: String = (0..nodes).map(|i| format!(", {}", i + 1)).collect();
@@ -57,9 +57,9 @@ impl Game {
         fs::write(folder.join("main.lua"), MAIN).unwrap();
         fs::write(folder.join("units/thing.unit"), "model = \"units/body\"").unwrap();
         fs::write(folder.join("units/body.gltf"), model(1, 0)).unwrap();
-        let mut app = App::open(Opening {
+        let mut app = App::open(GameLaunch {
             game: app::Game::Folder(folder.clone()),
-            build: Build::Development,
+            build: BuildMode::Development,
             arguments: Vec::new(),
             seed: 0,
             deterministic: true,
@@ -71,14 +71,14 @@ impl Game {
             store: None,
             watch: true,
             threads: None,
-            sound: Destination::Null,
+            sound: AudioDestination::Null,
         })
         .unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));
         Game { folder, app }
     }
 
-    /// After a frame: how many triangles the unit that was spawned at the start has.
+    /// Plays a frame. Returns the number of triangles of the unit spawned at the start.
     fn triangles(&mut self) -> u32 {
         self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         let engine = self.app.vm().engine();
@@ -86,18 +86,18 @@ impl Game {
         engine.models.entry(mesh.mesh).triangles
     }
 
-    /// How many nodes a unit would have that was spawned now, or why it cannot be.
+    /// Returns the number of nodes of a unit spawned now, or the error.
     fn nodes(&mut self) -> Result<usize, String> {
         self.triangles();
         let resource = self.app.vm().engine().unit_resource("units/thing");
         resource.map(|resource| resource.parents.len()).map_err(|fault| fault.message)
     }
 
-    /// Plays until something holds.
-    fn wait(&mut self, what: &str, mut holds: impl FnMut(&mut Game) -> bool) {
+    /// Plays until a condition holds.
+    fn wait(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
         let start = Instant::now();
         while !holds(self) {
-            assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+            assert!(start.elapsed() < Duration::from_secs(20), "{condition}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -131,8 +131,8 @@ fn units_live_on_without_their_files() {
     assert_eq!(game.nodes(), Ok(2));
     fs::remove_file(game.folder.join("units/thing.unit")).unwrap();
     game.wait("the file is gone", |game| game.nodes().is_err());
-    let words = game.nodes().unwrap_err();
-    assert!(words.starts_with("there is no unit 'units/thing'"), "{words}");
+    let message = game.nodes().unwrap_err();
+    assert!(message.starts_with("there is no unit 'units/thing'"), "{message}");
     assert_eq!(game.triangles(), 1);
     fs::remove_file(game.folder.join("units/body.gltf")).unwrap();
     fs::write(game.folder.join("units/thing.unit"), "data = { a = 1 }").unwrap();
@@ -140,7 +140,7 @@ fn units_live_on_without_their_files() {
     assert_eq!(game.triangles(), 1, "what was spawned lives on");
 }
 
-/// A picture of so many columns and rows of 4 x 4 texels, in one colour.
+/// Returns an image of `columns` by `rows` blocks of 4 x 4 texels, in one color.
 fn tga(columns: u16, rows: u16, level: u8) -> Vec<u8> {
     let (width, height) = (columns * 4, rows * 4);
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -150,7 +150,7 @@ fn tga(columns: u16, rows: u16, level: u8) -> Vec<u8> {
     bytes
 }
 
-/// A map of so many columns and two rows of its first tile.
+/// Returns a map with two rows of its first tile.
 fn map(columns: usize) -> String {
     let tiles = vec!["1"; columns * 2].join(",");
     format!(
@@ -163,7 +163,8 @@ fn map(columns: usize) -> String {
 }
 
 impl Game {
-    /// Writes a unit's file with what it shows, and spawns one as soon as all of it is there.
+    /// Writes a unit's file and the files that it shows, and spawns the unit as soon as all are
+    /// compiled.
     fn spawn(&mut self, unit: &str, files: &[(&str, &[u8])]) {
         for (file, bytes) in files {
             fs::write(self.folder.join(file), bytes).unwrap();
@@ -174,7 +175,7 @@ impl Game {
             let engine = game.app.vm().engine();
             let Ok(resource) = engine.unit_resource("units/flat") else { return false };
             let world = engine.worlds.iter().next().map(|(handle, _)| WorldId(handle));
-            engine.spawn_unit(world.unwrap(), &resource, &Pose::IDENTITY).unwrap();
+            engine.spawn_unit(world.unwrap(), &resource, &NodePose::IDENTITY).unwrap();
             true
         });
     }

@@ -1,5 +1,5 @@
-//! `engine new`, as a newcomer meets it: the game that it makes runs, passes its tests and has
-//! settings that editors can read; what cannot be made is refused with words.
+//! Tests of `engine new` from a newcomer's view: the created game runs, passes its tests and has
+//! settings that editors can read. If a game cannot be created, a message says why.
 
 #[path = "new/bounce.rs"]
 mod bounce;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -41,10 +41,10 @@ fn engine<A: AsRef<OsStr>>(folder: &Scratch, arguments: &[A]) -> Outcome {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-fn check_refused(folder: &Scratch, argument: &str, words: &str) {
+fn check_refused(folder: &Scratch, argument: &str, message: &str) {
     let (code, out, err) = engine(folder, &["new", argument]);
     assert_eq!((code, out.as_str()), (1, ""), "{argument}: {err}");
-    assert_eq!(err, format!("error: {words}\n"), "{argument}");
+    assert_eq!(err, format!("error: {message}\n"), "{argument}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_new_game_plays_and_every_run_is_the_same() {
     assert_eq!(err, "engine: recorded 150 frames in a.recording\n");
     let (code, _, err) = play(&["--replay", "a.recording"]);
     assert_eq!(code, 0, "{err}");
-    // The folder for saves is made before the game starts; this game saves nothing.
+    // The folder for saves is created before the game starts. This game saves nothing.
     let mut folders = vec![scratch.0.join("saves")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -144,13 +144,13 @@ fn what_cannot_be_made_is_refused_and_nothing_is_touched() {
     check_refused(
         &scratch,
         "a*b",
-        "the name \"a*b\" has '*' in it: use letters, digits, spaces, '-', '_' and '.', for the \
-         game is called like its folder",
+        "the name \"a*b\" has '*' in it: use letters, digits, spaces, '-', '_' and '.', because \
+         the game is named like its folder",
     );
     check_refused(
         &scratch,
         "nowhere/..",
-        "'nowhere/..' does not end in a name: give the folder to make",
+        "'nowhere/..' does not end in a name: give the folder to create",
     );
     let (code, _, err) = engine(&scratch, &["new", "file/game"]);
     assert_eq!(code, 1);
@@ -174,7 +174,7 @@ fn a_name_is_needed() {
 #[test]
 fn a_place_that_cannot_be_written_is_told_with_its_reason() {
     let scratch = Scratch::new("read-only");
-    // No user can make a folder there.
+    // No user can create a folder there.
     let (code, _, err) = engine(&scratch, &["new", "/proc/game"]);
     assert_eq!(code, 1);
     assert!(err.starts_with("error: the folder '/proc/game' cannot be made: "), "{err}");
@@ -204,8 +204,8 @@ fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine()
         let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
         texts.collect::<String>()
     };
-    for words in ["function Timer.after(", "function Application.quit(", "---@class Vector3"] {
-        assert!(all().contains(words), "{words}");
+    for part in ["function Timer.after(", "function Application.quit(", "---@class Vector3"] {
+        assert!(all().contains(part), "{part}");
     }
     let play = ["run", "yard", "--headless", "--frames", "1"];
     fs::write(own.join("definitions/mark.lua"), "").unwrap();
@@ -217,7 +217,8 @@ fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine()
     assert!(all().contains("function Timer.after("));
 }
 
-/// Where an editor's own definition of a library is off, games have none, or there is the engine's.
+/// Editors' own definition of a library is disabled only if games lack the library, or if the
+/// engine has a definition of it.
 #[test]
 fn editors_offer_the_libraries_that_games_have() {
     let scratch = Scratch::new("libraries");
@@ -239,7 +240,7 @@ fn editors_offer_the_libraries_that_games_have() {
     assert_eq!(code, 0, "{out}{err}");
 }
 
-/// Editors must not offer words that suites do not have.
+/// Editors must not offer names that suites do not have.
 #[test]
 fn the_words_of_suites_are_there_in_a_suite() {
     let scratch = Scratch::new("words");
@@ -253,7 +254,7 @@ fn the_words_of_suites_are_there_in_a_suite() {
         .iter()
         .map(|path| format!("  assert(type({path}) ~= \"nil\", \"{path}\")\n"))
         .collect();
-    // An assertion says only when it is called that there is none of its name.
+    // A missing assertion is reported only when it is called.
     let assertions = paths.iter().filter(|path| path.starts_with("assert."));
     let called = |path: &&str| format!("  check(pcall({path}))\n");
     let calls: String = assertions.map(called).collect();
@@ -275,9 +276,9 @@ fn definitions_that_cannot_be_written_are_one_warning() {
     fs::write(scratch.0.join("yard/.engine"), "a file in the way").unwrap();
     let (code, _, err) = engine(&scratch, &["run", "yard", "--headless", "--frames", "1"]);
     assert_eq!(code, 0);
-    let told: Vec<&str> = err.lines().filter(|line| line.contains("definitions")).collect();
-    let words = "warning: .engine/definitions: the definitions for editors are not written: ";
-    assert!(told.len() == 1 && told[0].starts_with(words), "{err}");
+    let warnings: Vec<&str> = err.lines().filter(|line| line.contains("definitions")).collect();
+    let message = "warning: .engine/definitions: the definitions for editors are not written: ";
+    assert!(warnings.len() == 1 && warnings[0].starts_with(message), "{err}");
 }
 
 #[test]
@@ -295,9 +296,9 @@ fn editor_files_are_strict_json() {
     assert!(Path::new(&scratch.0).join("yard/.engine/definitions").is_dir());
 }
 
-/// Strict JSON (RFC 8259): no comments, no comma too many, one value.
+/// Strict JSON (RFC 8259): no comments, no trailing commas, one value.
 mod json {
-    /// Where the text stops being JSON, in bytes from its start.
+    /// Returns the byte offset at which a text stops being JSON.
     pub fn check(text: &str) -> Result<(), usize> {
         let bytes = text.as_bytes();
         let at = spaces(bytes, value(bytes, spaces(bytes, 0))?);

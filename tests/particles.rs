@@ -1,5 +1,5 @@
-//! Particles of a game that is played: files that are saved, broken and deleted under them, and the
-//! viewer. How they move is tested beside the code, what games call in tests/lua.
+//! Tests of particles in a running game: files that are saved, broken and deleted during the game,
+//! and the viewer. Their motion is tested next to the code, the API in tests/lua.
 
 #[path = "particles/memory.rs"]
 mod memory;
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Nothing takes as long, however busy the machine is.
+/// Maximum wait, longer than any step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const MAIN: &str = r#"
@@ -26,7 +26,7 @@ function update(dt)
 end
 "#;
 
-/// A folder with a game, removed at the test's end.
+/// A folder with a game, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -59,7 +59,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A game that is played by a process of its own, ended at the test's end.
+/// A game played in its own process, killed on drop.
 struct Playing(Child, Receiver<String>);
 
 impl Playing {
@@ -116,7 +116,7 @@ fn an_effect_that_plays_follows_its_file_and_survives_a_broken_and_a_deleted_one
     scratch.save("emitters = { a = { rate = 600 lifetime = 90 max = 7 } }");
     game.hears("count 7.");
     fs::remove_file(scratch.0.join("fx/a.particles")).expect("it is there");
-    game.hears("what plays goes on as it was");
+    game.hears("effects that are playing continue unchanged");
     game.hears("count 7.");
 }
 
@@ -132,31 +132,31 @@ fn what_an_effect_that_plays_cannot_become_names_effect_and_emitter_and_changes_
     let rows = [
         (
             "collision = { whiskers = [{ from = [0, 0] to = [1, 1] }] }",
-            "the effect \"fx/a\" has whiskers, which stop particles of Guis alone: use planes or \
-             boxes in a world: what plays goes on as it was",
+            "the effect \"fx/a\" has whiskers, which only stop particles in Guis: use planes or \
+             boxes in a world: effects that are playing continue unchanged",
         ),
         (
             "material = \"steel\"",
             "the effect \"fx/a\", emitter 'a': the material 'steel' is for meshes: particles take \
-             one without a block surface: what plays goes on as it was",
+             one without a block surface: effects that are playing continue unchanged",
         ),
         (
             "material = \"glow\"",
             "the effect \"fx/a\", emitter 'a' has a 'material', which only Guis draw with: name a \
-             texture and a blend for a world: what plays goes on as it was",
+             texture and a blend for a world: effects that are playing continue unchanged",
         ),
         ("texture = \"gone\"", "the effect \"fx/a\", emitter 'a': "),
     ];
-    for (body, words) in rows {
+    for (body, message) in rows {
         scratch.save(&saved(&format!("max = 9 {body}")));
-        game.hears(words);
+        game.hears(message);
         game.hears("count 5.");
     }
     scratch.save(&saved("max = 7"));
     game.hears("count 7.");
 }
 
-/// Boots the viewer, and tells what it shows.
+/// Boots the viewer, and prints the text that it shows.
 const WATCH: &str = r#"
 require("core.tools.particle_viewer")
 local text = Debug.text
@@ -177,12 +177,12 @@ fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
     let mut command = scratch.command();
     let out = command.args(["--boot", "watch", "--frames", "1"]).output();
     let out = out.expect("the engine starts");
-    let words = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
-    let shown: Vec<&str> = words.lines().filter_map(|line| line.strip_prefix("shown: ")).collect();
-    // At 16 pixels for each em few letters are narrower than 6.
-    assert!(shown.iter().all(|line| line.chars().count() * 6 < 400), "{words}");
+    let output = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
+    let shown: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("shown: ")).collect();
+    // At 16 pixels per em few glyphs are narrower than 6 pixels.
+    assert!(shown.iter().all(|line| line.chars().count() * 6 < 400), "{output}");
     let all = shown.join(" ");
-    assert!(all.contains("whiskers, which stop particles of Guis alone: use planes or"), "{words}");
+    assert!(all.contains("whiskers, which only stop particles in Guis: use planes or"), "{output}");
 }
 
 #[test]
@@ -193,17 +193,18 @@ fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
             let mut command = scratch.command();
             command.args(["--boot", boot, "--frames", "5", "--"]).args(arguments);
             let out = command.output().expect("the engine starts");
-            let words = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
+            let output = [&out.stdout[..], &out.stderr[..]].map(String::from_utf8_lossy).concat();
             let none = arguments == ["fx/none"];
-            assert_eq!(out.status.code(), Some(i32::from(none)), "{boot} {arguments:?}: {words}");
-            let told = words.contains("there is no effect 'fx/none' in this game, which has: fx/a");
-            assert_eq!(told, none, "{words}");
+            assert_eq!(out.status.code(), Some(i32::from(none)), "{boot} {arguments:?}: {output}");
+            let is_reported =
+                output.contains("there is no effect 'fx/none' in this game, which has: fx/a");
+            assert_eq!(is_reported, none, "{output}");
         }
     }
     let mut command = scratch.command();
     let out = command.args(["--boot", "core/tools/particle_viwer", "--frames", "5"]).output();
     let out = out.expect("the engine starts");
-    let words = String::from_utf8_lossy(&out.stderr);
+    let message = String::from_utf8_lossy(&out.stderr);
     let wanted = "there is no module 'core.tools.particle_viwer' to start with";
-    assert!(words.contains(wanted) && out.status.code() == Some(1), "{words}");
+    assert!(message.contains(wanted) && out.status.code() == Some(1), "{message}");
 }

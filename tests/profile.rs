@@ -1,14 +1,14 @@
-//! What `engine run` says of a run that is measured: the report, traces, tables, who leaks; and
-//! what a release measures.
+//! Tests of the profiling output of `engine run`: the report, traces, tables, memory leaks; and the
+//! measurements of a release.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
-/// A game with scopes of its own, counters, and a list that grows.
+/// A game with its own scopes and counters, and a list that grows.
 const GAME: &str = r#"
 local enemies = {}
 local alive = Stats.counter("enemies/alive")
@@ -39,7 +39,7 @@ impl Scratch {
         Scratch(folder)
     }
 
-    /// Exit code, standard output and standard error.
+    /// Runs the engine. Returns exit code, standard output and standard error.
     fn engine(&self, arguments: &str) -> (i32, String, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(arguments.split(' '))
@@ -62,15 +62,15 @@ impl Drop for Scratch {
     }
 }
 
-/// The rows of a report: the four figures, how deep the row lies, and its name.
+/// Returns the rows of a report: the four numbers, the depth of the row, and its name.
 fn rows(report: &str) -> Vec<([f64; 4], usize, String)> {
     let table = report.split("--\n").nth(1).expect("the table has its rule");
     let rows = table.lines().take_while(|line| !line.is_empty()).map(|line| {
         let parts: Vec<&str> = line.splitn(5, " : ").collect();
         let number = |at: usize| parts[at].trim().parse::<f64>().unwrap();
         let name = parts[4].trim_start_matches(' ');
-        let figures = [number(0), number(1), number(2), number(3)];
-        (figures, parts[4].len() - name.len(), name.to_string())
+        let numbers = [number(0), number(1), number(2), number(3)];
+        (numbers, parts[4].len() - name.len(), name.to_string())
     });
     rows.collect()
 }
@@ -122,7 +122,7 @@ fn a_run_leaves_its_frames_in_the_forms_that_other_programs_read() {
         assert_eq!((values[0], values[alive]), (format!("{}", index + 1).as_str(), "5"));
     }
     assert!(header.contains(&"scopes/frame/update/enemies/think"), "{header:?}");
-    // A run this short may have ended between two questions.
+    // Such a short run may have ended between two samples.
     assert!(scratch.0.join("stacks.txt").is_file());
 }
 

@@ -1,9 +1,10 @@
-//! The reference and the API are one: what is documented is there and what is there is documented,
-//! in words that are whole; the files in docs/ are what the engine generates; examples run.
+//! Checks that the reference and the API agree: documented names exist, existing names are
+//! documented, and sentences are complete. The files in docs/ are those that the engine generates.
+//! Examples run.
 
-use engine::script::emit::model::{Api, FunctionDoc, Source};
-use engine::script::emit::standard::{ABSENT, LIBRARIES};
-use engine::script::emit::{json, luacats, markdown};
+use engine::script::docgen::model::{ApiModel, FunctionDoc, FunctionSource};
+use engine::script::docgen::standard_library::{ABSENT, LIBRARIES};
+use engine::script::docgen::{json, luacats, markdown};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -30,7 +31,7 @@ impl Scratch {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs the engine in the folder: exit code, standard output, standard error.
+    /// Runs the engine in the folder. Returns exit code, standard output and standard error.
     fn engine(&self, arguments: &[&str]) -> (i32, String, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(arguments)
@@ -42,7 +43,7 @@ impl Scratch {
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }
 
-    /// Plays `main` for one frame: what it printed.
+    /// Plays `main` for one frame and returns its output.
     #[track_caller]
     fn play(&self, main: &str) -> String {
         self.write("main.lua", main);
@@ -58,20 +59,21 @@ impl Drop for Scratch {
     }
 }
 
-/// Fails with everything that was found, one line each.
+/// Fails with all findings, one line each.
 #[track_caller]
-fn check_none(found: Vec<String>, what: &str) {
-    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+fn check_none(found: Vec<String>, fault: &str) {
+    assert!(found.is_empty(), "{fault}:\n  {}", found.join("\n  "));
 }
 
-fn place(function: &FunctionDoc) -> String {
+fn location(function: &FunctionDoc) -> String {
     match &function.source {
-        Source::Lua(file, line) => format!("{file}:{line}: {}", function.path()),
+        FunctionSource::Lua(file, line) => format!("{file}:{line}: {}", function.path()),
         _ => format!("the row of {}", function.path()),
     }
 }
 
-/// Everything that a game can reach by name, as Lua sees it: `Vector3.length function`.
+/// Script that lists everything a game can reach by name, as seen by Lua:
+/// `Vector3.length function`.
 const LIST: &str = r#"
 for name, value in pairs(_G) do
   print(name .. " " .. type(value))
@@ -85,12 +87,12 @@ for name, value in pairs(_G) do
 end
 "#;
 
-/// The same, as it is documented.
-fn documented(api: &Api) -> BTreeSet<String> {
+/// Returns the documented names in the same form.
+fn documented(api: &ApiModel) -> BTreeSet<String> {
     let mut all: BTreeSet<String> =
         api.functions().map(|function| format!("{} function", function.path())).collect();
     for module in &api.modules {
-        // A type without functions has no table: its values have all there is.
+        // A type without functions has no table: only its values have members.
         if !(module.is_type() && module.functions.is_empty() && module.class.calls.is_empty()) {
             all.insert(format!("{} table", module.name));
         }
@@ -132,7 +134,7 @@ fn what_is_there_is_documented_and_what_is_documented_is_there() {
     let out = Scratch::new("live").play(LIST);
     let live: BTreeSet<String> = out.lines().map(str::to_string).collect();
     assert!(live.len() > 300, "the list is too short to be true:\n{out}");
-    let documented = documented(&Api::new());
+    let documented = documented(&ApiModel::new());
     let missing = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
     check_none(missing(&live, &documented), "a game sees these, and nothing documents them");
     check_none(missing(&documented, &live), "these are documented, and a game does not see them");
@@ -166,19 +168,19 @@ fn suites_have_the_words_that_are_documented() {
     let mut suite =
         String::from("describe(\"the words\", function()\n  it(\"are there\", function()\n");
     let mut check = |name: &str, known: bool| {
-        // Without arguments every assertion fails; one that is not there says so.
+        // Without arguments every assertion fails. A missing assertion has a different message.
         suite += &format!("    local _, words = pcall(function() return {name}() end)\n");
         suite += "    local unknown = tostring(words):find(\"unknown\", 1, true)\n";
         suite += &format!("    assert.equals({known}, unknown == nil, \"{name}\")\n");
     };
     check("assert.is_numbr", false);
-    let (assertions, words): (Vec<_>, Vec<_>) =
-        Api::new().testing.into_iter().partition(|function| function.module == "assert");
-    assert!(assertions.len() > 10 && words.len() > 10);
+    let (assertions, word_functions): (Vec<_>, Vec<_>) =
+        ApiModel::new().testing.into_iter().partition(|function| function.module == "assert");
+    assert!(assertions.len() > 10 && word_functions.len() > 10);
     for function in assertions {
         check(&function.path(), true);
     }
-    for function in words {
+    for function in word_functions {
         suite += &format!("    assert.is_not_nil({0}, \"{0}\")\n", function.path());
     }
     suite += "  end)\nend)\n";
@@ -189,35 +191,35 @@ fn suites_have_the_words_that_are_documented() {
 
 #[test]
 fn the_preludes_comments_can_be_read() {
-    check_none(Api::new().problems, "these comments in lua/ cannot be read");
+    check_none(ApiModel::new().problems, "these comments in lua/ cannot be read");
 }
 
 #[test]
 fn everything_has_words() {
-    let api = Api::new();
+    let api = ApiModel::new();
     let mut found = Vec::new();
     for module in &api.modules {
         if module.doc.is_empty() || module.example.is_empty() {
-            let words = "needs ---@module in lua/, or a row, with a sentence and an example";
-            found.push(format!("{} {words}", module.name));
+            let message = "needs ---@module in lua/, or a row, with a sentence and an example";
+            found.push(format!("{} {message}", module.name));
         }
     }
     for function in api.functions().chain(&api.callbacks).chain(&api.testing) {
-        let place = place(function);
+        let location = location(function);
         if !function.doc.ends_with(['.', '`']) {
-            found.push(format!("{place}: its sentence is missing, or does not end"));
+            found.push(format!("{location}: its sentence is missing, or does not end"));
         }
         let params = function.params.iter().map(|param| (&param.name, &param.kind, &param.doc));
         for (name, kind, doc) in params {
             if name.is_empty() || kind.is_empty() || doc.is_empty() {
-                found.push(format!("{place}: argument '{name}' needs a type and words"));
+                found.push(format!("{location}: argument '{name}' needs a type and words"));
             }
         }
-        // What a row gives back is said by its sentence; its types come from Rust.
-        let from_rust = function.source == Source::Rust;
+        // A row's description covers its results, and their types come from Rust.
+        let from_rust = function.source == FunctionSource::Rust;
         let unsaid = |doc: &String| doc.is_empty() && !from_rust;
         if function.returns.iter().any(|result| result.kind.is_empty() || unsaid(&result.doc)) {
-            found.push(format!("{place}: every @return needs a type and words"));
+            found.push(format!("{location}: every @return needs a type and words"));
         }
     }
     check_none(found, "words are missing");
@@ -226,43 +228,43 @@ fn everything_has_words() {
 #[test]
 fn arguments_are_documented_in_their_order() {
     let mut found = Vec::new();
-    for function in Api::new().functions() {
-        if function.source == Source::Rust {
+    for function in ApiModel::new().functions() {
+        if function.source == FunctionSource::Rust {
             continue;
         }
         let names: Vec<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
-        // `...` that is there only to refuse arguments is not documented.
+        // A `...` that only serves to refuse arguments is not documented.
         let mut declared: Vec<&str> = function.declared.iter().map(String::as_str).collect();
         if declared.last() == Some(&"...") && names.last() != Some(&"...") {
             declared.pop();
         }
         if names != declared {
-            found.push(format!("{}: takes {declared:?}, documents {names:?}", place(function)));
+            found.push(format!("{}: takes {declared:?}, documents {names:?}", location(function)));
         }
     }
     check_none(found, "the @param lines are not those of the function");
 }
 
-/// The words in a type that are neither Lua's, nor a type of the API.
-fn unknown_types(api: &Api, kind: &str, types: &BTreeSet<&str>) -> Vec<String> {
+/// Returns the names in a type that are neither Lua's types nor types of the API.
+fn unknown_types(api: &ApiModel, kind: &str, types: &BTreeSet<&str>) -> Vec<String> {
     let mut rest = kind.replace("?:", ":");
     for name in ["fun(", "table<"] {
         rest = rest.replace(name, " ");
     }
-    // Names of a function type's arguments stand before a colon.
-    let words = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '.');
-    let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    let unknown = words.filter(|word| !word.ends_with(':') && !types.contains(word));
+    // Argument names of a function type precede a colon.
+    let type_names = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '.');
+    let type_names = type_names.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
+    let unknown = type_names.filter(|word| !word.ends_with(':') && !types.contains(word));
     let known = |word: &&str| api.modules.iter().any(|m| m.is_type() && m.name == *word);
     unknown.filter(|word| !known(word)).map(str::to_string).collect()
 }
 
 #[test]
 fn every_type_that_is_named_exists() {
-    let api = Api::new();
+    let api = ApiModel::new();
     let types = [
         "any", "nil", "boolean", "number", "integer", "string", "table", "function",
-        // Of the suites.
+        // Types of the test library.
         "luassert", "spy",
     ];
     let types: BTreeSet<&str> = types.into_iter().collect();
@@ -271,7 +273,7 @@ fn every_type_that_is_named_exists() {
         let params = function.params.iter().map(|param| &param.kind);
         for kind in params.chain(function.returns.iter().map(|result| &result.kind)) {
             for word in unknown_types(&api, kind, &types) {
-                found.push(format!("{}: '{word}' in '{kind}'", place(function)));
+                found.push(format!("{}: '{word}' in '{kind}'", location(function)));
             }
         }
     }
@@ -288,13 +290,13 @@ fn every_type_that_is_named_exists() {
 fn the_files_in_docs_are_what_the_engine_generates() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let remedy = "run: cargo run -- docs --markdown --out docs";
-    let files = markdown::files(&Api::new());
+    let files = markdown::files(&ApiModel::new());
     for file in &files {
         let found = fs::read_to_string(docs.join(&file.name)).unwrap_or_default();
         let pairs = found.lines().zip(file.text.lines());
         let line = pairs.take_while(|(found, wanted)| found == wanted).count() + 1;
-        let place = format!("docs/{}:{line}", file.name);
-        assert!(found == file.text, "{place} is not what is generated; {remedy}");
+        let location = format!("docs/{}:{line}", file.name);
+        assert!(found == file.text, "{location} is not what is generated; {remedy}");
     }
     let pages: BTreeSet<String> = files.into_iter().map(|file| file.name).collect();
     for entry in fs::read_dir(docs.join("reference")).unwrap() {
@@ -306,7 +308,7 @@ fn the_files_in_docs_are_what_the_engine_generates() {
 #[test]
 fn every_example_runs_as_it_stands() {
     let scratch = Scratch::new("examples");
-    for module in Api::new().modules {
+    for module in ApiModel::new().modules {
         assert!(module.example.contains(&module.name), "{}: not in its example", module.name);
         scratch.play(&module.example);
     }
@@ -316,7 +318,7 @@ fn every_example_runs_as_it_stands() {
 fn the_definitions_for_editors_are_lua() {
     let scratch = Scratch::new("definitions");
     let mut main = String::new();
-    let files = luacats::files(&Api::new());
+    let files = luacats::files(&ApiModel::new());
     for file in &files {
         assert!(file.text.starts_with("---@meta\n"), "{}", file.name);
         scratch.write(&format!("definitions/{}", file.name), &file.text);
@@ -328,7 +330,7 @@ fn the_definitions_for_editors_are_lua() {
 
 #[test]
 fn definitions_say_what_editors_need() {
-    let files = luacats::files(&Api::new());
+    let files = luacats::files(&ApiModel::new());
     let check = |name: &str, wanted: &str| {
         let file = files.iter().find(|file| file.name == name).expect(name);
         assert!(file.text.contains(wanted), "{name} lacks:\n{wanted}\nand has:\n{}", file.text);
@@ -340,14 +342,14 @@ fn definitions_say_what_editors_need() {
     check("Vector3.lua", "fun(x?: number, y?: number, z?: number): Vector3\nVector3 = {}\n");
     check("Math.lua", "---@param min? integer the smallest");
     check("callbacks.lua", "---@param dt number seconds");
-    check("callbacks.lua", "---@param names string[] what is new");
+    check("callbacks.lua", "---@param names string[] names of");
     check("library.lua", "function os.clock() end");
     assert!(files.iter().all(|file| !file.text.contains('{') || !file.text.contains("{os.")));
 }
 
 #[test]
 fn the_json_reads_back_whole() {
-    let api = Api::new();
+    let api = ApiModel::new();
     let text = json::text(&api);
     let scratch = Scratch::new("json");
     scratch.write("api.lua", &format!("return [==========[\n{text}]==========]"));
@@ -382,7 +384,7 @@ fn the_terminal_shows_help_for_a_name() {
     check("print", "Writes a line to the engine's log");
     let (code, out, _) = scratch.engine(&["docs"]);
     assert_eq!(code, 0);
-    for name in Api::new().modules.iter().map(|module| &module.name) {
+    for name in ApiModel::new().modules.iter().map(|module| &module.name) {
         assert!(out.contains(&format!("\n  {name} ")), "{name} is missing:\n{out}");
     }
 }
@@ -407,8 +409,8 @@ fn a_name_that_is_not_there_is_an_error_that_helps() {
     );
     check(
         "love.graphics",
-        "there is no 'love.graphics': this is not LÖVE: 'Coming from LÖVE' in the manual has what \
-         stands in its place (engine docs --open)",
+        "there is no 'love.graphics': this is not LÖVE: 'Coming from LÖVE' in the manual lists the \
+         replacements (engine docs --open)",
     );
 }
 
@@ -416,7 +418,7 @@ fn a_name_that_is_not_there_is_an_error_that_helps() {
 fn files_go_where_they_are_wanted_or_the_reason_is_said() {
     let scratch = Scratch::new("out");
     let (code, out, err) = scratch.engine(&["docs", "--luacats", "--out", "a/b"]);
-    let files = luacats::files(&Api::new());
+    let files = luacats::files(&ApiModel::new());
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, format!("{} files written to a/b\n", files.len()));
     for file in &files {
@@ -429,7 +431,7 @@ fn files_go_where_they_are_wanted_or_the_reason_is_said() {
     assert!(err.ends_with(": choose another with --out\n"), "{err}");
     let (code, out, err) = scratch.engine(&["docs", "--json"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, json::text(&Api::new()));
+    assert_eq!(out, json::text(&ApiModel::new()));
     assert_eq!(scratch.engine(&["docs", "--json", "Vector3"]).0, 2);
     let (code, out, err) = scratch.engine(&["docs", "--html", "--out", "site"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -442,7 +444,7 @@ fn files_go_where_they_are_wanted_or_the_reason_is_said() {
     assert_eq!(scratch.engine(&["docs", "--html"]).0, 2);
 }
 
-/// A process that is ended with the test.
+/// A process that is killed on drop.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -458,7 +460,7 @@ fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("open");
     for program in ["xdg-open", "open"] {
-        // Written under another name first, so that it is whole when it is seen.
+        // Written under another name first, so that it is complete when it becomes visible.
         scratch.write(
             program,
             "#!/bin/sh\ncd \"${0%/*}\" && printf %s \"$1\" > asked.new && mv asked.new asked\n",

@@ -1,4 +1,4 @@
-//! Hot reload of Lua, row by row: what an edit keeps, what it changes, what it cannot change. Every
+//! Tests of hot reload of Lua, row by row: what an edit keeps, changes, and cannot change. Every
 //! line of the table in docs/hot_reload.md is the name of a row here.
 
 #[path = "reload/collector.rs"]
@@ -18,11 +18,11 @@ use failing::{FAILS, LIMITS};
 use game::Game;
 use rows::{CHANGES, KEEPS, Row};
 
-/// As the engine's own: what lies beside what in memory is part of the tests.
+/// The engine's own allocator, because the order of objects in memory is part of the tests.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The words of what does not hold.
+/// Returns a message if a row does not hold.
 fn fault(row: &Row) -> Result<(), String> {
     let mut game = Game::start(&[("m.lua", row.old), ("other.lua", row.other)]);
     game.step(&format!("m = require 'm' {}", row.before))?;
@@ -31,7 +31,7 @@ fn fault(row: &Row) -> Result<(), String> {
         return Err(answer.text("report").to_string());
     }
     game.step(row.after)?;
-    // The same text again changes nothing.
+    // Saving the same text again changes nothing.
     let again = game.try_reload(&[("m.lua", row.new)]);
     if !again.ok() {
         return Err(again.text("report").to_string());
@@ -61,7 +61,7 @@ fn what_an_edit_changes() {
     check(CHANGES);
 }
 
-/// The list under a heading of the document, one item a line however it is wrapped.
+/// Returns the list under a heading of the document, one line per item even if the item is wrapped.
 fn list<'a>(document: &'a str, heading: &str) -> Vec<String> {
     let section = document.split("\n## ").find(|section| section.starts_with(heading));
     let section: &'a str = section.unwrap_or_else(|| panic!("no heading '{heading}'"));

@@ -1,4 +1,4 @@
-//! Logs that are kept and reports that can be read again, from outside.
+//! Tests of log files and stored reports from outside.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -19,7 +19,7 @@ fn engine(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the engine starts")
 }
 
-fn words(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     format!("{out}{err}")
@@ -31,16 +31,16 @@ fn what_a_game_said_is_kept_for_a_number_of_runs() {
         scratch("log", "function init() print('hello ' .. (Application.argv() or '')) end");
     std::fs::write(folder.join("game/settings.sjson"), "log = { files = 2 }\n").unwrap();
     let none = engine(&folder, &["report", "game", "--log"]);
-    assert!(words(&none).contains("they are kept of runs that are paced by the clock"));
+    assert!(output_text(&none).contains("they are kept for runs that are paced by the clock"));
     for run in ["one", "two", "three"] {
         let played = engine(
             &folder,
             &["run", "game", "--headless", "--realtime", "--frames", "1", "--", run],
         );
-        assert!(played.status.success(), "{}", words(&played));
+        assert!(played.status.success(), "{}", output_text(&played));
     }
     let shown = engine(&folder, &["report", "game", "--log"]);
-    assert!(words(&shown).contains("info    hello three"), "{}", words(&shown));
+    assert!(output_text(&shown).contains("info    hello three"), "{}", output_text(&shown));
     let logs = walk(&folder.join("saves")).into_iter();
     let logs: Vec<_> = logs.filter(|path| path.contains("logs")).collect();
     assert_eq!(logs.len(), 2, "{logs:?}");
@@ -64,18 +64,22 @@ fn the_report_of_a_shipped_game_is_found_and_printed() {
     let folder = scratch("crash", main);
     let none = engine(&folder, &["report", "game"]);
     assert_eq!(none.status.code(), Some(1));
-    assert!(words(&none).contains("there is no crash report in"), "{}", words(&none));
+    assert!(output_text(&none).contains("there is no crash report in"), "{}", output_text(&none));
     let made = engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]);
-    assert!(made.status.success(), "{}", words(&made));
+    assert!(made.status.success(), "{}", output_text(&made));
     let played = engine(&folder, &["run", "game.bundle", "--headless", "--frames", "1"]);
-    assert_eq!(played.status.code(), Some(1), "{}", words(&played));
+    assert_eq!(played.status.code(), Some(1), "{}", output_text(&played));
     let shown = engine(&folder, &["report", "game"]);
-    assert!(shown.status.success(), "{}", words(&shown));
-    let adapter = "Adapter: none, for nothing was drawn";
+    assert!(shown.status.success(), "{}", output_text(&shown));
+    let adapter = "Adapter: none, because nothing was drawn";
     for wanted in ["Crash report", adapter, "main.lua:1", "local score = 7", "  before"] {
-        assert!(words(&shown).contains(wanted), "'{wanted}' is not in\n{}", words(&shown));
+        assert!(
+            output_text(&shown).contains(wanted),
+            "'{wanted}' is not in\n{}",
+            output_text(&shown)
+        );
     }
     let other = engine(&folder, &["report", "game/main.lua"]);
-    assert!(words(&other).contains("is no crash report"), "{}", words(&other));
+    assert!(output_text(&other).contains("is not a crash report"), "{}", output_text(&other));
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,26 +1,26 @@
-//! The room that a unit takes, counted block by block, so that it cannot grow unseen: what a unit
-//! of one node with one mesh holds in every array of the engine, in the recorder that stands in for
-//! a renderer, and in Lua. docs/performance.md (Units) has the same sum by parts.
+//! Measures the memory of a unit, block by block, so that growth is noticed: the memory that a unit
+//! of one node with one mesh holds in every array of the engine, in the recorder that replaces a
+//! renderer, and in Lua. docs/performance.md (Units) has the same sum by parts.
 
-use engine::app::{App, Game, Opening};
-use engine::engine::Build;
-use engine::system::sound::Destination;
-use engine::world::scene::SceneGraph;
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::BuildMode;
+use engine::system::sound::AudioDestination;
+use engine::world::scene_graph::SceneGraph;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// The system's allocator, which counts the bytes that are held.
+/// The system's allocator with a counter of held bytes.
 struct Held;
 
 static HELD: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: every call is handed on as it came.
+// SAFETY: every call is forwarded unchanged.
 unsafe impl GlobalAlloc for Held {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: as the caller promised; so below.
+        // SAFETY: the caller's guarantees are forwarded, also below.
         unsafe { System.alloc(layout) }
     }
 
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Held {
 #[global_allocator]
 static ALLOCATOR: Held = Held;
 
-/// Makes units in one frame, as many as the argument says; all of them are in view.
+/// Script that spawns as many units in one frame as the argument says. All of them are in view.
 const MAIN: &str = r#"
 local world, camera, count
 function init()
@@ -64,14 +64,14 @@ end
 function render() Application.render_world(world, camera) end
 "#;
 
-/// Units at the first count. Arrays that grow by doubling have no room to spare at this and at
-/// twice this.
+/// First number of units. Arrays that double their capacity have no spare capacity at this number
+/// and at twice this number.
 const FIRST: usize = 1 << 14;
 
-/// The most bytes that a unit may take where no array has room to spare.
+/// Maximum memory of a unit in bytes if no array has spare capacity.
 const BYTES_MAX: isize = 320;
 
-/// A folder with the game, removed at the end.
+/// A folder with the game, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -85,13 +85,14 @@ impl Folder {
         folder
     }
 
-    /// What a game with so many units holds, all arrays with their room to spare. The room for all
-    /// nodes is taken with the first one, whatever is used of it: it does not count.
+    /// Returns the bytes that a game with `count` units holds, including spare capacity of arrays.
+    /// The memory reserved for all nodes is allocated with the first one, regardless of its use,
+    /// and is not counted.
     fn held(&self, count: usize) -> isize {
         let before = HELD.load(Ordering::Relaxed);
-        let opening = Opening {
+        let opening = GameLaunch {
             game: Game::Folder(self.0.clone()),
-            build: Build::Development,
+            build: BuildMode::Development,
             arguments: vec![count.to_string()],
             seed: 1,
             deterministic: true,
@@ -103,7 +104,7 @@ impl Folder {
             store: None,
             watch: false,
             threads: Some(1),
-            sound: Destination::Null,
+            sound: AudioDestination::Null,
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));
@@ -126,7 +127,7 @@ impl Drop for Folder {
 #[test]
 fn a_unit_of_one_node_with_a_mesh_takes_no_more_room_than_is_told() {
     let folder = Folder::new();
-    // What is made once in a process is made by the first of them.
+    // The first run creates the state that exists once per process.
     folder.held(1);
     let held = [FIRST, FIRST * 2].map(|count| folder.held(count));
     let node = SceneGraph::NODE_BYTES as isize;

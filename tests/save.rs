@@ -1,5 +1,5 @@
-//! Saves from outside: a game that is killed at any moment has lost nothing that it was told was
-//! saved; damaged files, a newer game, disks that take no more.
+//! Tests of saves from outside: a game killed at any moment loses nothing that was reported as
+//! saved; damaged files; saves of a newer game; full disks.
 
 #[path = "save/allocations.rs"]
 mod allocations;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -29,7 +29,7 @@ impl Scratch {
         fs::write(self.0.join(name), text).unwrap();
     }
 
-    /// The folder of the game's saves.
+    /// Returns the folder of the game's saves.
     fn saves(&self) -> PathBuf {
         self.0.join("saves/game/saves")
     }
@@ -49,7 +49,7 @@ impl Scratch {
         command
     }
 
-    /// Plays one frame with arguments for the game: standard output and standard error.
+    /// Plays one frame with arguments for the game. Returns standard output and standard error.
     #[track_caller]
     fn play(&self, arguments: &[&str]) -> (String, String) {
         let mut command = self.command();
@@ -73,8 +73,8 @@ fn finished(mut command: Command) -> (String, String) {
     (out, err)
 }
 
-/// Writes two saves in turn, one at once and one by request, and prints a line after each success.
-/// First it prints what it finds.
+/// Script that writes two saves in turn, one synchronously and one by request, and prints a line
+/// after each success. At its start it prints the existing saves.
 const WRITER: &str = r#"
 local function content(n)
   return { n = n, at = Vector3(n, 0, 0), text = ("x"):rep(n * 7919 % 300000) }
@@ -107,25 +107,26 @@ function update()
 end
 "#;
 
-/// The number at the end of the last whole line that begins so.
+/// Returns the number at the end of the last complete line with this prefix.
 fn last_number(lines: &[String], start: &str) -> Option<u64> {
     let last = lines.iter().rev().find(|line| line.starts_with(start))?;
     last[start.len()..].split('\t').next()?.parse().ok()
 }
 
-/// Starts the game and kills it so long after it has saved so often: the lines that it printed.
+/// Starts the game and kills it after it has saved `saves` times and `delay` has passed. Returns
+/// the lines that it printed.
 fn play_and_kill(scratch: &Scratch, saves: u64, delay: Duration) -> Vec<String> {
     let mut game = scratch.command().stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(game.stdout.take().unwrap());
-    let (told, hears) = channel();
+    let (sender, hears) = channel();
     let reader = std::thread::spawn(move || {
         let mut lines = Vec::new();
         let mut line = String::new();
         while out.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
             lines.push(line.trim_end_matches('\n').to_string());
             if line == "ready\n" || line.starts_with("saved") {
-                // Whoever kills has heard enough by now.
-                let _ = told.send(());
+                // The receiver is gone once enough lines have arrived.
+                let _ = sender.send(());
             }
             line.clear();
         }
@@ -142,46 +143,50 @@ fn play_and_kill(scratch: &Scratch, saves: u64, delay: Duration) -> Vec<String> 
     reader.join().unwrap()
 }
 
-/// Kills by default; the full run has a thousand: `ENGINE_SAVE_KILLS=1000 cargo test --test save`.
+/// Default number of kills. The full run has a thousand:
+/// `ENGINE_SAVE_KILLS=1000 cargo test --test save`.
 const KILLS: u64 = 100;
 
 #[test]
 fn a_game_that_is_killed_at_any_moment_has_lost_nothing() {
     let kills = std::env::var("ENGINE_SAVE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     let scratch = Scratch::new("killed", WRITER);
-    let (mut told, mut random) = ([0, 0], 0x9e37_79b9_7f4a_7c15u64);
+    let (mut reported, mut random) = ([0, 0], 0x9e37_79b9_7f4a_7c15u64);
     let mut saved = 0;
     for kill in 0..kills {
-        // xorshift: the moments are the same in every run, as far as the machine's are.
+        // xorshift: the moments are the same in every run, as far as the machine's timing allows.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
         let delay = Duration::from_micros(random % 5000);
         let lines = play_and_kill(&scratch, random >> 32 & 3, delay);
-        for (slot, told) in ["now", "later"].iter().zip(&mut told) {
+        for (slot, reported) in ["now", "later"].iter().zip(&mut reported) {
             let start = format!("found\t{slot}\t");
             let found = last_number(&lines, &start).expect("the game tells what it finds");
             let line = lines.iter().find(|line| line.starts_with(&start)).unwrap();
             assert_eq!(*line, format!("{start}{found}\ttrue\t\t"), "kill {kill}");
-            assert!(found >= *told, "kill {kill}: {slot} {told} was saved, {found} is there");
+            assert!(
+                found >= *reported,
+                "kill {kill}: {slot} {reported} was saved, {found} is there"
+            );
             let last = last_number(&lines, &format!("saved\t{slot}\t"));
             saved += last.map_or(0, |last| last - found);
-            *told = last.unwrap_or(found);
+            *reported = last.unwrap_or(found);
         }
     }
-    // Some kills met the middle of a write, or the test would show nothing.
+    // Some kills must hit the middle of a write, otherwise the test shows nothing.
     let leftovers = scratch.files().iter().filter(|name| name.ends_with(".tmp")).count();
     assert!(leftovers > 0, "none of {kills} kills met a write");
     assert!(saved > kills, "{kills} kills of a game that saved only {saved} times");
-    // A kill between writing the new and removing the old leaves one too many; the next write does
-    // not.
+    // A kill between writing the new file and removing the old one leaves an extra file, which the
+    // next write removes.
     scratch.play(&[]);
     let whole = scratch.files().iter().filter(|name| name.ends_with(".save")).count();
     assert_eq!(whole, 6, "{:?}", scratch.files());
     eprintln!("{kills} kills, {saved} saves, {leftovers} writes cut off, nothing lost");
 }
 
-/// Does what its first argument says, with the save "auto".
+/// Script that performs the action of its first argument on the save "auto".
 const TOOL: &str = r#"
 local what, value, option = Application.argv()
 function init()
@@ -208,13 +213,14 @@ fn a_damaged_save_gives_way_to_the_one_before_it() {
     assert_eq!(scratch.files(), ["auto.1.save", "auto.2.save"]);
     let newest = scratch.saves().join("auto.2.save");
     let whole = fs::read(&newest).unwrap();
-    let check = |bytes: &[u8], what: &str| {
+    let check = |bytes: &[u8], reason: &str| {
         fs::write(&newest, bytes).unwrap();
-        let words =
-            format!("the newest save \"auto\" cannot be used ({what}): this is one kept before it");
+        let message = format!(
+            "the newest save \"auto\" cannot be used ({reason}): this is one kept before it"
+        );
         let (out, err) = scratch.play(&["read"]);
-        assert_eq!(out, format!("old\tnil\t{words}\n"));
-        assert_eq!(err, format!("warning: auto.1.save: {words}\n"));
+        assert_eq!(out, format!("old\tnil\t{message}\n"));
+        assert_eq!(err, format!("warning: auto.1.save: {message}\n"));
     };
     check(&whole[..10], "it is cut short: 10 bytes");
     let length = whole.len();
@@ -222,7 +228,7 @@ fn a_damaged_save_gives_way_to_the_one_before_it() {
     check(&whole[..length - 1], &cut);
     let mut flipped = whole.clone();
     flipped[length - 3] ^= 16;
-    check(&flipped, "it is damaged: its checksum does not fit its content");
+    check(&flipped, "it is damaged: its checksum does not match its content");
     check(b"", "it is cut short: 0 bytes");
     fs::write(&newest, &whole).unwrap();
     assert_eq!(scratch.play(&["read"]), ("new\tnil\tnil\n".to_string(), String::new()));
@@ -236,14 +242,14 @@ fn a_save_of_a_newer_game_is_told_with_both_versions() {
     scratch.write("game/settings.sjson", "version = \"2.9.1\"");
     let why = "it was written by version 2.10 of the game, and this is version 2.9.1: update the \
                game";
-    let words = format!("the save \"auto\" cannot be read: {why}");
-    assert_eq!(scratch.play(&["read"]).0, format!("nil\t{words}\tnil\n"));
+    let message = format!("the save \"auto\" cannot be read: {why}");
+    assert_eq!(scratch.play(&["read"]).0, format!("nil\t{message}\tnil\n"));
     assert_eq!(scratch.play(&["list"]).0, format!("auto\t2.10\t{why}\n"));
-    let words = format!(
-        "the save \"auto\" cannot be written: the one that is there would be lost, and {why}, or \
+    let message = format!(
+        "the save \"auto\" cannot be written: the existing one would be lost, and {why}, or \
          Save.delete(\"auto\") first"
     );
-    assert_eq!(scratch.play(&["write", "older"]).0, format!("nil\t{words}\n"));
+    assert_eq!(scratch.play(&["write", "older"]).0, format!("nil\t{message}\n"));
     assert_eq!(scratch.play(&["read", "newer"]).0, "new\tnil\tnil\n");
 }
 
@@ -254,7 +260,7 @@ fn a_save_that_was_begun_is_there_after_the_end() {
     assert_eq!(scratch.play(&["read"]).0, "later\tnil\tnil\n");
 }
 
-/// A disk that is full while a save is written: no file may be longer than 64 KiB.
+/// A disk that is full while a save is written, simulated by a limit of 64 KiB on file sizes.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
@@ -262,7 +268,7 @@ fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
     assert_eq!(scratch.play(&["write", "small"]).0, "true\n");
     let mut limited = Command::new("sh");
     let engine = scratch.command();
-    // The signal is ignored, so that the write fails as it does on a full disk.
+    // The signal is ignored, so that the write fails as on a full disk.
     limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""]);
     limited.arg(engine.get_program()).args(engine.get_args());
     limited.args(["--frames", "1", "--", "write", "large", "1000000"]);
@@ -271,7 +277,7 @@ fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
     assert!(out.starts_with("nil\tthe save \"auto\" cannot be written: "), "{out}");
     assert_eq!(scratch.files(), ["auto.1.save"], "nothing is left beside it");
     assert_eq!(scratch.play(&["read"]).0, "small\tnil\tnil\n");
-    // And where there is no folder to write in, but a file of that name.
+    // A file in place of the folder for saves.
     fs::remove_dir_all(scratch.saves()).unwrap();
     fs::write(scratch.saves(), "").unwrap();
     let (out, _) = scratch.play(&["write", "x"]);
@@ -290,7 +296,7 @@ fn without_a_folder_for_saves_whoever_plays_is_told() {
     }
     let (out, err) = finished(command);
     assert_eq!(out, "true\n");
-    let words = "warning: saves and user settings are lost at the end of this run: there is no \
+    let message = "warning: saves and user settings are lost at the end of this run: there is no \
                  home folder: set HOME, or ENGINE_SAVE_DIR\n";
-    assert_eq!(err, words);
+    assert_eq!(err, message);
 }

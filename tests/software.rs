@@ -1,4 +1,4 @@
-//! `--renderer software`: which of the drivers that are installed are loaded for it.
+//! Tests which installed drivers `--renderer software` loads.
 
 #![cfg(target_os = "linux")]
 
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 const MAIN: &str = "function update() print('plays') end";
 
-/// The libraries of Vulkan drivers that a run has loaded when it plays; nothing where it does not
-/// play, for there is no driver. `select`: what the environment says of drivers.
+/// Returns the libraries of Vulkan drivers that a run has loaded while it plays, or `None` if it
+/// does not play because there is no driver. `select` is the environment's selection of drivers.
 fn loaded(select: Option<&str>) -> Option<BTreeSet<String>> {
     let name = format!("engine-software-{}-{}", std::process::id(), select.is_some());
     let folder = std::env::temp_dir().join(name);
@@ -28,7 +28,7 @@ fn loaded(select: Option<&str>) -> Option<BTreeSet<String>> {
     let out = child.stdout.take().expect("it was piped");
     BufReader::new(out).read_line(&mut line).expect("the engine writes text");
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id()));
-    // One that has ended by itself is as good.
+    // An error means that the process has already ended.
     let _ = child.kill();
     child.wait().expect("it is ours");
     std::fs::remove_dir_all(&folder).expect("a scratch folder can be removed");
@@ -44,14 +44,15 @@ fn loaded(select: Option<&str>) -> Option<BTreeSet<String>> {
 #[test]
 fn a_run_that_wants_the_processor_loads_no_driver_of_a_graphics_card() {
     let Some(drivers) = loaded(None) else {
-        let words = "SKIPPED: no software adapter (to install it: apt install mesa-vulkan-drivers)";
+        let message =
+            "SKIPPED: no software adapter (to install it: apt install mesa-vulkan-drivers)";
         let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-        assert!(!required, "{words}");
-        return writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+        assert!(!required, "{message}");
+        return writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
     };
     let software = |name: &String| name.contains("lvp") || name.contains("swiftshader");
     assert!(!drivers.is_empty() && drivers.iter().all(software), "{drivers:?}");
-    // What the environment says counts.
+    // The environment's selection takes precedence.
     let all = loaded(Some("*")).expect("there is an adapter");
     assert!(all.is_superset(&drivers), "{all:?}");
 }

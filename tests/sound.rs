@@ -1,5 +1,5 @@
-//! Sound from outside: files compiled, voices mixed, devices that fail, the command line.
-//! What games call is tested in tests/lua/sound_test.lua.
+//! Tests of sound from outside: compiled files, mixed voices, failing devices, the command line.
+//! The API is tested in tests/lua/sound_test.lua.
 
 #[path = "sound/cases.rs"]
 mod cases;

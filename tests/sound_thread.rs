@@ -1,14 +1,16 @@
-//! The audio thread's promise: mixing allocates nothing, frees nothing and takes no lock that the
-//! game's thread can hold.
+//! Tests of the audio thread's guarantee: mixing allocates nothing, frees nothing and takes no lock
+//! that the game's thread can hold.
 
 #[path = "sound/game.rs"]
 #[allow(dead_code)]
 mod game;
 
-use engine::system::sound::Sounds;
-use engine::system::sound::device::{BATCH_FRAMES, Health, SAMPLE_RATE, Setup, Sink};
-use engine::system::sound::mixer::{self, Mixer};
-use engine::system::sound::voices::Trigger;
+use engine::system::sound::SoundSystem;
+use engine::system::sound::device::{
+    BATCH_FRAMES, DeviceHealth, DeviceSetup, SAMPLE_RATE, SampleSink,
+};
+use engine::system::sound::mixer::{self, MixerData};
+use engine::system::sound::voices::TriggerDesc;
 use game::{FRAME, Game, number, offline, tone, with};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Counts what the threads that are watched allocate and free.
+/// Allocator that counts allocations and frees of watched threads.
 struct Counting;
 
 thread_local! {
@@ -30,18 +32,18 @@ fn count() {
     }
 }
 
-// SAFETY: hands everything on.
+// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count();
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(place, layout) }
+        // SAFETY: the caller's guarantees are forwarded.
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
@@ -54,13 +56,13 @@ const RULES: &[u8] = b"play = \"tone\" loop = true
 const MIXER: &str = "master = { effects = [{ compressor = {} }] }
     buses = { effects = { effects = [{ reverb = {} } { delay = {} } { filter = {} }] } }";
 
-fn effects() -> Mixer {
+fn effects() -> MixerData {
     let document = engine::foundation::sjson::parse(MIXER).unwrap();
     mixer::parse("m.mixer", document.root()).unwrap()
 }
 
-/// A folder with a loop with a filter, a recording that ends, and one that is decoded while it
-/// plays.
+/// Creates a folder with a loop that has a filter, a sound file that ends, and one that is decoded
+/// while it plays.
 fn folder(name: &str) -> Game {
     let files: &[(&str, &[u8])] = &[
         ("s.sound", RULES),
@@ -72,12 +74,12 @@ fn folder(name: &str) -> Game {
     Game::new(name, files)
 }
 
-/// A frame in which voices come, change and go.
-fn play(game: &mut Game, sounds: &mut Sounds, world: engine::foundation::Handle, frame: u64) {
+/// Plays a frame in which voices start, change and end.
+fn play(game: &mut Game, sounds: &mut SoundSystem, world: engine::foundation::Handle, frame: u64) {
     let parameters = [number("f", (frame % 120) as f32 / 120.0)];
-    let rules = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
+    let rules = TriggerDesc { parameters: &parameters, ..TriggerDesc::new("s", world) };
     sounds.trigger(&mut game.store, &rules).unwrap();
-    sounds.trigger(&mut game.store, &Trigger::new("once", world)).unwrap();
+    sounds.trigger(&mut game.store, &TriggerDesc::new("once", world)).unwrap();
     let first = sounds.voices.active.first().copied();
     let first = first.and_then(|index| sounds.voices.voices[index as usize].as_ref());
     if let Some(handle) = first.map(|voice| voice.handle) {
@@ -119,8 +121,8 @@ fn the_watch_sees_what_it_should() {
     assert_eq!(COUNT.get(), 2);
 }
 
-/// A device that tells how many batches it was given, how loud they were, and what its thread has
-/// allocated since the first.
+/// A device that notes the number of received batches, if any of them was loud, and the allocations
+/// of its thread since the first batch.
 #[derive(Clone, Default)]
 struct Watching {
     batches: Arc<AtomicU64>,
@@ -128,7 +130,7 @@ struct Watching {
     allocations: Arc<AtomicU64>,
 }
 
-impl Sink for Watching {
+impl SampleSink for Watching {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         WATCHED.set(true);
         self.allocations.store(COUNT.get(), Ordering::Relaxed);
@@ -136,7 +138,7 @@ impl Sink for Watching {
             self.loud.store(true, Ordering::Relaxed);
         }
         self.batches.fetch_add(1, Ordering::Release);
-        // As long as a device would take.
+        // The duration of a real device.
         let seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
         std::thread::sleep(Duration::from_secs_f64(seconds));
         Ok(())
@@ -144,9 +146,9 @@ impl Sink for Watching {
 }
 
 impl Watching {
-    fn setup(&self) -> Setup {
+    fn setup(&self) -> DeviceSetup {
         let device = self.clone();
-        Setup::Live(Box::new(move || Ok(Box::new(device.clone()))))
+        DeviceSetup::Live(Box::new(move || Ok(Box::new(device.clone()))))
     }
 
     fn batches(&self) -> u64 {
@@ -161,11 +163,11 @@ fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
     let (mut sounds, world) = with(effects(), 64, Some(device.setup()));
     let began = Instant::now();
     let mut frame = 0;
-    // Two seconds of batches, and a mixer that is exchanged in the middle.
+    // Two seconds of batches, and a mixer that is replaced in the middle.
     while device.batches() < 375 {
         assert!(began.elapsed() < Duration::from_secs(60), "{} batches", device.batches());
         if frame % 40 == 0 {
-            sounds.trigger(&mut game.store, &Trigger::new("music", world)).unwrap();
+            sounds.trigger(&mut game.store, &TriggerDesc::new("music", world)).unwrap();
         }
         if frame == 30 {
             sounds.exchange_mixer(effects());
@@ -174,13 +176,13 @@ fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
         frame += 1;
         std::thread::sleep(Duration::from_millis(8));
     }
-    assert_eq!(sounds.health(), Some(Health::Playing));
+    assert_eq!(sounds.health(), Some(DeviceHealth::Playing));
     assert!(device.loud.load(Ordering::Relaxed), "there was something to mix");
     assert_eq!(device.allocations.load(Ordering::Relaxed), 0, "allocations and frees");
 }
 
-/// The thread that plays the game is stopped at any place, with all the locks that it holds there,
-/// and the device is given its samples all the same.
+/// The game's thread is stopped at any point, with all locks that it holds there, and the device
+/// still receives its samples.
 #[cfg(unix)]
 #[test]
 fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
@@ -190,42 +192,42 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
     extern "C" fn hold(_: libc::c_int) {
         HELD.store(true, Ordering::SeqCst);
         while HOLD.load(Ordering::SeqCst) {
-            // SAFETY: allowed in a handler of signals.
+            // SAFETY: `usleep` is allowed in a signal handler.
             unsafe { libc::usleep(200) };
         }
         HELD.store(false, Ordering::SeqCst);
     }
 
-    let until = |what: &str, so: &dyn Fn() -> bool| {
+    let until = |condition: &str, so: &dyn Fn() -> bool| {
         let began = Instant::now();
         while !so() {
-            assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+            assert!(began.elapsed() < Duration::from_secs(60), "{condition}");
             std::thread::sleep(Duration::from_micros(200));
         }
     };
     let device = Watching::default();
     let (setup, done) = (device.setup(), Arc::new(AtomicBool::new(false)));
     let ended = done.clone();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let playing = std::thread::spawn(move || {
-        // SAFETY: asks for this thread's own name.
-        tell.send(unsafe { libc::pthread_self() } as usize).unwrap();
+        // SAFETY: queries this thread's own id.
+        sender.send(unsafe { libc::pthread_self() } as usize).unwrap();
         let mut game = folder("held");
         let (mut sounds, world) = with(effects(), 64, Some(setup));
         let mut frame = 0;
         while !ended.load(Ordering::Relaxed) {
             if frame % 50 == 0 {
                 sounds.exchange_mixer(effects());
-                sounds.trigger(&mut game.store, &Trigger::new("music", world)).unwrap();
+                sounds.trigger(&mut game.store, &TriggerDesc::new("music", world)).unwrap();
             }
             play(&mut game, &mut sounds, world, frame);
             sounds.health();
             frame += 1;
         }
     });
-    let thread = told.recv().unwrap();
+    let thread = receiver.recv().unwrap();
     until("it plays", &|| device.batches() > 3 && device.loud.load(Ordering::Relaxed));
-    // SAFETY: the handler does nothing but wait, and the thread lives until it is joined.
+    // SAFETY: the handler only waits, and the thread lives until it is joined.
     unsafe { libc::signal(libc::SIGUSR2, hold as *const () as libc::sighandler_t) };
     for round in 0..150u64 {
         std::thread::sleep(Duration::from_micros(round * 37 % 1900));
@@ -244,8 +246,8 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
 
 #[test]
 fn what_runs_on_the_way_of_samples_names_no_lock() {
-    // The device's thread may note why a device is missing: nobody hears it then.
-    let player = include_str!("../src/system/sound/player.rs");
+    // The device's thread may log why a device is missing, because nothing is audible then.
+    let player = include_str!("../src/system/sound/clip_player.rs");
     for word in ["Mutex", "RwLock", "Condvar", "mpsc", "println", "Vec<", "vec!"] {
         assert!(!player.contains(word), "player.rs names {word}");
     }

@@ -1,4 +1,4 @@
-//! The engine's own Lua suites, run as a game's are: by the built program.
+//! Runs the engine's own Lua suites with the built program, as a game's suites run.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ fn every_lua_suite_passes() {
     assert_eq!(run.status.code(), Some(0), "{out}\n{err}");
     let last = out.lines().last().unwrap_or_default();
     assert!(last.contains(" passed, 0 failed, "), "{last}");
-    // Every file is there: a suite that is not found would not fail.
+    // Checks that every file was run, because a suite that is not found would not fail.
     let files = std::fs::read_dir(suites).unwrap().filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
         name.to_string_lossy().ends_with("_test.lua")

@@ -1,11 +1,11 @@
-//! The frame's tasks from outside: the same results on any number of threads, the flags and
-//! settings that rule them, and no thread where none is needed.
+//! Tests of the frame's tasks from outside: identical results on any number of threads, the flags
+//! and settings that control them, and no thread where none is needed.
 
 #[path = "../benches/tasks/particles.rs"]
 mod particles;
 
 use engine::foundation::hash::StateHash;
-use engine::foundation::tasks::{Pool, split};
+use engine::foundation::tasks::{TaskPool, split};
 use particles::{Particles, Piece};
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const PARTICLES: usize = 10_000;
 const FRAMES: usize = 1000;
 const DT: f32 = 1.0 / 60.0;
 
-/// Two swarms, what follows from both, and what has to do with neither.
+/// Two swarms, a value that depends on both, and one that depends on neither.
 struct Sky {
     time: f64,
     birds: Particles,
@@ -24,8 +24,8 @@ struct Sky {
     clouds: Vec<f64>,
 }
 
-/// Moves a swarm on, in pieces on every thread.
-fn fly(tasks: &engine::foundation::tasks::Tasks, swarm: &mut Particles) {
+/// Updates a swarm in slices on all threads.
+fn fly(tasks: &engine::foundation::tasks::TaskManager, swarm: &mut Particles) {
     let mut rest: Piece = swarm.all();
     let done = tasks.scope(|scope| {
         let mut graph = scope.graph();
@@ -39,7 +39,7 @@ fn fly(tasks: &engine::foundation::tasks::Tasks, swarm: &mut Particles) {
     done.expect("particles do not fail");
 }
 
-fn step(pool: &Pool, sky: &mut Sky) {
+fn step(pool: &TaskPool, sky: &mut Sky) {
     let Sky { time, birds, bats, sums, clouds } = sky;
     let frame = pool.frame(PARTICLES, |frame| {
         let (time, sums) = (frame.part("time", time), frame.part("sums", sums));
@@ -65,9 +65,9 @@ fn step(pool: &Pool, sky: &mut Sky) {
     frame.expect("nothing in the sky fails");
 }
 
-/// The hash of everything after each frame.
+/// Returns the hash of the whole state after each frame.
 fn hashes(threads: usize) -> Vec<u64> {
-    let pool = Pool::new(Some(threads));
+    let pool = TaskPool::new(Some(threads));
     let mut sky = Sky {
         time: 0.0,
         birds: Particles::new(PARTICLES),
@@ -99,7 +99,7 @@ fn a_thousand_frames_are_equal_bit_by_bit_on_any_number_of_threads() {
     }
 }
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
 const MAIN: &str = "local world
@@ -156,7 +156,7 @@ fn a_run_on_one_thread_replays_on_any_number() {
     }
 }
 
-/// A crowd of units of three nodes each, every one of which moves in every frame.
+/// Script with a crowd of units of three nodes each. Every node moves in every frame.
 const CROWD: &str = r#"
 local world, units = nil, {}
 function init()
@@ -196,7 +196,7 @@ fn a_thousand_frames_of_a_crowd_recorded_on_one_thread_replay_on_any_number() {
     }
 }
 
-/// Bodies that fall, sparks that bounce and smoke that hangs on the bodies.
+/// Script with falling bodies, bouncing sparks, and smoke linked to the bodies.
 const FALL: &str = r#"
 local world
 function init()
@@ -243,7 +243,7 @@ const FALL_FILES: [(&str, &str); 4] = [
     ),
 ];
 
-/// A folder with the game above.
+/// Creates a folder with the game above.
 fn falling(name: &str, settings: &str) -> Scratch {
     let game = Scratch::new(name, settings);
     fs::write(game.0.join("main.lua"), FALL).unwrap();
@@ -264,7 +264,7 @@ fn physics_beside_particles_recorded_on_one_thread_replays_on_any_number() {
     }
 }
 
-/// When the scopes of a name began, in the order of a trace: microseconds.
+/// Returns the start times of the scopes of a name in microseconds, in the order of a trace.
 fn begins(trace: &str, name: &str) -> Vec<f64> {
     let name = format!("\"name\":\"{name}\",\"ts\":");
     let after = trace.lines().filter_map(|line| line.split_once(&name));
@@ -281,7 +281,7 @@ fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities()
         assert_eq!(code, Some(0), "{text}");
         let trace = fs::read_to_string(game.0.join("t.json")).unwrap();
         let (physics, particles) = (begins(&trace, "physics"), begins(&trace, "particles"));
-        // What hangs on nothing, and then what hangs on units.
+        // First the emitters that are not linked, then those linked to units.
         assert_eq!((physics.len(), particles.len()), (3, 6), "{trace}");
         let order = if physics[0] < particles[0] { "physics" } else { "particles" };
         assert_eq!(order, first);
@@ -297,8 +297,8 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
             let flag = format!("--threads={number}");
             let (code, text) = game.engine(&[command, &[&flag]].concat());
             assert_eq!(code, Some(2), "{flag}: {text}");
-            let words = "must be a number of threads, from 1 to 33";
-            assert!(text.contains(words), "{flag}: {text}");
+            let message = "must be a number of threads, from 1 to 33";
+            assert!(text.contains(message), "{flag}: {text}");
         }
         let both = ["--threads", "2", "--single-threaded"];
         let (code, text) = game.engine(&[command, &both].concat());
@@ -334,7 +334,7 @@ fn priorities_of_systems_that_there_are_can_be_set_and_others_are_refused() {
     );
 }
 
-/// The names of a process's threads.
+/// Returns the names of a process's threads.
 #[cfg(target_os = "linux")]
 fn threads_of(process: u32) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();

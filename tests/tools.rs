@@ -1,5 +1,5 @@
-//! Tools that look into a running game, over real sockets: what they ask, and what comes of bad
-//! guests. Each test plays a game of its own in a process.
+//! Tests of remote tools that inspect a running game over real sockets: their requests, and the
+//! handling of misbehaving clients. Each test plays its own game in a process.
 
 #[path = "tools/bad_guests.rs"]
 mod bad_guests;
@@ -17,29 +17,29 @@ mod recordings;
 #[path = "tools/seen.rs"]
 mod seen;
 
-use engine::foundation::sjson::Tree;
-use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::json;
-use engine::system::tools::session::{self, Session};
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::json;
+use engine::system::remote::session_file::{self, SessionFile};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long the game may take to say something, on a machine that is busy.
+/// Maximum wait for the game, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A game that counts its frames.
 const COUNTING: &str = "frames = 0\nfunction update() frames = frames + 1 end\n";
 
-/// A game that is being played in a process of its own, in a folder that is removed at its end.
+/// A game played in its own process, in a folder that is removed on drop.
 struct Playing {
     process: Child,
     folder: PathBuf,
-    session: Session,
+    session: SessionFile,
 }
 
-/// A folder with a game.
+/// Creates a folder with a game.
 fn game(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-tools-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -51,7 +51,7 @@ fn game(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// Starts the engine in a scratch folder.
+/// Returns the command of the engine in a scratch folder.
 fn engine(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command
@@ -72,7 +72,7 @@ impl Playing {
         Playing::start_in(name, files, arguments, &[])
     }
 
-    /// With variables of the environment, too.
+    /// Starts a game with environment variables.
     fn start_in(
         name: &str,
         files: &[(&str, &str)],
@@ -82,7 +82,7 @@ impl Playing {
         Playing::start_prepared(name, files, arguments, environment, |_| ())
     }
 
-    /// With whatever else is put into its folder.
+    /// Starts a game after `prepare` has added other files to its folder.
     fn start_prepared(
         name: &str,
         files: &[(&str, &str)],
@@ -101,33 +101,33 @@ impl Playing {
             .expect("the engine starts");
         let end = Instant::now() + PATIENCE;
         let session = loop {
-            if let Ok(session) = Session::read(&folder.join("game")) {
+            if let Ok(session) = SessionFile::read(&folder.join("game")) {
                 break session;
             }
             let ended = process.try_wait().expect("it can be asked");
             if ended.is_some() || Instant::now() > end {
-                let mut words = String::new();
+                let mut message = String::new();
                 let _ = process.kill();
-                let _ = process.stderr.take().map(|mut it| it.read_to_string(&mut words));
-                panic!("no session of {name}: {words}");
+                let _ = process.stderr.take().map(|mut it| it.read_to_string(&mut message));
+                panic!("no session of {name}: {message}");
             }
             std::thread::sleep(Duration::from_millis(10));
         };
         Playing { process, folder, session }
     }
 
-    fn connect(&self) -> Caller {
-        Caller::connect(&self.session).expect("the game lets tools in")
+    fn connect(&self) -> RemoteClient {
+        RemoteClient::connect(&self.session).expect("the game lets tools in")
     }
 
-    /// Writes a file as editors do: whole, at once.
+    /// Writes a file atomically, as editors do.
     fn write(&self, path: &str, text: &str) {
         let (beside, file) = (self.folder.join("new"), self.folder.join("game").join(path));
         std::fs::write(&beside, text).expect("it is written");
         std::fs::rename(&beside, &file).expect("it is renamed");
     }
 
-    /// Waits until the game has ended by itself: its exit code.
+    /// Waits until the game has ended by itself, and returns its exit code.
     fn wait(&mut self) -> i32 {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -142,63 +142,63 @@ impl Playing {
 
 impl Drop for Playing {
     fn drop(&mut self) {
-        // It may have ended; and nothing of it is kept.
+        // The process may have ended, and no data of it is needed.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-fn ask(caller: &mut Caller, kind: &str, fields: Vec<(&str, Tree)>) -> Tree {
+fn ask(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
     let answer = caller.ask(kind, fields, PATIENCE, |_| ());
     answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
 }
 
-/// The words of an error.
-fn refused(caller: &mut Caller, kind: &str, fields: Vec<(&str, Tree)>) -> String {
+/// Sends a request that must be refused, and returns the error message.
+fn refused(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> String {
     match caller.ask(kind, fields, PATIENCE, |_| ()) {
         Ok(answer) => panic!("{kind} was answered: {}", json::write(&answer)),
         Err(error) => text(&error, "message"),
     }
 }
 
-fn text(tree: &Tree, key: &str) -> String {
+fn text(tree: &SjsonTree, key: &str) -> String {
     match tree.get(key) {
-        Some(Tree::String(text)) => text.clone(),
+        Some(SjsonTree::String(text)) => text.clone(),
         _ => panic!("no text '{key}' in {}", json::write(tree)),
     }
 }
 
-fn number(tree: &Tree, key: &str) -> f64 {
+fn number(tree: &SjsonTree, key: &str) -> f64 {
     match tree.get(key) {
-        Some(Tree::Number(number)) => *number,
+        Some(SjsonTree::Number(number)) => *number,
         _ => panic!("no number '{key}' in {}", json::write(tree)),
     }
 }
 
-fn list<'a>(tree: &'a Tree, key: &str) -> &'a [Tree] {
+fn list<'a>(tree: &'a SjsonTree, key: &str) -> &'a [SjsonTree] {
     match tree.get(key) {
-        Some(Tree::Array(items)) => items,
+        Some(SjsonTree::Array(items)) => items,
         _ => panic!("no list '{key}' in {}", json::write(tree)),
     }
 }
 
-/// The values of a line of Lua, joined.
-fn eval(caller: &mut Caller, line: &str) -> String {
+/// Evaluates a line of Lua and returns its values as joined text.
+fn eval(caller: &mut RemoteClient, line: &str) -> String {
     let answer = ask(caller, "eval", vec![("text", json::text(line))]);
     let values = list(&answer, "values").iter().map(|value| match value {
-        Tree::String(text) => text.clone(),
+        SjsonTree::String(text) => text.clone(),
         other => json::write(other),
     });
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn frame(caller: &mut Caller) -> f64 {
+fn frame(caller: &mut RemoteClient) -> f64 {
     number(&ask(caller, "status", vec![]), "frame")
 }
 
-/// The game plays on.
-fn plays(caller: &mut Caller) {
+/// Checks that the game continues to play.
+fn plays(caller: &mut RemoteClient) {
     let first = frame(caller);
     let end = Instant::now() + PATIENCE;
     while frame(caller) < first + 3.0 {
@@ -227,7 +227,7 @@ fn a_line_of_lua_runs_in_the_game_and_its_values_come_back_in_words() {
     assert!(cut.ends_with("ä… (40002 bytes in all)"), "{}", &cut[cut.len() - 60..]);
     let long = eval(&mut caller, "local t = {} for i = 1, 200 do t[i] = i end return t");
     assert!(long.ends_with("… (140 more)\n}"), "{long}");
-    let fields = vec![("text", json::text("{ a = { 1, 'x' } }")), ("data", Tree::Bool(true))];
+    let fields = vec![("text", json::text("{ a = { 1, 'x' } }")), ("data", SjsonTree::Bool(true))];
     let answer = ask(&mut caller, "eval", fields);
     assert_eq!(json::write(answer.get("data").expect("it is there")), "{\"a\":[1,\"x\"]}");
     plays(&mut caller);
@@ -247,11 +247,11 @@ fn what_fails_in_it_comes_back_with_its_stack_and_the_game_plays_on() {
     let error = caller.ask("eval", vec![("text", json::text("error('ouch')"))], PATIENCE, |_| ());
     let report = text(&error.expect_err("it fails"), "report");
     assert!(report.contains("In eval:1\n        1 | error('ouch')\n"), "{report}");
-    let words = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
-    assert!(words.contains("unexpected symbol near"), "{words}");
-    let fields = vec![("text", json::text("print")), ("data", Tree::Bool(true))];
-    let words = refused(&mut caller, "eval", fields);
-    assert!(words.contains("must be plain data"), "{words}");
+    let message = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
+    assert!(message.contains("unexpected symbol near"), "{message}");
+    let fields = vec![("text", json::text("print")), ("data", SjsonTree::Bool(true))];
+    let message = refused(&mut caller, "eval", fields);
+    assert!(message.contains("must be plain data"), "{message}");
     plays(&mut caller);
 }
 
@@ -260,9 +260,9 @@ fn an_endless_loop_is_stopped_and_the_game_plays_on() {
     let game = Playing::start("endless", COUNTING);
     let mut caller = game.connect();
     for line in ["while true do end", "pcall(function() while true do end end) while true do end"] {
-        let fields = vec![("text", json::text(line)), ("seconds", Tree::Number(0.1))];
+        let fields = vec![("text", json::text(line)), ("seconds", SjsonTree::Number(0.1))];
         let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it is stopped");
-        assert_eq!(error.get("stopped"), Some(&Tree::Bool(true)), "{}", json::write(&error));
+        assert_eq!(error.get("stopped"), Some(&SjsonTree::Bool(true)), "{}", json::write(&error));
         assert!(text(&error, "message").contains("0.1 seconds of CPU time"));
     }
     plays(&mut caller);
@@ -287,12 +287,12 @@ fn help_lists_every_message_with_its_fields() {
         "there is no message 'evil', did you mean \
         'eval'? ('help' lists them)"
     );
-    let words = refused(&mut caller, "eval", vec![]);
-    assert_eq!(words, "'eval' needs the field 'text': Lua (text)");
+    let message = refused(&mut caller, "eval", vec![]);
+    assert_eq!(message, "'eval' needs the field 'text': Lua (text)");
     caller.send_text("no JSON").expect("it is sent");
     match caller.receive(PATIENCE) {
-        Received::Message(error) => {
-            assert!(text(&error, "message").starts_with("the message is no JSON: line 1"));
+        ClientMessage::Message(error) => {
+            assert!(text(&error, "message").starts_with("the message is not JSON: line 1"));
         }
         other => panic!("{other:?}"),
     }
@@ -302,25 +302,25 @@ fn help_lists_every_message_with_its_fields() {
 fn names_are_completed_with_what_the_functions_take() {
     let game = Playing::start("complete", "hero = { lives = 3, level = 1 }\n");
     let mut caller = game.connect();
-    let mut words = |before: &str| {
+    let mut complete = |before: &str| {
         let answer = ask(&mut caller, "complete", vec![("text", json::text(before))]);
-        let words = list(&answer, "words").iter().map(|word| match word {
-            Tree::String(word) => word.clone(),
+        let names = list(&answer, "words").iter().map(|word| match word {
+            SjsonTree::String(word) => word.clone(),
             other => json::write(other),
         });
-        (text(&answer, "start"), words.collect::<Vec<_>>())
+        (text(&answer, "start"), names.collect::<Vec<_>>())
     };
-    assert_eq!(words("print(hero.l"), ("l".into(), vec!["level".into(), "lives".into()]));
-    assert_eq!(words("World.is_al"), ("is_al".into(), vec![]));
-    let (start, found) = words("x = Unit.local_p");
+    assert_eq!(complete("print(hero.l"), ("l".into(), vec!["level".into(), "lives".into()]));
+    assert_eq!(complete("World.is_al"), ("is_al".into(), vec![]));
+    let (start, found) = complete("x = Unit.local_p");
     assert_eq!(start, "local_p");
     assert!(found.contains(&"local_position".to_string()), "{found:?}");
-    assert!(words("func").1.contains(&"function".to_string()));
-    assert!(words("").1.contains(&"hero".to_string()));
-    assert!(words("nothing.at.all").1.is_empty());
+    assert!(complete("func").1.contains(&"function".to_string()));
+    assert!(complete("").1.contains(&"hero".to_string()));
+    assert!(complete("nothing.at.all").1.is_empty());
     let end = Instant::now() + PATIENCE;
     loop {
-        // They are made beside the game.
+        // Signatures are generated on another thread, and may be missing at first.
         let answer = ask(&mut caller, "complete", vec![("text", json::text("Unit.local_posi"))]);
         if let Some(first) = list(&answer, "signatures").first() {
             assert!(text(first, "signature").contains("local_position("), "{first:?}");
@@ -336,11 +336,11 @@ fn the_log_is_followed_from_its_last_lines_on() {
     let mut caller = game.connect();
     ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
     let mut lines = Vec::new();
-    let mut listen = |caller: &mut Caller, wanted: &str| {
+    let mut listen = |caller: &mut RemoteClient, wanted: &str| {
         let end = Instant::now() + PATIENCE;
         while !lines.iter().any(|(_, line)| line == wanted) {
             assert!(Instant::now() < end, "{wanted} is not told: {lines:?}");
-            if let Received::Message(message) = caller.receive(PATIENCE)
+            if let ClientMessage::Message(message) = caller.receive(PATIENCE)
                 && message.get("level").is_some()
             {
                 lines.push((text(&message, "level"), text(&message, "message")));
@@ -355,7 +355,7 @@ fn the_log_is_followed_from_its_last_lines_on() {
     assert_eq!(answer, "there is no stream 'logs', did you mean 'log'? ('help' lists them)");
     ask(&mut caller, "unsubscribe", vec![("stream", json::text("log"))]);
     eval(&mut caller, "say('unheard')");
-    assert_eq!(caller.receive(Duration::from_millis(100)), Received::Nothing);
+    assert_eq!(caller.receive(Duration::from_millis(100)), ClientMessage::Nothing);
 }
 
 #[test]
@@ -364,16 +364,16 @@ fn a_game_is_paused_and_stepped_frame_by_frame() {
     let mut caller = game.connect();
     assert_eq!(refused(&mut caller, "step", vec![]), "the game is not paused: send 'pause' first");
     let paused = ask(&mut caller, "pause", vec![]);
-    assert_eq!(paused.get("paused"), Some(&Tree::Bool(true)));
+    assert_eq!(paused.get("paused"), Some(&SjsonTree::Bool(true)));
     let first = frame(&mut caller);
     assert_eq!(eval(&mut caller, "frames"), format!("{first}"));
     std::thread::sleep(Duration::from_millis(60));
     assert_eq!(frame(&mut caller), first);
     ask(&mut caller, "step", vec![]);
     assert_eq!(frame(&mut caller), first + 1.0);
-    ask(&mut caller, "step", vec![("frames", Tree::Number(5.0))]);
+    ask(&mut caller, "step", vec![("frames", SjsonTree::Number(5.0))]);
     assert_eq!(frame(&mut caller), first + 6.0);
-    let steps = ask(&mut caller, "time_step", vec![("frames", Tree::Number(3.0))]);
+    let steps = ask(&mut caller, "time_step", vec![("frames", SjsonTree::Number(3.0))]);
     assert_eq!(number(&steps, "frame"), first + 6.0);
     assert_eq!(list(&steps, "delta").len(), 3);
     ask(&mut caller, "resume", vec![]);
@@ -384,12 +384,12 @@ fn a_game_is_paused_and_stepped_frame_by_frame() {
 fn time_steps_are_followed() {
     let game = Playing::start("steps", COUNTING);
     let mut caller = game.connect();
-    let fields = vec![("stream", json::text("time_step")), ("every", Tree::Number(0.05))];
+    let fields = vec![("stream", json::text("time_step")), ("every", SjsonTree::Number(0.05))];
     ask(&mut caller, "subscribe", fields);
     let mut last = 0.0;
     for _ in 0..3 {
         match caller.receive(PATIENCE) {
-            Received::Message(message) => {
+            ClientMessage::Message(message) => {
                 let count = list(&message, "measured").len();
                 assert!(count > 0 && count == list(&message, "delta").len());
                 assert!(number(&message, "frame") > last);
@@ -409,11 +409,11 @@ const INPUT: &str = "typed, at, down = '', nil, 0\nfunction update()\n  \
 fn devices_say_what_tools_have_them_say() {
     let game = Playing::start("input", INPUT);
     let mut caller = game.connect();
-    let mut input = |fields: Vec<(&str, Tree)>| ask(&mut caller, "input", fields);
+    let mut input = |fields: Vec<(&str, SjsonTree)>| ask(&mut caller, "input", fields);
     let keyboard = ("device", json::text("keyboard"));
     let mut space = vec![keyboard.clone(), ("button", json::text("space"))];
     input(space.clone());
-    space.push(("value", Tree::Number(0.0)));
+    space.push(("value", SjsonTree::Number(0.0)));
     input(space);
     input(vec![keyboard.clone(), ("text", json::text("hé"))]);
     let to = ("to", json::numbers([30.0, 40.0]));
@@ -424,8 +424,8 @@ fn devices_say_what_tools_have_them_say() {
         assert!(Instant::now() < end, "{found}");
     }
     let wrong = vec![keyboard, ("button", json::text("spase"))];
-    let words = refused(&mut caller, "input", wrong);
-    assert_eq!(words, "the keyboard has no button 'spase', did you mean 'space'?");
+    let message = refused(&mut caller, "input", wrong);
+    assert_eq!(message, "the keyboard has no button 'spase', did you mean 'space'?");
 }
 
 const UNITS: &str = "function init()\n  world = Application.new_world()\n  \
@@ -446,7 +446,7 @@ fn units_are_listed_and_looked_into() {
     let tower = list(world, "units").iter().find(|unit| text(unit, "name") == "tower");
     let tower = tower.expect("it is listed");
     assert_eq!(list(tower, "position"), json_numbers(&[1.0, 2.0, 3.0]));
-    let handle = Tree::Number(number(tower, "unit"));
+    let handle = SjsonTree::Number(number(tower, "unit"));
     let unit = ask(&mut caller, "unit", vec![("unit", handle)]);
     let top = &list(&unit, "nodes")[2];
     assert_eq!((text(top, "name"), number(top, "parent")), ("top".to_string(), 2.0));
@@ -455,16 +455,16 @@ fn units_are_listed_and_looked_into() {
     let filtered = ask(&mut caller, "units", vec![("text", json::text("tow"))]);
     let counts: f64 = list(&filtered, "worlds").iter().map(|world| number(world, "count")).sum();
     assert_eq!(counts, 1.0);
-    let words = refused(&mut caller, "unit", vec![("unit", Tree::Number(1.0))]);
-    assert_eq!(words, "1 is no handle of a unit");
+    let message = refused(&mut caller, "unit", vec![("unit", SjsonTree::Number(1.0))]);
+    assert_eq!(message, "1 is not a handle of a unit");
     eval(&mut caller, "gone = tower World.destroy_unit(world, tower)");
     let gone: f64 = eval(&mut caller, "gone").parse().expect("a number");
-    let words = refused(&mut caller, "unit", vec![("unit", Tree::Number(gone))]);
-    assert_eq!(words, "the unit is gone");
+    let message = refused(&mut caller, "unit", vec![("unit", SjsonTree::Number(gone))]);
+    assert_eq!(message, "the unit is gone");
 }
 
-fn json_numbers(numbers: &[f64]) -> Vec<Tree> {
-    numbers.iter().map(|number| Tree::Number(*number)).collect()
+fn json_numbers(numbers: &[f64]) -> Vec<SjsonTree> {
+    numbers.iter().map(|number| SjsonTree::Number(*number)).collect()
 }
 
 #[test]
@@ -488,8 +488,8 @@ fn resources_are_listed_with_those_that_depend_on_them_and_taken_again() {
         json::write(tower.get("all_dependents").expect("a list")),
         "[\"main.lua\",\"small.unit\"]"
     );
-    let words = refused(&mut caller, "resource", vec![("name", json::text("towr.unit"))]);
-    assert_eq!(words, "there is no resource 'towr.unit', did you mean 'tower.unit'?");
+    let message = refused(&mut caller, "resource", vec![("name", json::text("towr.unit"))]);
+    assert_eq!(message, "there is no resource 'towr.unit', did you mean 'tower.unit'?");
     let again = ask(&mut caller, "reload", vec![("kind", json::text("unit"))]);
     assert_eq!(list(&again, "reloaded").len(), 2);
     game.write("enemy.lua", "return { name = 'troll' }\n");
@@ -497,14 +497,14 @@ fn resources_are_listed_with_those_that_depend_on_them_and_taken_again() {
     let changed = ask(&mut caller, "reload", vec![]);
     assert_eq!(json::write(changed.get("reloaded").expect("a list")), "[\"enemy.lua\"]");
     assert_eq!(eval(&mut caller, "name()"), "\"troll\"");
-    let words = refused(&mut caller, "reload", vec![("kind", json::text("units"))]);
-    assert_eq!(words, "there is no kind 'units', did you mean 'unit'?");
+    let message = refused(&mut caller, "reload", vec![("kind", json::text("units"))]);
+    assert_eq!(message, "there is no kind 'units', did you mean 'unit'?");
 }
 
 #[test]
 fn the_session_file_is_there_while_the_game_runs_and_only_then() {
     let mut game = Playing::start("session", COUNTING);
-    let path = session::path(&game.folder.join("game"));
+    let path = session_file::path(&game.folder.join("game"));
     assert!(path.exists());
     let ignored = std::fs::read_to_string(path.with_file_name(".gitignore")).expect("it is there");
     assert_eq!(ignored, "*\n");
@@ -513,7 +513,7 @@ fn the_session_file_is_there_while_the_game_runs_and_only_then() {
     assert_eq!(game.wait(), 0);
     assert!(!path.exists());
     match caller.receive(PATIENCE) {
-        Received::Ended(_) => {}
+        ClientMessage::Ended(_) => {}
         other => panic!("{other:?}"),
     }
 }
@@ -521,22 +521,23 @@ fn the_session_file_is_there_while_the_game_runs_and_only_then() {
 #[test]
 fn a_release_cannot_be_looked_into() {
     let folder = game("release", &[("main.lua", COUNTING)]);
-    let made = engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]).output();
-    let made = made.expect("the engine starts");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let compiled =
+        engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]).output();
+    let compiled = compiled.expect("the engine starts");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let arguments = ["run", "game.bundle", "--headless", "--frames", "3", "--tools"];
     let run = engine(&folder, &arguments).output().expect("the engine starts");
     assert_eq!(run.status.code(), Some(1));
-    let words = String::from_utf8_lossy(&run.stderr);
-    assert!(words.contains("a bundle is a release, into which no tools can look"), "{words}");
+    let message = String::from_utf8_lossy(&run.stderr);
+    assert!(message.contains("a bundle is a release, which tools cannot connect to"), "{message}");
     std::fs::remove_dir_all(&folder).expect("a scratch folder can be removed");
 }
 
 #[test]
 fn pictures_are_given_where_something_is_drawn() {
     let game = Playing::start("no-picture", COUNTING);
-    let words = refused(&mut game.connect(), "screenshot", vec![]);
-    assert!(words.starts_with("nothing is drawn in this run"), "{words}");
+    let message = refused(&mut game.connect(), "screenshot", vec![]);
+    assert!(message.starts_with("nothing is drawn in this run"), "{message}");
     drop(game);
     let main = "function render() Gui.rect(Application.main_gui(), Vector3(0, 0, 0), \
         Vector2(2000, 2000), Color(255, 0, 0))\n  \
@@ -547,14 +548,14 @@ fn pictures_are_given_where_something_is_drawn() {
     }
     let game = Playing::start_with("picture", &files, &["--renderer", "software"]);
     let mut caller = game.connect();
-    let picture = ask(&mut caller, "screenshot", vec![("width", Tree::Number(160.0))]);
+    let picture = ask(&mut caller, "screenshot", vec![("width", SjsonTree::Number(160.0))]);
     assert_eq!((number(&picture, "width"), number(&picture, "height")), (160.0, 100.0));
     assert!(text(&picture, "png").starts_with("iVBORw0KGgo"), "it is a PNG");
-    let fields = vec![("stream", json::text("picture")), ("every", Tree::Number(0.02))];
+    let fields = vec![("stream", json::text("picture")), ("every", SjsonTree::Number(0.02))];
     ask(&mut caller, "subscribe", fields);
     for _ in 0..3 {
         match caller.receive(PATIENCE) {
-            Received::Bytes(bytes) => {
+            ClientMessage::Bytes(bytes) => {
                 let end = bytes.iter().position(|byte| *byte == b'\n').expect("a line");
                 let head = json::read(std::str::from_utf8(&bytes[..end]).expect("text"));
                 assert_eq!(number(&head.expect("JSON"), "width"), 320.0);

@@ -1,5 +1,5 @@
-//! A real window, on a display that nobody sees (Xvfb), played with synthesized keys and mouse
-//! (xdotool). Where one of the two is missing, says so and passes.
+//! Tests of a real window on a virtual display (Xvfb), with synthesized keys and mouse input
+//! (xdotool). If one of the two programs is missing, the tests report this and pass.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +17,7 @@ mod more;
 mod other;
 
 use display::{Display, Playing, skip};
-use engine::resource::image::{Decoded, Pixels, decode};
+use engine::resource::image::{DecodedImage, PixelFormat, decode};
 use other::Other;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,7 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Writes a game's script as editors do: whole, at once.
+/// Writes a game's script atomically, as editors do.
 fn write(folder: &Path, main: &str) {
     let (new, file) = (folder.join("main.new"), folder.join("game/main.lua"));
     std::fs::write(&new, main).expect("a scratch file can be written");
@@ -47,7 +47,8 @@ impl Playing {
         Playing::run(display, &folder.join("game"), folder, arguments)
     }
 
-    /// A focus that comes before the game has begun is no news to it: it comes again then.
+    /// Focuses the window. A focus change before the game has begun is not reported to it, so the
+    /// change is repeated.
     fn focus(&mut self, display: &Display) {
         for _ in 0..10 {
             self.take_focus(display, "Yard");
@@ -99,7 +100,8 @@ fn a_window_is_played_with_keys_and_mouse_and_resized() {
     display.tool(&["click", "1"]);
     game.hears("click\tVector3(100, 250, 0)");
     display.tool(&["click", "4"]);
-    // How far a turn is depends on the driver; a synthesized one counts press and release.
+    // The distance of a wheel turn depends on the driver. A synthesized turn counts press and
+    // release.
     let wheel = game.hears("wheel\t");
     assert!(wheel == "wheel\t1" || wheel == "wheel\t2", "{wheel}");
     display.tool(&["windowsize", &game.window, "500", "200"]);
@@ -179,14 +181,16 @@ end
     let latency = game.hears("latency\t");
     game.interrupt();
     assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    // How long it is depends on the machine, and is in docs/performance.md; that it is known does
-    // not.
+    // The latency depends on the machine and is in docs/performance.md. The test only checks that
+    // it is measured.
     let frames = latency.split('\t').nth(1).and_then(|number| number.parse::<f64>().ok());
     assert!(frames.is_some_and(|frames| frames > 0.0), "{latency}");
     assert!(said.ends_with("screenshots/yard.png"), "{said}");
     let png = std::fs::read(&said).expect("the picture was written");
-    let Ok(Decoded::Image(picture)) = decode(&png, "png") else { panic!("{said} is no picture") };
-    let Pixels::Bytes(bytes) = picture.pixels else { panic!("{said} has other pixels") };
+    let Ok(DecodedImage::Image(picture)) = decode(&png, "png") else {
+        panic!("{said} is no picture")
+    };
+    let PixelFormat::Bytes(bytes) = picture.pixels else { panic!("{said} has other pixels") };
     let at = |x: usize, y: usize| &bytes[(y * 400 + x) * 4..][..3];
     assert_eq!((picture.width, picture.height, at(100, 150)), (400, 300, &[255, 0, 0][..]));
     assert_ne!(at(300, 150), [255, 0, 0]);
@@ -196,7 +200,7 @@ end
 fn files_are_dropped_on_a_window_and_it_has_its_icon() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("dropped");
-    // Two texels side by side, in the order blue, green, red.
+    // Two adjacent texels, in the order blue, green, red.
     let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 24, 0];
     let tga = [&head[..], &[3, 2, 1, 6, 5, 4]].concat();
     std::fs::write(folder.join("game/mark.tga"), tga).expect("it can be written");
@@ -264,7 +268,7 @@ end
     assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
 }
 
-/// A byte of a path as addresses have it.
+/// Returns a byte of a path in the form of URLs.
 fn encode(byte: u8) -> String {
     match byte {
         b'/' | b'.' | b'-' | b'_' => (byte as char).to_string(),
@@ -308,7 +312,7 @@ function shutdown() print("shutdown") end
     let asked = Instant::now();
     game.interrupt();
     assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    // A second is promised, and a busy machine adds to it (tests/bad_input/signals.rs).
+    // One second is guaranteed, and a busy machine adds to it (tests/bad_input/signals.rs).
     assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
     assert!(game.said.iter().any(|line| line == "shutdown"), "{}", game.said.join("\n"));
 }
@@ -324,7 +328,7 @@ fn an_error_leaves_the_window_open_and_a_saved_file_goes_on() {
     let mended = "function update() if Keyboard.pressed('x') then error('again') end end\n\
                   function on_activate(active) print('active', active) end";
     write(&folder, mended);
-    game.hears("engine: a file was saved: going on");
+    game.hears("engine: a file was saved: continuing");
     game.focus(&display);
     display.tool(&["key", "x"]);
     game.hears("Error: again");

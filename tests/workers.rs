@@ -1,5 +1,5 @@
-//! Workers from outside: in time by the clock and in recordings, what is told of failures, and
-//! processes that end while workers run. What they can do is tested in tests/lua/worker_test.lua.
+//! Tests of workers from outside: real time and recordings, the messages of failures, and processes
+//! that end while workers run. The API is tested in tests/lua/worker_test.lua.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 struct Scratch(PathBuf);
 
-/// A worker for every test.
+/// Module with a worker function for every test.
 const JOBS: &str = r#"-- Jobs.
 local jobs = {}
 
@@ -63,7 +63,7 @@ impl Scratch {
         command
     }
 
-    /// Exit code and everything that was written.
+    /// Runs the game. Returns the exit code and all output.
     fn play(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = self.command(arguments).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
@@ -77,7 +77,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The blocks of Lua on the manual's page that are whole: a worker's module, and a game.
+/// Checks that the complete Lua blocks on the manual's page run: a worker's module, and a game.
 #[test]
 fn the_manuals_example_runs() {
     let page = include_str!("../docs/tasks.md");
@@ -90,7 +90,7 @@ fn the_manuals_example_runs() {
     assert!(text.contains("a level of 200, from Vector3(0, 0, "), "{text}");
 }
 
-/// Several workers at once, talked to in every frame; everything that is seen of them is hashed.
+/// Script with several workers that exchange messages in every frame. All results are hashed.
 const BUSY: &str = r#"
 local counter, echo
 local started, sent, heard = 0, 0, 0
@@ -216,9 +216,9 @@ function update()
 end"#;
     let (code, text) = Scratch::new("unasked", main).play(&["--frames", "200"]);
     assert_eq!(code, Some(0), "{text}");
-    let words = "worker 'scripts.jobs' failed, and nobody asked for its result: When running \
+    let message = "worker 'scripts.jobs' failed, and nobody asked for its result: When running \
                  worker: scripts.jobs\nError: no ground\n    In scripts/jobs.lua:";
-    assert_eq!(text.matches(words).count(), 1, "{text}");
+    assert_eq!(text.matches(message).count(), 1, "{text}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ local modes = {
       Gui.bitmap(gui, "sprite1", Vector3(s.x, s.y, 1), Vector2(16, 16), Color(255, i % 256, 0))
     end
   end,
-  -- As first games have it: no colour, and places without a layer.
+  -- As first games have it: no colour, positions without a layer.
   plain = function()
     for i = 1, #sprites do
       local s = sprites[i]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 const SIDE: u8 = 16;
 
-/// A TGA file: 32 bits a texel, not compressed.
+/// Returns a TGA file: 32 bits per texel, uncompressed.
 fn picture(shade: u8) -> Vec<u8> {
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, SIDE, 0, SIDE, 0, 32, 8];
     for at in 0..u32::from(SIDE) * u32::from(SIDE) {
@@ -13,7 +13,7 @@ fn picture(shade: u8) -> Vec<u8> {
     bytes
 }
 
-/// Writes them into a game's folder.
+/// Writes the textures into a game's folder.
 pub fn write(folder: &Path) {
     for i in 1..=8u8 {
         let path = folder.join(format!("sprite{i}.tga"));

@@ -1,4 +1,4 @@
--- A worker that says when it is there, and sends back what it hears.
+-- A worker that reports when it has started, and sends every message back.
 return function()
   local parent = Worker.parent()
   Worker.send(parent, "ready")

@@ -1,7 +1,7 @@
-//! What any program costs that shows a picture: a window of 800 x 600, the processor's adapter, a
-//! device, a surface, one picture presented, and the end. The picture is one square with a texture,
-//! for which the driver compiles code as for a game's; or it is only cleared. Nothing of the engine
-//! is in it; the figures of starting up are set beside it.
+//! A minimal program with graphics: a window of 800 x 600, the processor's adapter, a device, a
+//! surface, one presented frame, and the end. The frame is one textured square, for which the
+//! driver compiles code as for a game's, or is only cleared. The program contains no engine code.
+//! It is the baseline of the startup results.
 
 use std::sync::Arc;
 use winit::application::ApplicationHandler;
@@ -10,9 +10,9 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop};
 use winit::window::{Window, WindowId};
 
-/// The argument that makes a process of the benchmark this program.
+/// Argument that turns a process of the benchmark into this program.
 pub const ARGUMENT: &str = "--bare-program";
-/// The argument after it for a picture that is only cleared.
+/// Argument after it for a frame that is only cleared.
 pub const CLEARS: &str = "clears";
 
 struct Bare {
@@ -35,7 +35,7 @@ pub fn main(draws: bool) {
     events.run_app(&mut Bare { draws }).expect("the window lives as long as it is wanted");
 }
 
-/// A square with a texture on it.
+/// Shader of a textured square.
 const SHADER: &str = "
 @group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(1) var smooth_sampler: sampler;
@@ -57,7 +57,7 @@ fn pixel(in: Corner) -> @location(0) vec4f {
 }
 ";
 
-/// What draws the square: a pipeline, and the texture that it takes.
+/// Creates the square's pipeline, and the bind group of its texture.
 fn square(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -130,12 +130,12 @@ fn square(
     (pipeline, group)
 }
 
-/// Draws one picture and presents it.
+/// Draws one frame and presents it.
 fn show(window: Arc<Window>, draws: bool) {
     let size = window.inner_size();
     let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
     wanted.backends = wgpu::Backends::VULKAN;
-    // Without the layers that check the driver, as games run.
+    // No validation layers, as when games run.
     wanted.flags = wgpu::InstanceFlags::empty();
     let instance = wgpu::Instance::new(wanted);
     let surface = instance.create_surface(window).expect("a window can be drawn to");

@@ -1,35 +1,35 @@
-//! Workloads that are played for many frames: what a frame costs the main thread.
+//! Workloads of many frames: the cost of a frame on the main thread.
 
 use super::stage::{Drawing, Game, Stage};
 use super::table::{Group, Row, digits, median, named};
 
-/// The warm-up that LÖVE's games say for themselves, and the frames that are measured.
+/// Number of warm-up frames, which LÖVE's games define themselves, and of measured frames.
 struct Length {
     warm: usize,
     frames: usize,
 }
 
-/// What a process told of its frames.
+/// Results that a process printed about its frames.
 #[derive(Default)]
 struct Played {
-    /// Milliseconds of the main thread: the median, the mean and the greatest.
+    /// Median time of a frame on the main thread, in milliseconds; below, the mean and the maximum.
     frame: f64,
     mean: f64,
     most: f64,
-    /// What LÖVE's `draw` took of it, with all that waited to be drawn.
+    /// Share of LÖVE's `draw`, including all pending draw operations.
     draw: f64,
     draw_calls: f64,
-    told: Vec<(String, f64)>,
+    printed: Vec<(String, f64)>,
 }
 
 impl Played {
-    fn told(&self, name: &str) -> f64 {
-        let found = self.told.iter().find(|(told, _)| told == name);
-        found.unwrap_or_else(|| panic!("'{name}' was not told")).1
+    fn printed_number(&self, name: &str) -> f64 {
+        let found = self.printed.iter().find(|(printed, _)| printed == name);
+        found.unwrap_or_else(|| panic!("'{name}' was not reported")).1
     }
 }
 
-/// The lines of a name and a number.
+/// Parses the lines that consist of a name and a number.
 fn numbers(text: &str) -> Vec<(String, f64)> {
     let line = |line: &str| {
         let (name, number) = line.trim().rsplit_once(' ')?;
@@ -40,10 +40,10 @@ fn numbers(text: &str) -> Vec<(String, f64)> {
 
 fn play_love(stage: &Stage, game: &Game, arguments: &[String]) -> Played {
     let (_, out) = stage.run(stage.love(&game.love, arguments, Drawing::Dropped));
-    let told = numbers(&out);
-    let mut played = Played { told, ..Played::default() };
+    let printed = numbers(&out);
+    let mut played = Played { printed, ..Played::default() };
     let [frame, mean, most, draw, draw_calls] =
-        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| played.told(name));
+        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| played.printed_number(name));
     played.frame = frame;
     played.mean = mean;
     played.most = most;
@@ -52,7 +52,8 @@ fn play_love(stage: &Stage, game: &Game, arguments: &[String]) -> Played {
     played
 }
 
-/// The values of one counter in all frames; 0 in all where it never was anything else.
+/// Returns the values of one counter in all frames; 0 in all if the table lacks the counter because
+/// it was never anything else.
 fn column(table: &str, name: &str) -> Vec<f64> {
     let mut lines = table.lines();
     let at = lines.next().and_then(|head| head.split(',').position(|head| head == name));
@@ -87,20 +88,21 @@ fn play_engine(
         frame: median(times),
         draw: 0.0,
         draw_calls: *calls.last().expect("frames were played"),
-        told: numbers(&out),
+        printed: numbers(&out),
     }
 }
 
-/// On how many threads the engine plays.
+/// Number of threads on which the engine plays.
 #[derive(Clone, Copy, PartialEq)]
 enum Threads {
-    /// Everything on one, pictures too, as LÖVE does.
+    /// One thread for everything including rendering, as in LÖVE.
     One,
-    /// As many as there are; pictures are drawn beside the game.
+    /// One for each core. Rendering runs in parallel with the game.
     All,
 }
 
-/// Runs of the same workload, one after the other in turn, so that a busy machine is busy for all.
+/// Runs of the same workload, alternating between the engines, so that other load on the machine
+/// affects all of them.
 struct Runs {
     love: Vec<Played>,
     one: Vec<Played>,
@@ -122,7 +124,7 @@ impl Runs {
         runs
     }
 
-    /// LÖVE's figure, where it was played.
+    /// Returns LÖVE's result, if LÖVE was run.
     fn love(&self, get: fn(&Played) -> f64) -> Option<f64> {
         (!self.love.is_empty()).then(|| middle(&self.love, get))
     }
@@ -132,16 +134,16 @@ fn middle(runs: &[Played], get: fn(&Played) -> f64) -> f64 {
     median(runs.iter().map(get).collect())
 }
 
-/// A figure beside LÖVE's.
+/// Returns a row with LÖVE's value for comparison.
 pub fn beside(name: String, ours: f64, unit: &'static str, love: Option<f64>) -> Row {
     Row { love, ..named(name, ours, unit, None) }
 }
 
-fn words(list: &[&str]) -> Vec<String> {
+fn to_strings(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| word.to_string()).collect()
 }
 
-/// The rows of what is drawn.
+/// Returns the rows of a drawing workload.
 fn drawn(name: &str, runs: &Runs) -> Vec<Row> {
     let frame: fn(&Played) -> f64 = |played| played.frame;
     let calls: fn(&Played) -> f64 = |played| played.draw_calls;
@@ -159,7 +161,7 @@ fn drawn(name: &str, runs: &Runs) -> Vec<Row> {
     rows
 }
 
-/// Mode, count, words.
+/// Mode, count, description.
 const DRAWN: &[(&str, &str, &str)] = &[
     ("nothing", "0", "a frame with nothing in it"),
     ("one", "10000", "10,000 sprites, one texture"),
@@ -172,32 +174,35 @@ const DRAWN: &[(&str, &str, &str)] = &[
 ];
 
 pub fn gui(stage: &Stage) -> Group {
-    let game = stage.put("gui");
+    let game = stage.add_game("gui");
     let length = Length { warm: 60, frames: 120 };
     let mut rows = Vec::new();
     for (mode, count, name) in DRAWN {
-        rows.extend(drawn(name, &Runs::of(stage, &game, &words(&[mode, count]), &length, true)));
+        rows.extend(drawn(
+            name,
+            &Runs::of(stage, &game, &to_strings(&[mode, count]), &length, true),
+        ));
     }
     Group {
         name: "gui",
         title: "sprites, strings and widgets, drawn one by one from Lua",
-        workload: "benches/gui/main.lua beside benches/peers/gui/love/main.lua: sprites of 16 x \
+        workload: "benches/gui/main.lua against benches/peers/gui/love/main.lua: sprites of 16 x \
                    16, strings of 12 units in a grid of 40 x 6, widgets of 14 x 5 in a grid of 16 \
-                   x 6. CPU time of the main thread for a whole frame, the median of 120 after \
-                   60, in a window of 800 x 600; both draw through Mesa's GL, which drops what it \
-                   is given (GALLIUM_NOOP). First everything on one thread, as in LÖVE, then with \
-                   the thread that draws pictures beside the game's.",
+                   x 6. CPU time of the main thread for a whole frame, the median of 120 after 60, \
+                   in a window of 800 x 600; both draw through Mesa's GL, which drops its input \
+                   (GALLIUM_NOOP). First everything on one thread, as in LÖVE, then with a \
+                   separate render thread.",
         rows,
     }
 }
 
 pub fn script(stage: &Stage) -> Group {
-    let game = stage.put("script");
+    let game = stage.add_game("script");
     let runs = Runs::of(stage, &game, &[], &Length { warm: 60, frames: 300 }, false);
-    // What came of it is the same everywhere, or the work was not.
+    // All runs must have the same result, otherwise they did different work.
     for (name, wanted) in [("bumps", 3112.0), ("turns", 56700.0)] {
         for played in runs.love.iter().chain(&runs.one) {
-            assert_eq!(played.told(name), wanted, "{name}");
+            assert_eq!(played.printed_number(name), wanted, "{name}");
         }
     }
     let frame: fn(&Played) -> f64 = |played| played.frame;
@@ -207,16 +212,16 @@ pub fn script(stage: &Stage) -> Group {
         title: "plain Lua, the same file in both",
         workload: "benches/peers/script/crowd.lua: 10,000 tables move, turn, are sorted into \
                    cells, and each looks for the nearest of the other team. CPU time of the main \
-                   thread for a whole frame, the median of 300 after 60. Both must have come to \
-                   the same sums at the end.",
+                   thread for a whole frame, the median of 300 after 60. Both must have the same \
+                   sums at the end.",
         rows: vec![beside(name, middle(&runs.one, frame), "ms", runs.love(frame))],
     }
 }
 
-/// Calls of a kind in a frame.
+/// Number of calls of one function in a frame.
 const CALLS: usize = 1_000_000;
 
-/// Case, LÖVE's call, ours.
+/// Case, LÖVE's call, this engine's call.
 const CALLED: &[(&str, &str, &str)] = &[
     ("loop", "the loop alone", "the loop alone"),
     ("lua", "a Lua function", "a Lua function"),
@@ -234,12 +239,12 @@ const CALLED: &[(&str, &str, &str)] = &[
 ];
 
 pub fn calls(stage: &Stage) -> Group {
-    let game = stage.put("calls");
+    let game = stage.add_game("calls");
     let length = Length { warm: 3, frames: 12 };
     let each = |milliseconds: f64| milliseconds * 1e6 / CALLS as f64;
     let mut rows = Vec::new();
     for (case, theirs, ours) in CALLED {
-        let arguments = words(&[case, &CALLS.to_string()]);
+        let arguments = to_strings(&[case, &CALLS.to_string()]);
         let runs = Runs::of(stage, &game, &arguments, &length, false);
         let love = runs.love(|played| played.frame).map(each);
         let one = each(middle(&runs.one, |played| played.frame));
@@ -260,10 +265,10 @@ pub fn calls(stage: &Stage) -> Group {
 }
 
 pub fn particles(stage: &Stage) -> Group {
-    let game = stage.put("particles");
+    let game = stage.add_game("particles");
     let runs = Runs::of(stage, &game, &[], &Length { warm: 240, frames: 180 }, true);
     for played in runs.love.iter().chain(&runs.one) {
-        let living = played.told("particles");
+        let living = played.printed_number("particles");
         assert!(living > 79_000.0, "only {living} particles live");
     }
     Group {
@@ -279,17 +284,19 @@ pub fn particles(stage: &Stage) -> Group {
 }
 
 pub fn physics(stage: &Stage) -> Group {
-    let game = stage.put("physics");
+    let game = stage.add_game("physics");
     let length = Length { warm: 0, frames: 360 };
     let mut rows = Vec::new();
     for (count, name) in [("1000", "1,000 boxes"), ("5000", "5,000 boxes")] {
-        let runs = Runs::of(stage, &game, &words(&[count]), &length, false);
+        let runs = Runs::of(stage, &game, &to_strings(&[count]), &length, false);
         let mut row = |name: String, unit, get: fn(&Played) -> f64| {
             rows.push(beside(name, middle(&runs.one, get), unit, runs.love(get)));
         };
         row(format!("{name}: mean of a frame"), "ms", |played| played.mean);
         row(format!("  {name}: the longest"), "ms", |played| played.most);
-        row(format!("  {name}: awake at the end"), "boxes", |played| played.told("awake"));
+        row(format!("  {name}: awake at the end"), "boxes", |played| {
+            played.printed_number("awake")
+        });
     }
     Group {
         name: "physics",

@@ -1,4 +1,4 @@
-//! The table as docs/performance.md holds it.
+//! The table in the format of docs/performance.md.
 
 use super::table::{Group, Row, digits};
 
@@ -14,7 +14,7 @@ fn line(row: &Row) -> String {
         Some(target) => format!("target {}, {verdict}", digits(target)),
         None => String::new(),
     };
-    let words = format!("{target}{}", row.note);
+    let text = format!("{target}{}", row.note);
     format!(
         "| {indent}{} | {} | {} | {} | {} | {} |\n",
         row.name.trim(),
@@ -22,11 +22,11 @@ fn line(row: &Row) -> String {
         number(row.love),
         number(row.ratio()),
         row.unit,
-        words.trim_end_matches([';', ' ', ','])
+        text.trim_end_matches([';', ' ', ','])
     )
 }
 
-/// One table, the groups one after the other.
+/// Returns one table with all groups.
 pub fn markdown(groups: &[Group]) -> String {
     let head = "| | Engine | LÖVE | LÖVE / engine | Unit | |\n|---|--:|--:|--:|---|---|\n";
     let group = |group: &Group| {

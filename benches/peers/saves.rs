@@ -1,4 +1,5 @@
-//! A module is saved while the game is played: how long until the new code has run.
+//! Comparison of hot reload: the time from saving a module during the game until the new code has
+//! run.
 
 use super::frames::beside;
 use super::stage::{Drawing, Stage};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 const MODULES: usize = 500;
 const SAVES: usize = 9;
 
-/// 48 lines.
+/// Returns a module of 48 lines.
 fn module(version: usize) -> String {
     let functions: String =
         (0..43).map(|i| format!("function M.f{i}(a) return a + {i} end\n")).collect();
@@ -22,27 +23,28 @@ fn module(version: usize) -> String {
     )
 }
 
-/// Reads up to the line that tells of a version: what was told of a look at all files before it.
+/// Reads up to the line that reports a version. Returns the last time reported before it for
+/// checking all files.
 fn await_version(lines: &mut Lines<BufReader<ChildStdout>>, version: usize) -> f64 {
     let (wanted, mut look) = (format!("ran {version}"), 0.0);
     for line in lines.map_while(Result::ok) {
         if line.ends_with(&wanted) {
             return look;
         }
-        let told = line.strip_prefix("look ").and_then(|number| number.parse().ok());
-        look = told.unwrap_or(look);
+        let parsed = line.strip_prefix("look ").and_then(|number| number.parse().ok());
+        look = parsed.unwrap_or(look);
     }
-    panic!("the game ended before it told '{wanted}'");
+    panic!("the game ended before it reported '{wanted}'");
 }
 
-/// Milliseconds from the beginning of a save to the arrival of the line that the new code has
-/// printed, and those of a look at all files, where the game tells.
+/// Returns the milliseconds from the beginning of a save until the line that the new code prints
+/// arrives, and those of checking all files, if the game reports them.
 fn latency(mut command: Command, folder: &Path) -> (f64, f64) {
     for i in 1..=MODULES {
         let path = folder.join(format!("mods/m{i}.lua"));
         fs::write(path, module(0)).expect("the temporary folder can be written to");
     }
-    // LÖVE tells when files changed in whole seconds: what it has seen must be older.
+    // LÖVE reports modification times in whole seconds. The files that it has seen must be older.
     std::thread::sleep(Duration::from_millis(1100));
     let spawned = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = spawned.expect("it could be started before");
@@ -50,7 +52,7 @@ fn latency(mut command: Command, folder: &Path) -> (f64, f64) {
     await_version(&mut lines, 0);
     let (mut times, mut look) = (Vec::new(), 0.0);
     for save in 1..=SAVES {
-        // More than a second between saves, and never at the same place of one.
+        // More than a second between saves, and at varying fractions of a second.
         std::thread::sleep(Duration::from_millis(1130 + save as u64 % 7 * 70));
         let path = folder.join(format!("mods/m{}.lua", save * 37));
         let beside = folder.join("saved~");
@@ -66,7 +68,7 @@ fn latency(mut command: Command, folder: &Path) -> (f64, f64) {
 }
 
 pub fn measure(stage: &Stage) -> Group {
-    let game = stage.put("reload");
+    let game = stage.add_game("reload");
     for folder in [&game.love, &game.engine] {
         fs::create_dir_all(folder.join("mods")).expect("the temporary folder can be written to");
     }

@@ -1,5 +1,5 @@
-//! Where both engines play: a display that nobody sees, the folders of the games, and the commands
-//! that start them. Knows no workload.
+//! Environment in which both engines play: a virtual display, the folders of the games, and the
+//! commands that start them. It does not know the workloads.
 
 use super::child::{Used, run_command};
 use super::gui_pictures;
@@ -8,14 +8,14 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A display in memory, which ends with this.
+/// A virtual display in memory, which ends on drop.
 struct Display {
     server: Child,
     name: String,
 }
 
 impl Display {
-    /// Fails with words where there is none to be had.
+    /// Starts the display. Returns a message if that is impossible.
     fn open() -> Result<Display, String> {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1280x720x24", "-nolisten", "tcp"])
@@ -27,7 +27,7 @@ impl Display {
                 ErrorKind::NotFound => "is not installed (on Debian: apt install xvfb)".to_string(),
                 _ => format!("cannot be started: {reason}"),
             })?;
-        // It tells the number of its display as soon as it can be used.
+        // The server prints the number of its display as soon as it is ready.
         let out = server.stdout.take().expect("it was piped");
         let mut line = String::new();
         let read = BufReader::new(out).read_line(&mut line);
@@ -41,25 +41,25 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // One that has ended by itself is as good.
+        // An error means that the server has already ended.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// Has Mesa take everything that is to be drawn and drop it, for GL alone.
+/// Environment variable with which Mesa accepts and drops all drawing, for OpenGL only.
 const DROPS: &str = "GALLIUM_NOOP";
 
-/// What becomes of what is drawn.
+/// Handling of draw calls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Drawing {
-    /// The processor draws it.
+    /// The processor renders.
     Real,
-    /// The driver takes everything and drops it: what is left is the cost of asking.
+    /// The driver accepts and drops everything, so only the cost of issuing draw calls remains.
     Dropped,
 }
 
-/// A game of both engines, each in a folder of its own.
+/// A game for both engines, in separate folders.
 pub struct Game {
     pub love: PathBuf,
     pub engine: PathBuf,
@@ -68,35 +68,35 @@ pub struct Game {
 pub struct Stage {
     scratch: PathBuf,
     display: Option<Display>,
-    /// LÖVE's version, where it can be played.
+    /// LÖVE's version, if LÖVE can be run.
     pub love: Option<String>,
-    /// How many processes each figure is the median of.
+    /// Number of processes for each result, which is their median.
     pub runs: usize,
 }
 
 impl Stage {
-    /// Says what is missing.
+    /// Opens the environment and reports missing programs.
     pub fn open(runs: usize) -> Stage {
         let scratch = std::env::temp_dir().join(format!("engine-peers-{}", std::process::id()));
-        // What an earlier process of this number left.
+        // A leftover of an earlier process with the same id.
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch).expect("the temporary folder can be written to");
         let display = Display::open()
-            .inspect_err(|words| {
-                println!("Xvfb {words}: the engine plays without a window, LÖVE does not play");
+            .inspect_err(|message| {
+                println!("Xvfb {message}: the engine plays without a window, LÖVE does not play");
             })
             .ok();
         let love = display.as_ref().and_then(|_| love_version());
         Stage { scratch, display, love, runs }
     }
 
-    /// Whether windows can be opened.
+    /// Returns true if windows can be opened.
     pub fn has_display(&self) -> bool {
         self.display.is_some()
     }
 
-    /// Copies a game of benches/peers to where it is played.
-    pub fn put(&self, name: &str) -> Game {
+    /// Copies a game of benches/peers to the scratch folder.
+    pub fn add_game(&self, name: &str) -> Game {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches");
         let peers = sources.join("peers");
         let game = Game { love: self.folder(name, "love"), engine: self.folder(name, "engine") };
@@ -106,14 +106,14 @@ impl Stage {
         copy(&peers.join("settings.sjson"), &game.engine);
         copy_all(&peers.join(name).join("love"), &game.love);
         match name {
-            // Played by another benchmark, too.
+            // Another benchmark plays this game, too.
             "gui" => copy(&sources.join("gui/main.lua"), &game.engine),
             _ => copy_all(&peers.join(name).join("engine"), &game.engine),
         }
         if ["gui", "calls"].contains(&name) {
             gui_pictures::write(&game.engine);
         }
-        // What both sides play.
+        // Files that both engines use.
         for folder in [&game.love, &game.engine] {
             copy_all(&peers.join(name), folder);
         }
@@ -126,12 +126,13 @@ impl Stage {
         folder
     }
 
-    /// A file of this run.
+    /// Returns the path of a file in the scratch folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// A process on the display, if there is one, that writes nowhere but here.
+    /// Returns a command on the virtual display, if there is one. The process writes only into the
+    /// scratch folder.
     pub fn process(&self, program: &Path, drawing: Drawing) -> Command {
         let mut command = Command::new(program);
         command.stdin(Stdio::null()).current_dir(&self.scratch);
@@ -155,8 +156,8 @@ impl Stage {
         command
     }
 
-    /// `engine run` in a window: drawn by the processor, or given to the driver that LÖVE has,
-    /// through the same interface, which drops it. Without a display there is no such driver.
+    /// Returns the command of `engine run` in a window. It is drawn by the processor, or with
+    /// OpenGL by LÖVE's driver, which drops it. Without a display that driver is unavailable.
     pub fn engine(&self, game: &Path, flags: &[&str], drawing: Drawing) -> Command {
         let mut command = self.process(Path::new(env!("CARGO_BIN_EXE_engine")), drawing);
         command.arg("run").arg(game).args(["--audio", "null", "--renderer"]);
@@ -170,7 +171,7 @@ impl Stage {
         command
     }
 
-    /// Runs a command to its end: what it used, and what it wrote to its standard output.
+    /// Runs a command to its end. Returns its resource usage and its standard output.
     pub fn run(&self, mut command: Command) -> (Used, String) {
         let (out, error) = (self.file("out.txt"), self.file("error.txt"));
         let file = |path: &Path| File::create(path).expect("the folder can be written to");
@@ -187,21 +188,21 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // What is left of it is the system's to clean.
+        // The operating system cleans up remaining files.
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// As LÖVE tells it; says so where it is missing.
+/// Returns LÖVE's version as LÖVE prints it. Reports if LÖVE is missing.
 fn love_version() -> Option<String> {
-    let told = Command::new("love").arg("--version").stdin(Stdio::null()).output();
-    let told = told.ok().filter(|told| told.status.success());
-    let Some(told) = told else {
+    let output = Command::new("love").arg("--version").stdin(Stdio::null()).output();
+    let output = output.ok().filter(|output| output.status.success());
+    let Some(output) = output else {
         println!("LÖVE is not installed (on Debian: apt install love): the engine plays alone");
         return None;
     };
-    let words = String::from_utf8_lossy(&told.stdout);
-    Some(words.split_whitespace().nth(1).unwrap_or("of no version").to_string())
+    let version = String::from_utf8_lossy(&output.stdout);
+    Some(version.split_whitespace().nth(1).unwrap_or("of no version").to_string())
 }
 
 fn copy(file: &Path, folder: &Path) {
@@ -210,7 +211,7 @@ fn copy(file: &Path, folder: &Path) {
     copied.unwrap_or_else(|reason| panic!("{}: {reason}", file.display()));
 }
 
-/// Copies the files of a folder, without the folders in it.
+/// Copies the files of a folder, without its subfolders.
 fn copy_all(from: &Path, to: &Path) {
     let entries =
         fs::read_dir(from).unwrap_or_else(|reason| panic!("{}: {reason}", from.display()));

@@ -1,4 +1,4 @@
-//! Workloads that are whole processes: the start, tests, a game of many files.
+//! Workloads of whole processes: startup, tests, a game of many files.
 
 use super::bare;
 use super::child::Used;
@@ -11,11 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Most of CPU time and memory that a game may take beyond a bare program.
+/// Maximum CPU time of a game beyond a bare program, in milliseconds; below, maximum memory in MiB.
 const START_MS: f64 = 25.0;
 const START_MIB: f64 = 20.0;
 
-/// Runs commands in turn, each after one run that does not count: what each used.
+/// Runs commands in turn, each after one run of warm-up. Returns the resource usage of each.
 fn in_turn<const N: usize>(stage: &Stage, commands: [&dyn Fn() -> Command; N]) -> [Vec<Used>; N] {
     let mut used = [const { Vec::new() }; N];
     for run in 0..=stage.runs {
@@ -29,7 +29,7 @@ fn in_turn<const N: usize>(stage: &Stage, commands: [&dyn Fn() -> Command; N]) -
     used
 }
 
-/// A figure of runs of a process: the median.
+/// A median over the runs of a process.
 type Figure = fn(&[Used]) -> f64;
 
 fn cpu(runs: &[Used]) -> f64 {
@@ -44,7 +44,8 @@ fn wall(runs: &[Used]) -> f64 {
     median(runs.iter().map(|used| used.wall).collect())
 }
 
-/// The commands that show one frame of a game: LÖVE's, and ours of its folder.
+/// Returns the commands that show one frame of a game: LÖVE's, and this engine's on the game's
+/// folder.
 fn one_frame<'a>(stage: &'a Stage, game: &'a Game) -> [Box<dyn Fn() -> Command + 'a>; 2] {
     [
         Box::new(|| stage.love(&game.love, &[], Drawing::Real)),
@@ -52,7 +53,7 @@ fn one_frame<'a>(stage: &'a Stage, game: &'a Game) -> [Box<dyn Fn() -> Command +
     ]
 }
 
-/// Makes a bundle of a game.
+/// Compiles a game into a bundle.
 fn bundle(stage: &Stage, game: &Game) -> PathBuf {
     let file = game.engine.with_extension("bundle");
     let mut command = stage.process(Path::new(env!("CARGO_BIN_EXE_engine")), Drawing::Real);
@@ -61,7 +62,7 @@ fn bundle(stage: &Stage, game: &Game) -> PathBuf {
     file
 }
 
-/// What takes part in the figures of starting up; where there is no display, only we do.
+/// Runs of the startup workload. Without a display, only those of this engine.
 struct Started {
     /// The bare programs: one that draws, and one that only clears.
     bare: Option<[Vec<Used>; 2]>,
@@ -73,7 +74,7 @@ struct Started {
 
 impl Started {
     fn of(stage: &Stage) -> Started {
-        let game = stage.put("start");
+        let game = stage.add_game("start");
         let (bundle, empty) = (bundle(stage, &game), empty_game(stage, &game));
         let [love, folder] = one_frame(stage, &game);
         let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
@@ -105,11 +106,11 @@ impl Started {
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        let figures: [(&str, &str, Figure, f64); 2] = [
+        let columns: [(&str, &str, Figure, f64); 2] = [
             ("CPU of the process", "ms", cpu, START_MS),
             ("peak resident memory", "MiB", peak, START_MIB),
         ];
-        for (name, unit, get, room) in figures {
+        for (name, unit, get, room) in columns {
             let bare = self.bare.as_ref().map(|both| both.each_ref().map(|runs| get(runs)));
             let love = self.love.as_deref().map(get);
             let mut row = beside(name.to_string(), get(&self.ours), unit, love);
@@ -130,7 +131,7 @@ impl Started {
     }
 }
 
-/// A game beside another one that has a window and draws nothing in it.
+/// Creates a second game with a window in which nothing is drawn.
 fn empty_game(stage: &Stage, game: &Game) -> PathBuf {
     let folder = stage.file("start/nothing");
     fs::create_dir_all(&folder).expect("the temporary folder can be written to");
@@ -155,7 +156,7 @@ pub fn start(stage: &Stage) -> Group {
 }
 
 pub fn tests(stage: &Stage) -> Group {
-    let game = stage.put("tests");
+    let game = stage.add_game("tests");
     let mut rows = Vec::new();
     for count in [1, 1000] {
         let suite = format!(
@@ -194,7 +195,7 @@ pub fn tests(stage: &Stage) -> Group {
 }
 
 pub fn assets(stage: &Stage) -> Group {
-    let game = stage.put("assets");
+    let game = stage.add_game("assets");
     let written = Folder::new("peers-assets");
     files::write(&written);
     for folder in ["scripts", "images", "text"] {

@@ -1,11 +1,12 @@
-//! The piles of the bench with rapier alone: no units, no nodes, nobody told of contacts. Says what
-//! of a figure is the simulation's own, on this machine and at this moment.
+//! The piles of the physics benchmark with rapier alone: no units, no nodes, no contact events.
+//! Shows the simulation's own share of a time, on this machine and at this moment.
 
-use engine::system::platform::ThreadClock;
+use engine::platform::ThreadClock;
 use rapier3d::prelude::*;
 
-/// Milliseconds of this thread's CPU time that each step takes; the places as the bench has them.
-pub fn steps(places: &[[f32; 3]], flat: Option<f32>, count: usize) -> Vec<f64> {
+/// Returns the milliseconds of this thread's CPU time for each step. `positions` holds the
+/// positions of the boxes as in the benchmark.
+pub fn steps(positions: &[[f32; 3]], flat: Option<f32>, count: usize) -> Vec<f64> {
     let gravity = if flat.is_some() { -9.81 * Vector::Y } else { -9.81 * Vector::Z };
     let mut world = PhysicsWorld { gravity, ..PhysicsWorld::default() };
     let mut fixed = |at: Vector, half: Vector| {
@@ -13,7 +14,7 @@ pub fn steps(places: &[[f32; 3]], flat: Option<f32>, count: usize) -> Vec<f64> {
         world.insert_collider(ColliderBuilder::cuboid(half.x, half.y, half.z).build(), Some(body));
     };
     match flat {
-        // The ground, and the sides of the bin.
+        // The ground and the sides of the bin.
         Some(side) => {
             fixed(Vector::new(0.0, -1.0, 0.0), Vector::new(200.0, 1.0, 1.0));
             fixed(Vector::new(-side - 1.0, 100.0, 0.0), Vector::new(1.0, 100.0, 1.0));
@@ -21,8 +22,8 @@ pub fn steps(places: &[[f32; 3]], flat: Option<f32>, count: usize) -> Vec<f64> {
         }
         None => fixed(Vector::new(0.0, 0.0, -1.0), Vector::new(200.0, 200.0, 1.0)),
     }
-    for place in places {
-        let mut body = RigidBodyBuilder::dynamic().translation(Vector::from_array(*place));
+    for position in positions {
+        let mut body = RigidBodyBuilder::dynamic().translation(Vector::from_array(*position));
         if flat.is_some() {
             let turned = LockedAxes::ROTATION_LOCKED_X | LockedAxes::ROTATION_LOCKED_Y;
             body = body.locked_axes(LockedAxes::TRANSLATION_LOCKED_Z | turned);

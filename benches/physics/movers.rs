@@ -1,4 +1,4 @@
-//! Movers' figures: what a move takes, on ground that stands and on lifts, and being carried.
+//! Benchmarks of movers: moves on still ground and on lifts, and being carried.
 
 use super::{Folder, frames, start};
 use crate::table::{Group, Row, median, named};
@@ -15,7 +15,7 @@ components = {
 }
 ";
 
-/// `TIMED` is done in every other frame, `ALWAYS` in each.
+/// Script of the game. `TIMED` runs in every other frame, `ALWAYS` in each frame.
 const MAIN: &str = "
 local world, movers, lifts = nil, {}, {}
 local always, timed
@@ -53,7 +53,7 @@ end
 function render() end
 ";
 
-/// Microseconds that one mover takes of what is done in every other frame.
+/// Returns the microseconds per mover of the work in every other frame.
 fn each(lifts: usize, always: &str, timed: &str) -> f64 {
     let name = format!("engine-bench-movers-{}-{lifts}-{timed}", std::process::id());
     let folder = Folder(std::env::temp_dir().join(name));
@@ -70,12 +70,13 @@ fn each(lifts: usize, always: &str, timed: &str) -> f64 {
     frames(&mut app, 60);
     let times = frames(&mut app, FRAMES);
     let every = |first: usize| median(times.iter().copied().skip(first).step_by(2).collect());
-    // The first of them has an odd number.
+    // The first frame has an odd number.
     let (without, with) = (every(0), every(1));
     (with - without) * 1e3 / MOVERS as f64
 }
 
-/// A figure; whatever else the machine did can take longer than what is measured.
+/// Returns the row of a time. Other load on the machine can exceed the measured time and make it
+/// negative.
 fn measured(name: &str, lifts: usize, always: &str, timed: &str) -> Row {
     let figure = each(lifts, always, timed);
     let row = named(name.to_string(), figure, "us", None);
@@ -91,7 +92,7 @@ pub fn movers() -> Group {
         title: "movers that walk, and are carried",
         workload: "100 movers, 1.2 m apart in groups of ten, each of which walks in a circle at a \
                    metre a second with Mover.move, pressed to the ground; on a plane, and each \
-                   group on a lift that goes up and down. The frames without moves are taken off. \
+                   group on a lift that goes up and down. The frames without moves are subtracted. \
                    Carried: the lifts are moved in every other frame, and the movers stand; those \
                    frames' World.update, with the ten lifts, without that of the others.",
         rows: vec![

@@ -1,4 +1,4 @@
-//! A game of 2,000 files: from its bundle to the first frame, and its compiler.
+//! Benchmark of a game of 2,000 files: from its bundle to the first frame, and its compilation.
 
 use super::child::{self, Argument, Used};
 use super::files::{self, PICTURES, SCRIPTS, TEXT_BYTES, TEXTS};
@@ -33,7 +33,7 @@ fn compile(folder: &Folder, out: &Path, bundle: bool) -> Used {
     child::run(&arguments, folder.saves())
 }
 
-/// The median CPU time of a bundle's start, first frame and end.
+/// Returns the median CPU time of a bundle's start, first frame and end.
 fn first_frame(folder: &Folder) -> f64 {
     let bundle = folder.saves().join("game.bundle");
     compile(folder, &bundle, true);

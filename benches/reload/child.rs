@@ -1,15 +1,15 @@
-//! Child processes, the executable above all, and what they used.
+//! Child processes, mostly of the engine's executable, and their resource usage.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// A word or a path.
+/// An argument: text or a path.
 pub type Argument<'a> = &'a dyn AsRef<OsStr>;
 
-/// What one child used: milliseconds of CPU time of all its threads and by the clock, and the most
-/// resident memory in MiB, which cannot be seen below the parent's.
+/// Resource usage of one child: milliseconds of CPU time of all its threads and of real time, and
+/// the peak resident memory in MiB, which is never reported below the parent's.
 pub struct Used {
     pub cpu: f64,
     pub wall: f64,
@@ -17,7 +17,7 @@ pub struct Used {
     pub peak: f64,
 }
 
-/// The executable with these arguments; what it saves goes beside the game.
+/// Returns the command of the executable with these arguments. Its saves go to `saves`.
 pub fn command(arguments: &[Argument], saves: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.args(arguments).env("ENGINE_SAVE_DIR", saves).stdin(Stdio::null());
@@ -31,7 +31,7 @@ pub fn run(arguments: &[Argument], saves: &Path) -> Used {
     used.unwrap_or_else(|status| panic!("the engine ended with status {status}"))
 }
 
-/// Runs a command to its end; fails with the status of one that fails.
+/// Runs a command to its end. If the command fails, returns its exit status as an error.
 pub fn run_command(command: &mut Command) -> Result<Used, i32> {
     let began = Instant::now();
     #[allow(clippy::zombie_processes, reason = "`wait` waits for it, for what it used")]
@@ -45,8 +45,8 @@ pub fn run_command(command: &mut Command) -> Result<Used, i32> {
 /// Waits for a child's end.
 fn wait(child: &Child) -> Result<Used, i32> {
     let mut status = 0;
-    // SAFETY: a record of plain numbers, filled by the call below for a child of ours that nobody
-    // else waits for.
+    // SAFETY: a record of plain numbers, filled by the call below for our own child, for which no
+    // other code waits.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         let waited = libc::wait4(child.id() as i32, &mut status, 0, &mut usage);
@@ -58,6 +58,6 @@ fn wait(child: &Child) -> Result<Used, i32> {
     }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
     let cpu = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
-    // Linux counts in KiB.
+    // Linux reports KiB.
     Ok(Used { cpu, wall: 0.0, peak: usage.ru_maxrss as f64 / 1024.0 })
 }

@@ -6,12 +6,12 @@ use engine::resource::image::encode_png;
 pub const SCRIPTS: usize = 500;
 pub const PICTURES: usize = 1_000;
 pub const TEXTS: usize = 500;
-/// Texels of a picture's side, and of the blocks of one colour in it.
+/// Side length of an image in texels; below, that of its blocks of one color.
 const SIDE: usize = 32;
 const BLOCK: usize = 8;
 pub const TEXT_BYTES: usize = 1024;
 
-/// A script of about 60 lines: six functions, a table of numbers.
+/// Returns a script of about 60 lines: six functions, a table of numbers.
 pub fn script(i: usize, dice: &mut Dice) -> String {
     let mut text = format!("local M = {{}}\nM.name = \"unit{i}\"\n");
     let (hp, speed) = (dice.below(999), dice.below(90));
@@ -27,7 +27,7 @@ pub fn script(i: usize, dice: &mut Dice) -> String {
     text + "M.config = config\nreturn M\n"
 }
 
-/// A picture of four colours in blocks, every tenth texel another one.
+/// Returns an image of blocks in four colors, in which every tenth texel has another color.
 fn picture(dice: &mut Dice) -> Vec<u8> {
     let mut color = || [0; 3].map(|_: u8| dice.below(256) as u8);
     let palette = [color(), color(), color(), color()];
@@ -57,7 +57,7 @@ fn text(dice: &mut Dice) -> String {
     text
 }
 
-/// Writes them: `scripts/s1.lua`, `images/i1.png`, `text/t1.txt` and so on.
+/// Writes the files: `scripts/s1.lua`, `images/i1.png`, `text/t1.txt` and so on.
 pub fn write(folder: &Folder) {
     let mut dice = Dice(1);
     for i in 1..=SCRIPTS {

@@ -1,12 +1,12 @@
-//! Folders of games that are written for a run, and numbers to fill them with.
+//! Scratch folders of generated games, and pseudorandom numbers to fill them.
 
 use std::path::{Path, PathBuf};
 
-/// Numbers that look random, the same in every run (SplitMix64).
+/// Pseudorandom number generator with the same sequence in every run (SplitMix64).
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -16,7 +16,7 @@ impl Dice {
     }
 }
 
-/// A game's folder, and one for what is saved and compiled; both go when it is dropped.
+/// A game's folder, and a folder for saves and compiled data. Both are removed on drop.
 pub struct Folder {
     root: PathBuf,
     game: PathBuf,
@@ -26,7 +26,7 @@ pub struct Folder {
 impl Folder {
     pub fn new(name: &str) -> Folder {
         let root = std::env::temp_dir().join(format!("engine-{name}-{}", std::process::id()));
-        // What an earlier process of this number left.
+        // A leftover of an earlier process with the same id.
         let _ = std::fs::remove_dir_all(&root);
         let (game, saves) = (root.join("game"), root.join("saves"));
         for folder in [&game, &saves] {
@@ -54,7 +54,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left of it is the system's to clean.
+        // The operating system cleans up remaining files.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }

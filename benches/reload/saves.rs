@@ -1,5 +1,5 @@
-//! Saving files of a game while it is played: how long until the new code runs, and what it costs
-//! that the folder is watched.
+//! Benchmark of hot reload: the time from saving a file until the new code runs, and the cost of
+//! watching the folder.
 
 use super::child::{self, Argument};
 use super::table::{Group, median, named, row};
@@ -16,10 +16,10 @@ const OBJECTS: usize = 50_000;
 const EDITS: usize = 1_000;
 /// Frames of the runs that are compared for the cost of watching.
 const FRAMES: usize = 600;
-/// An edit that is not seen after this long never will be.
+/// An edit that was not noticed within this time counts as lost.
 const LOST: Duration = Duration::from_secs(10);
 
-/// One of the game's files: state, functions that share it, a class, objects.
+/// Returns one of the game's scripts: state, functions that share it, a class, objects.
 fn script(version: usize) -> String {
     format!(
         "local M = {{}}
@@ -49,7 +49,7 @@ return M
     )
 }
 
-/// Uses all files in every frame, and says which version was new in it.
+/// Returns the main script, which uses all files in every frame and prints the newest version.
 fn main_script() -> String {
     format!(
         "local modules, things, seen, objects, frames = {{}}, {{}}, 0, {{}}, 0
@@ -89,7 +89,7 @@ fn game(folder: &Folder) {
     folder.write("main.lua", main_script().as_bytes());
 }
 
-/// Hands on the number of each version that the game tells of, with the time of its arrival.
+/// Sends each version number that the game prints, with the time of its arrival.
 fn listen(out: ChildStdout, arrived: &Sender<(usize, Instant)>) {
     for line in BufReader::new(out).lines().map_while(Result::ok) {
         let version = match line.split_once("seen ") {
@@ -103,7 +103,7 @@ fn listen(out: ChildStdout, arrived: &Sender<(usize, Instant)>) {
     }
 }
 
-/// Waits for the game to tell of a version: when it did.
+/// Waits until the game prints a version, and returns the time.
 fn await_version(arrivals: &Receiver<(usize, Instant)>, version: usize) -> Instant {
     loop {
         let (seen, at) = arrivals.recv_timeout(LOST).expect("the new code never ran");
@@ -113,7 +113,7 @@ fn await_version(arrivals: &Receiver<(usize, Instant)>, version: usize) -> Insta
     }
 }
 
-/// Saves as editors do: into the file, or beside it and then in its place.
+/// Saves a file as editors do: in place, or to a temporary file that then replaces it.
 fn save(path: &Path, text: &str, in_place: bool) {
     let beside = path.with_extension("lua~");
     match in_place {
@@ -125,7 +125,7 @@ fn save(path: &Path, text: &str, in_place: bool) {
     }
 }
 
-/// Milliseconds from the beginning of each save to the arrival of the new code's word.
+/// Returns the milliseconds from the beginning of each save until the new code's message arrives.
 fn latencies(folder: &Folder) -> Vec<f64> {
     let path = folder.path();
     let arguments: [Argument; 4] = [&"run", &path, &"--headless", &"--realtime"];
@@ -138,7 +138,7 @@ fn latencies(folder: &Folder) -> Vec<f64> {
     let mut dice = Dice(1);
     let mut times = Vec::new();
     for edit in 1..=EDITS {
-        // Between one and four frames, so that saves fall on every point of a frame.
+        // Between one and four frames, so that saves occur at every point of a frame.
         std::thread::sleep(Duration::from_micros(20_000 + dice.below(45_000)));
         let file = 1 + dice.below(FILES as u64);
         let path = folder.path().join(format!("f{file}.lua"));
@@ -153,7 +153,8 @@ fn latencies(folder: &Folder) -> Vec<f64> {
     times
 }
 
-/// Milliseconds of CPU time for a frame, all threads of the process, without its start.
+/// Returns the milliseconds of CPU time per frame, of all threads of the process, without its
+/// start.
 fn frame_cost(folder: &Folder, watched: bool) -> f64 {
     let cpu = |frames: usize| {
         let (frames, path) = (frames.to_string(), folder.path());
@@ -179,11 +180,11 @@ pub fn measure() -> Group {
         name: "saves",
         title: "A file is saved while the game is played",
         workload: "500 scripts of 20 lines, 50,000 live objects, `engine run --headless \
-                   --realtime` at 60 frames a second as a process of its own. 1,000 times, at any \
+                   --realtime` at 60 frames a second as a separate process. 1,000 times, at any \
                    point of a frame, one of the files is saved with another version in it, half of \
                    the times in place and half by renaming; from the beginning of the save to the \
-                   arrival of the line that the new code prints. The cost of watching: CPU time \
-                   of the process for a frame, without any save, from 600 frames less the start.",
+                   arrival of the line that the new code prints. The cost of watching: CPU time of \
+                   the process for a frame, without any save, from 600 frames less the start.",
         rows: vec![
             row(
                 "save to new code running, median",

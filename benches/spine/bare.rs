@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 
 const ALIGN: usize = 16;
 
-/// One state with a workload in it.
+/// A state in which a workload is loaded.
 pub struct Bare {
     l: *mut lua_State,
     used: Box<usize>,
@@ -21,7 +21,8 @@ unsafe extern "C" fn allocate(
     old_size: usize,
     size: usize,
 ) -> *mut c_void {
-    // SAFETY: `user` is the counter that outlives the state; blocks and sizes come from here.
+    // SAFETY: `user` is the counter, which outlives the state. Blocks and sizes come from this
+    // allocator.
     unsafe {
         let used = &mut *(user as *mut usize);
         let old_size = if old.is_null() { 0 } else { old_size };
@@ -45,7 +46,8 @@ impl Bare {
     pub fn open(name: &str, times: u32, seed: usize, jit: bool) -> Bare {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/lua");
         let mut used = Box::new(0usize);
-        // SAFETY: a fresh state of our own; every call is checked, and what is pushed is popped.
+        // SAFETY: the state is new and our own; every call is checked, and pushed values are
+        // popped.
         unsafe {
             let l = lua_newstate(allocate, std::ptr::from_mut(&mut *used).cast());
             assert!(!l.is_null(), "there is no memory for a Lua state");
@@ -72,7 +74,7 @@ impl Bare {
         }
     }
 
-    /// Runs the frames of one sample: the sum of what they return.
+    /// Runs the frames of one sample and returns the sum of their results.
     pub fn sample(&mut self) -> f64 {
         let l = self.l;
         // SAFETY: as in `open`.
@@ -87,7 +89,7 @@ impl Bare {
         }
     }
 
-    /// Collects all garbage; the collector stands still again afterwards.
+    /// Collects all garbage. The collector is stopped again afterwards.
     pub fn collect_all(&mut self) {
         // SAFETY: nothing runs in the state.
         unsafe {
@@ -96,13 +98,13 @@ impl Bare {
         }
     }
 
-    /// Bytes that the state holds.
+    /// Returns the number of bytes that the state holds.
     pub fn used(&self) -> usize {
         *self.used
     }
 }
 
-/// Runs a chunk that leaves `results` values.
+/// Runs a chunk that leaves `results` values on the stack.
 unsafe fn run(l: *mut lua_State, name: &str, text: &str, results: i32) {
     let chunk = CString::new(format!("={name}")).expect("names have no zero bytes");
     // SAFETY: a live state with room on its stack.
@@ -112,14 +114,14 @@ unsafe fn run(l: *mut lua_State, name: &str, text: &str, results: i32) {
     }
 }
 
-unsafe fn check(l: *mut lua_State, what: &str, status: i32) {
+unsafe fn check(l: *mut lua_State, action: &str, status: i32) {
     if status != LUA_OK {
         // SAFETY: the error's value is on the stack.
-        let words = unsafe {
-            let words = lua_tostring(l, -1);
-            if words.is_null() { c"no words" } else { CStr::from_ptr(words) }
+        let message = unsafe {
+            let message = lua_tostring(l, -1);
+            if message.is_null() { c"no words" } else { CStr::from_ptr(message) }
         };
-        panic!("{what}: {}", words.to_string_lossy());
+        panic!("{action}: {}", message.to_string_lossy());
     }
 }
 

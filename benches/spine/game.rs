@@ -1,34 +1,34 @@
 //! A game of benches/lua in the engine's own VM.
 
-use engine::engine::{Build, Engine, Start};
+use engine::engine::{BuildMode, Engine, EngineConfig};
 use engine::resource::project::Project;
 use engine::resource::settings::Settings;
-use engine::resource::store::Store;
-use engine::script::{Config, Report, Value, Vm};
+use engine::resource::store::ResourceStore;
+use engine::script::{ErrorReport, ScriptValue, Vm, VmConfig};
 use std::path::Path;
 
-/// More seconds of CPU time than any workload needs.
+/// Time limit in seconds of CPU time, more than any workload needs.
 const BUDGET: f64 = 600.0;
 
-/// A booted VM whose module was loaded.
+/// A booted VM with a loaded module.
 pub struct Game {
     pub vm: Vm,
 }
 
 impl Game {
-    /// Loads `module` with the game's arguments; nothing of it was called yet.
+    /// Loads `module` with the game's arguments. None of its functions is called yet.
     pub fn open(module: &str, arguments: &[&str], jit: bool) -> Game {
-        Game::open_with(module, arguments, Config { jit, ..Config::DEFAULT })
+        Game::open_with(module, arguments, VmConfig { jit, ..VmConfig::DEFAULT })
     }
 
-    /// The same, in a VM that is made otherwise.
-    pub fn open_with(module: &str, arguments: &[&str], config: Config) -> Game {
+    /// Loads `module` in a VM with another configuration.
+    pub fn open_with(module: &str, arguments: &[&str], config: VmConfig) -> Game {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/lua");
-        let engine = Engine::new(Start {
+        let engine = Engine::new(EngineConfig {
             project: Project::open(&folder).expect("benches/lua is there"),
             settings: Settings::defaults(),
-            store: Store::default(),
-            build: Build::Development,
+            store: ResourceStore::default(),
+            build: BuildMode::Development,
             arguments: arguments.iter().map(|word| word.to_string()).collect(),
             seed: 1,
             deterministic: false,
@@ -36,7 +36,7 @@ impl Game {
         });
         let vm = Vm::new(engine, config);
         let mut game = Game { vm: vm.unwrap_or_else(|report| failed(module, &report)) };
-        let module = Value::Text(module.to_string());
+        let module = ScriptValue::Text(module.to_string());
         game.core("boot", &[module]);
         game
     }
@@ -46,13 +46,13 @@ impl Game {
         self.core(name, &[]);
     }
 
-    fn core(&mut self, name: &str, arguments: &[Value]) {
+    fn core(&mut self, name: &str, arguments: &[ScriptValue]) {
         if let Err(report) = self.vm.call_core(name, arguments, BUDGET) {
             failed(name, &report);
         }
     }
 }
 
-fn failed(what: &str, report: &Report) -> ! {
-    panic!("{what}: {report}");
+fn failed(action: &str, report: &ErrorReport) -> ! {
+    panic!("{action}: {report}");
 }

@@ -1,11 +1,11 @@
-//! Starting up: the executable plays one frame of the template and ends.
+//! Startup benchmark: the executable plays one frame of the template and ends.
 
 use super::table::{Group, median, row};
 use super::{MIB, cpu, game::Game};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What one child used.
+/// Resource usage of one child.
 struct Used {
     cpu_milliseconds: f64,
     peak_mib: f64,
@@ -23,8 +23,8 @@ fn run_once(folder: &Path, saves: &Path) -> Used {
         .spawn()
         .expect("the engine starts");
     let mut status = 0;
-    // SAFETY: a record of plain numbers, filled by the call below for a child of ours that nobody
-    // else waits for.
+    // SAFETY: a record of plain numbers, filled by the call below for our own child, for which no
+    // other code waits.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         let waited = libc::wait4(child.id() as i32, &mut status, 0, &mut usage);
@@ -35,12 +35,12 @@ fn run_once(folder: &Path, saves: &Path) -> Used {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
     Used {
         cpu_milliseconds: (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3,
-        // Linux counts in KiB.
+        // Linux reports KiB.
         peak_mib: usage.ru_maxrss as f64 / 1024.0,
     }
 }
 
-/// A fresh empty folder for saves.
+/// Creates an empty folder for saves.
 fn scratch() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the temporary folder can be written to");
@@ -61,7 +61,7 @@ pub fn measure() -> Group {
     let first_boot = boot();
     let later_boot = median((0..RUNS).map(|_| boot()).collect());
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_engine")).expect("it was just run").len();
-    // A folder of our own; what is left of it is the system's to clean.
+    // A scratch folder; the operating system cleans up remaining files.
     let _ = std::fs::remove_dir_all(&saves);
     let peak = runs.iter().map(|used| used.peak_mib).fold(0.0, f64::max);
     Group {

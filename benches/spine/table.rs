@@ -1,19 +1,19 @@
-//! The table of figures: rows in groups, printed for people and written as JSON.
+//! The table of results: rows in groups, printed for people and written as JSON.
 
-/// One figure.
+/// One result.
 pub struct Row {
     pub name: String,
-    /// Not finite: it could not be measured, and `note` says why.
+    /// Measured value. Not finite if it could not be measured; `note` then has the reason.
     pub measured: f64,
     pub unit: &'static str,
-    /// The most it may be; where there is none, the figure is only stated.
+    /// Maximum that counts as met. `None` if the result has no target.
     pub target: Option<f64>,
-    /// The same of LÖVE, where it stands beside.
+    /// LÖVE's value, if it is compared.
     pub love: Option<f64>,
     pub note: String,
 }
 
-/// Figures of one workload.
+/// Results of one workload.
 pub struct Group {
     pub name: &'static str,
     pub title: &'static str,
@@ -30,12 +30,12 @@ pub fn named(name: String, measured: f64, unit: &'static str, target: Option<f64
 }
 
 impl Row {
-    /// How many times as much LÖVE's is.
+    /// Returns LÖVE's value divided by the measured one.
     pub fn ratio(&self) -> Option<f64> {
         self.love.map(|love| love / self.measured).filter(|ratio| ratio.is_finite())
     }
 
-    /// LÖVE's figure and the ratio, in words; empty where it does not stand beside.
+    /// Returns LÖVE's value and the ratio as text; empty if there is no comparison.
     fn beside(&self) -> String {
         let ratio = self.ratio().map_or(String::new(), |ratio| format!(": {} x", digits(ratio)));
         self.love.map_or(String::new(), |love| format!("LÖVE {}{ratio}", digits(love)))
@@ -55,7 +55,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Three digits that matter, and no more decimals than that takes.
+/// Returns a number with three significant digits, without further decimals.
 pub fn digits(value: f64) -> String {
     if !value.is_finite() {
         return "none".to_string();
@@ -85,13 +85,13 @@ pub fn print(group: &Group) {
         let target = row.target.map(digits).unwrap_or_default();
         let (name, measured, unit) = (&row.name, digits(row.measured), row.unit);
         let line = format!("    {name:<58} {measured:>9} {target:>9} {unit:<6} {}", row.verdict());
-        let words = [row.beside(), row.note.clone()];
-        let words: Vec<_> = words.iter().filter(|word| !word.is_empty()).map(|it| &**it).collect();
-        println!("{}", format!("{}  {}", line.trim_end(), words.join("; ")).trim_end());
+        let notes = [row.beside(), row.note.clone()];
+        let notes: Vec<_> = notes.iter().filter(|word| !word.is_empty()).map(|it| &**it).collect();
+        println!("{}", format!("{}  {}", line.trim_end(), notes.join("; ")).trim_end());
     }
 }
 
-/// How many figures hold.
+/// Prints the number of met targets.
 pub fn print_sum(groups: &[Group]) {
     let rows = groups.iter().flat_map(|group| &group.rows);
     let verdicts: Vec<_> = rows.map(Row::verdict).filter(|verdict| !verdict.is_empty()).collect();
@@ -99,7 +99,7 @@ pub fn print_sum(groups: &[Group]) {
     println!("\n{passed} of {} figures hold", verdicts.len());
 }
 
-/// All of it as JSON.
+/// Returns all groups as JSON.
 pub fn json(groups: &[Group]) -> String {
     let mut rows = Vec::new();
     for group in groups {

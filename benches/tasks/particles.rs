@@ -1,14 +1,14 @@
-//! The particle update of Niklas Frykholm's threading example (Bitsquid, 2009): a force towards a
-//! centre, drag, a colour from the speed, and a whisker from which particles bounce. No particle
-//! knows another, so any piece of them can be updated by any thread.
+//! The particle update of Mick West, "Multithreading Particle Systems", Game Developer, April 2006:
+//! a force away from a center, drag, a color from the speed, and a whisker from which particles
+//! bounce. The particles are independent, so any thread can update any slice of them.
 
 use engine::foundation::random::Random;
 
 const CENTRE: [f32; 2] = [640.0, 360.0];
-/// The whisker's ends.
+/// End points of the whisker.
 const WHISKER: [[f32; 2]; 2] = [[500.0, 300.0], [800.0, 420.0]];
 
-/// Structure of arrays; pixels and pixels a second.
+/// All particles as a structure of arrays; positions in pixels, speeds in pixels a second.
 #[derive(Clone, PartialEq)]
 pub struct Particles {
     x: Vec<f32>,
@@ -18,7 +18,7 @@ pub struct Particles {
     colour: Vec<u32>,
 }
 
-/// Some particles that lie side by side.
+/// A slice of consecutive particles.
 pub struct Piece<'a> {
     x: &'a mut [f32],
     y: &'a mut [f32],
@@ -36,7 +36,7 @@ impl Particles {
         Particles { x, y, speed_x, speed_y, colour: vec![0; n] }
     }
 
-    /// The bits of every number.
+    /// Passes the bits of every number to `each`.
     pub fn each_bits(&self, mut each: impl FnMut(u32)) {
         for numbers in [&self.x, &self.y, &self.speed_x, &self.speed_y] {
             numbers.iter().for_each(|number| each(number.to_bits()));
@@ -44,7 +44,7 @@ impl Particles {
         self.colour.iter().for_each(|colour| each(*colour));
     }
 
-    /// The sum of all places and speeds, in their order.
+    /// Returns the sum of all positions and speeds, in their order.
     pub fn sum(&self) -> f64 {
         let all = [&self.x, &self.y, &self.speed_x, &self.speed_y];
         all.into_iter().flatten().map(|number| f64::from(*number)).sum()
@@ -62,7 +62,7 @@ impl Particles {
 }
 
 impl<'a> Piece<'a> {
-    /// The first `n`, and the others.
+    /// Splits the slice into the first `n` particles and the rest.
     pub fn split_at(self, n: usize) -> (Piece<'a>, Piece<'a>) {
         let (x, y) = (self.x.split_at_mut(n), self.y.split_at_mut(n));
         let speed_x = self.speed_x.split_at_mut(n);
@@ -94,13 +94,13 @@ impl<'a> Piece<'a> {
             let speed = (vx * vx + vy * vy).sqrt();
             // SAFETY: speeds are finite and far below 2^31.
             colour[i] = (0xff80_0000u32 as i32 + unsafe { speed.to_int_unchecked::<i32>() }) as u32;
-            // Where the way from the old place to the new one meets the whisker, if it does.
+            // The intersection of the particle's path with the whisker, if they intersect.
             let (from_x, from_y) = (ax - px, ay - py);
             let cross = move_x * along_y - move_y * along_x;
             let way = (from_x * along_y - from_y * along_x) / cross;
             let place = (from_x * move_y - from_y * move_x) / cross;
             let hit = (0.0..=1.0).contains(&way) & (0.0..=1.0).contains(&place);
-            // The side from which it came.
+            // The side from which the particle came.
             let side = if from_x * normal_x + from_y * normal_y > 0.0 { -0.01 } else { 0.01 };
             let way = if hit { way } else { 1.0 };
             let off = if hit { side } else { 0.0 };

@@ -1,17 +1,17 @@
--- What `engine check` plays in place of a game: spawns every unit, every model and every level of
--- the game, each in a world of its own for one frame, and says what went wrong. The game's main.lua
+-- The script that `engine check` runs instead of a game. It spawns every unit, model and level of
+-- the game, each in a separate world for one frame, and reports the problems. The game's main.lua
 -- does not run.
 
 local queue, next_one = {}, 1
 local problems, told = {}, {}
-local closing -- what was checked last, whose world is still there
+local closing -- the resource that was checked last, whose world still exists
 
--- Runs a step of one resource's check; whether it went well. What a thing fails with is told once,
--- though it comes in another step again.
+-- Runs a step of one resource's check. Returns true if it succeeded. A problem of a resource is
+-- reported once, even if several steps fail with it.
 local function try(thing, doing, fn, ...)
   local ok, words = pcall(fn, ...)
   if not ok then
-    -- Where this file called what is of no use to anyone.
+    -- The positions in this file do not help the reader.
     words = tostring(words):gsub("^core/tools/check%.lua:%d+: ", "")
     words = words:gsub("^World%.[%a_]+: ", ""):gsub("^Application%.[%a_]+: ", "")
     local name = thing.name .. "." .. thing.kind .. ": "
@@ -25,7 +25,7 @@ local function try(thing, doing, fn, ...)
   return ok, words
 end
 
--- A level that cannot be spawned tells of its first unit that cannot: this tells of the others.
+-- The error of a level names the first unit that cannot be spawned. This reports the others.
 local function check_units_of(level, world, words)
   local fine, count = pcall(LevelResource.num_units, level.name)
   local seen = {}
@@ -57,11 +57,11 @@ local function check(thing)
   closing = { thing = thing, world = world, tries = 0 }
 end
 
--- How often the end of a world is tried: a unit of it can fail to end in each frame.
+-- Maximum number of attempts to release a world: a unit in it can fail to end in each frame.
 local TRIES = 100
 
--- Ends the last world, in the frame after its own: a unit whose component failed has ended by then.
--- Whether there is none left.
+-- Releases the last world in the next frame: by then, a unit whose component failed has ended.
+-- Returns true if no world is left.
 local function close()
   if not closing then return true end
   closing.tries = closing.tries + 1
@@ -75,7 +75,7 @@ function init()
   local units = {}
   for _, kind in ipairs({ "unit", "model", "level" }) do
     for _, name in ipairs(Application.resource_names(kind) or {}) do
-      -- A unit file of the same name stands in the place of the unit that a model is.
+      -- A unit file replaces the unit that is made from the model of the same name.
       if kind == "unit" then units[name] = true end
       if kind ~= "model" or not units[name] then
         queue[#queue + 1] = { kind = kind, name = name }
@@ -84,7 +84,7 @@ function init()
   end
 end
 
--- One resource in each frame, so that what the engine does with it at the frame's end is seen too.
+-- Checks one resource per frame, so that errors at the end of the frame are found too.
 function update()
   if not close() then return end
   local thing = queue[next_one]

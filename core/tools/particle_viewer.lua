@@ -1,8 +1,8 @@
 -- Shows the effects of a game, one at a time: `engine run DIR --boot core/tools/particle_viewer`.
--- A world with ground, light and a camera for effects in three dimensions, and a Gui for those of
--- the screen. Arrow keys choose, space plays again, the mouse turns and zooms. What is saved is
--- shown at once. Tools drive it by script: `ParticleViewer.show("fx/fire")`. The game's own
--- main.lua does not run.
+-- It has a world with ground, light and a camera for 3D effects, and a Gui for screen effects.
+-- Arrow keys choose, space plays again, the mouse turns and zooms. Saved changes are shown at
+-- once. Tools control it by script: `ParticleViewer.show("fx/fire")`. The game's own main.lua
+-- does not run.
 
 ParticleViewer = {}
 
@@ -12,7 +12,7 @@ local playing, flat, paused, speed = nil, false, false, 1
 local yaw, pitch, distance, target = 0.6, -0.25, 9, Vector3(0, 0, 1.2)
 local ended
 
--- Of the lines of Debug.text.
+-- The lines of Debug.text.
 local TEXT_SIZE, MARGIN = 16, 12
 
 local function play()
@@ -86,7 +86,7 @@ function init()
   if not name then play() end
 end
 
--- Effects are kept in step by the engine; new and deleted ones change the list.
+-- The engine reloads the effects itself. New and deleted effects change the list.
 function on_reload(changed)
   local before = names[chosen]
   list()
@@ -115,7 +115,7 @@ local function keys()
   distance = Math.clamp(distance * (1 - Mouse.axis("wheel").y * 0.1), 1, 100)
 end
 
--- Words over the picture, in as many lines as the window's width makes of them.
+-- Shows a text over the picture, wrapped to the width of the window.
 local function say(words, color)
   local width = math.max(Gui.resolution(gui) - 2 * MARGIN, 100)
   for _, line in ipairs(Gui.word_wrap(gui, words, nil, TEXT_SIZE, width)) do
@@ -135,7 +135,7 @@ function update(dt)
   World.update(world, paused and 0 or dt * speed)
   local over = playing and not World.are_particles_playing(world, playing)
   if over then
-    playing, ended = nil, "it has ended: space plays it again"
+    playing, ended = nil, "the effect has ended: space plays it again"
   end
   local words = names[chosen] or "this game has no .particles"
   say(("%s  (%d of %d%s)  %d particles"):format(words, chosen, #names,

@@ -1,5 +1,5 @@
--- What lies behind menus: a cave in the dark through which a light wanders. Its bats fly and its
--- gems glint as in the game, only that nobody digs.
+-- The background of the menus: a dark cave through which a light wanders. Its bats fly and its
+-- gems glint as in the game, but nobody digs.
 local Cave = require "rules.cave"
 local Terrain = require "terrain"
 local View = require "view"

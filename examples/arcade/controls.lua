@@ -1,5 +1,5 @@
--- What the player can do, and the keys and buttons for it. The game asks for actions alone, so a
--- pad does whatever the keyboard does.
+-- The player's actions, with their keys and buttons. The game only asks for actions, so a pad can
+-- do everything that the keyboard does.
 local Controls = {}
 
 local ACTIONS = {
@@ -15,21 +15,21 @@ local STEPS = { left = { -1, 0 }, right = { 1, 0 }, up = { 0, 1 }, down = { 0, -
 local NAMES = { "left", "right", "up", "down" } -- in an order that is the same in every run
 
 local latest ---@type string? the direction that was pressed last
-local tapped = false -- whether that was since the last step
+local tapped = false -- true if it was pressed since the last step
 
 function Controls.init()
   Input.set_actions(ACTIONS)
 end
 
----Takes in what was pressed in this frame; call it in each.
+---Reads the input of this frame. Call it in each frame.
 function Controls.update()
   for _, name in ipairs(NAMES) do
     if Input.pressed(name) then latest, tapped = name, true end
   end
 end
 
----Which way the player wants to go now. Of two directions that are held the newer one wins, and a
----tap counts even if it ended before the step that takes it.
+---Returns the direction that the player wants to go. If two directions are held, the newer one
+---wins. A tap counts even if it ended before the next step.
 ---@return integer dx
 ---@return integer dy
 function Controls.take_step()
@@ -42,7 +42,7 @@ function Controls.take_step()
   return STEPS[wanted][1], STEPS[wanted][2]
 end
 
----Lets go of what was tapped on another screen.
+---Forgets taps from another screen.
 function Controls.forget()
   latest, tapped = nil, false
 end
@@ -51,7 +51,7 @@ local function plays_with_pad()
   return Input.last_device():find("pad", 1, true) ~= nil
 end
 
----What the player has to press for an action, as it stands on the device used last.
+---Returns the label of the key or button for an action, on the device that was used last.
 function Controls.label(action)
   local pad = plays_with_pad()
   for _, binding in ipairs(Input.bindings(action)) do
@@ -60,7 +60,7 @@ function Controls.label(action)
   return action
 end
 
----The same for walking: on a keyboard the letters, as they are printed on it.
+---Returns the same for walking: on a keyboard, the letters that are printed on the keys.
 function Controls.moves()
   if plays_with_pad() then return Input.label("pad:left") end
   local letters = {}

@@ -1,5 +1,5 @@
--- What is seen, heard and felt of an event of a cave: particles, a sound, points that rise, a jolt
--- of the picture and the pads. One row for each kind of event.
+-- The effects of an event in a cave: particles, a sound, rising points, and a jolt of the picture
+-- and the pads. One row for each kind of event.
 local Terrain = require "terrain"
 local View = require "view"
 
@@ -38,9 +38,9 @@ local function let_rise(text, x, y)
   rising[#rising + 1] = points
 end
 
----@param event table what a cave says
----@param points integer what it was worth
----@param combo integer the how manieth gem in a row
+---@param event table from the cave's `events`
+---@param points integer the points for the event
+---@param combo integer the number of gems taken in a row
 function Effects.show(view, event, points, combo)
   local row = ROWS[event.kind]
   local x, y = Terrain.middle(event.x, event.y)

@@ -1,5 +1,5 @@
--- Glimmer: dig for gems by the light of a lamp, and mind the stones. Starts everything and hands
--- each frame to the screen that is shown; what a game is, is in screens/play.lua.
+-- Glimmer: dig for gems by the light of a lamp, and beware of the stones. This file starts
+-- everything and passes each frame to the current screen. The game itself is screens/play.lua.
 local Controls = require "controls"
 local Music = require "music"
 local Texts = require "texts"
@@ -15,7 +15,7 @@ local SCREENS = {
 local world ---@type World
 local screen
 
--- A screen says in `update` which one comes next; it never calls another.
+-- A screen returns the next screen from `update`. Screens never call each other.
 local function show(name, argument)
   if screen then screen.leave() end
   screen = SCREENS[name]

@@ -1,9 +1,9 @@
--- Music without a recording: one plucked note, at the pitches of four chords that follow each other
--- as long as the game is on. A clock keeps the beat, to the sample (docs/sound.md).
+-- Music without a recording: one plucked note at different pitches plays four chords in a loop, as
+-- long as the game runs. A clock keeps the beat, exact to the sample (docs/sound.md).
 local Music = {}
 
 local CLOCK = "caves"
-local BEATS = 8 -- of a bar; each has one note of the melody
+local BEATS = 8 -- in a bar; each has one note of the melody
 local TEMPO = 176
 -- Semitones above the note of sounds/pluck.wav, an A: minor, and its neighbours.
 local CHORDS = { { 0, 3, 7, 10 }, { -4, 0, 3, 7 }, { 3, 7, 10, 14 }, { -2, 2, 5, 10 } }
@@ -25,7 +25,7 @@ function Music.init(of_world)
   Sound.start_clock(CLOCK, TEMPO, BEATS)
 end
 
----Plays the next bar when the clock begins one; call it in each frame.
+---Plays the next bar when the clock begins one. Call it in each frame.
 function Music.update()
   for _, event in ipairs(Sound.events()) do
     if event.kind == "bar" and event.clock == CLOCK then
@@ -33,7 +33,7 @@ function Music.update()
       pluck(chord[1] + BASS, 1, 0.9)
       pluck(chord[1] + BASS, 5, 0.6)
       for beat = 1, BEATS do
-        -- Gaps make it breathe.
+        -- Gaps let the melody breathe.
         if Math.random() < 0.72 then
           pluck(chord[PATTERN[beat]], beat, 0.25 + 0.2 * Math.random())
         end

@@ -1,5 +1,5 @@
--- From a map that was painted in Tiled to a cave of the rules, and the ground's looks: tiles whose
--- edges fit their neighbours. Which tile is what, the tile set says: its classes and properties.
+-- Converts a map from Tiled into a cave of the rules, and chooses the tiles of the ground so that
+-- their edges fit their neighbours. The classes and properties of the tile set say what a tile is.
 local Cave = require "rules.cave"
 
 local Terrain = {}
@@ -36,9 +36,9 @@ local function fit(terrain, x, y)
   Tilemap.set_tile(terrain.map, "ground", x, y, tile)
 end
 
----Makes a cave of a map. The map is this terrain's own: what is dug away comes back with the next.
----@param name string such as "maps/cave_1"
----@return table terrain with `map` and `cave`, and `seconds` and `color` as the map has them
+---Creates a cave from a map. Each terrain has its own copy of the map, so digging changes only it.
+---@param name string for example "maps/cave_1"
+---@return table terrain with `map` and `cave`, and with the map's `seconds` and `color`
 function Terrain.load(name)
   local map = Tilemap.new(name)
   local properties = Tilemap.properties(map)

@@ -1,8 +1,8 @@
--- The player's language. One call prefers it everywhere: texts (texts/game.de.strings) and pictures
--- (pictures/exit.de.png) are variants of one name, and the engine picks (docs/resources.md).
+-- The player's language. One call selects it everywhere: texts (texts/game.de.strings) and pictures
+-- (pictures/exit.de.png) are variants of one name, and the engine chooses (docs/resources.md).
 local Texts = {}
 
----Each in its own words, as whoever looks for it reads them.
+---The name of each language in that language.
 Texts.LANGUAGES = {
   { code = "en", name = "English" },
   { code = "de", name = "Deutsch" },
@@ -13,7 +13,7 @@ Texts.LANGUAGES = {
 local localizer ---@type Localizer
 local current = 1
 
--- No file says that it is English: what has no language serves where none was found.
+-- English has no suffix: files without a language are used if no other variant fits.
 local function prefer()
   Application.set_property_preference_order(Texts.LANGUAGES[current].code)
 end
@@ -27,7 +27,7 @@ function Texts.init()
   prefer()
 end
 
----Goes on to the next language (or back, by -1), and remembers it for the next start.
+---Switches to the next language (-1: the previous one), and saves it for the next start.
 function Texts.turn(by)
   current = Math.wrap(current + by, 1, #Texts.LANGUAGES + 1)
   prefer()
@@ -39,7 +39,7 @@ function Texts.language()
   return Texts.LANGUAGES[current]
 end
 
----A text in the player's language; `{name}` in it becomes `values.name`.
+---Returns a text in the player's language, with `{name}` replaced by `values.name`.
 function Texts.get(key, values)
   return Localizer.lookup(localizer, key, values)
 end

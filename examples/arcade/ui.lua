@@ -1,4 +1,4 @@
--- What stands on the screen beside the cave: texts, pictures, menus. The screen is at least 1280 by
+-- The user interface around the cave: texts, pictures, menus. The screen is at least 1280 by
 -- 720 units here, whatever the window's size; texts that would not fit are written smaller.
 local Ui = {}
 
@@ -18,7 +18,7 @@ function Ui.init(world)
   gui = World.create_screen_gui(world, "immediate")
 end
 
----Measures the window anew; before anything is drawn in a frame.
+---Measures the window. Call it in each frame, before anything is drawn.
 function Ui.begin()
   local width, height = Gui.resolution()
   local scale = math.min(width / 1280, height / 720)
@@ -31,7 +31,7 @@ function Ui.gui()
   return gui
 end
 
----Writes a line. `align` says what `x` is: its "left" (or nothing), "center" or "right".
+---Draws a line of text. `align` is the point at `x`: "left" (the default), "center" or "right".
 function Ui.text(text, x, y, size, color, align)
   local room = Ui.width - 2 * MARGIN
   local _, right_top = Gui.text_extents(gui, text, nil, size)
@@ -46,7 +46,7 @@ function Ui.centred(text, y, size, color)
   Ui.text(text, Ui.width / 2, y, size, color, "center")
 end
 
----Draws a picture, `scale` units for each of its texels, from its left bottom.
+---Draws a picture with `scale` units per texel, from its bottom left corner.
 function Ui.picture(name, x, y, scale)
   local size = Gui.texture_size(gui, name)
   Gui.bitmap(gui, name, Vector3(x, y, PICTURES), size * scale)
@@ -58,7 +58,7 @@ function Ui.panel(x, y, width, height)
   Gui.rounded_rect(gui, Vector3(x, y, 1), Vector2(width, height), 18, FRAME, 2)
 end
 
----Draws a bar that is filled by a share, 0 to 1.
+---Draws a bar that is filled to a share of 0 to 1.
 function Ui.bar(x, y, width, height, share, color)
   Gui.rounded_rect(gui, Vector3(x - 4, y - 4, 0), Vector2(width + 8, height + 8), height / 2 + 4,
     PANEL)

@@ -1,5 +1,5 @@
 -- Draws a cave: ground, things between their last cell and the next, and the light. All lengths are
--- texels; the whole Gui is moved and enlarged, so that nothing else need know of the camera.
+-- texels. The whole Gui is moved and scaled, so that nothing else depends on the camera.
 local Cave = require "rules.cave"
 local Terrain = require "terrain"
 
@@ -7,11 +7,11 @@ local View = {}
 
 local CELL, HALF = Terrain.CELL, Terrain.CELL / 2
 local SIZE = Vector2(CELL, CELL)
-local SHOWN_X, SHOWN_Y = 400, 225 -- texels that are on the screen at least
-local LAMP_MOST, LAMP_LEAST = 150, 44 -- how far it shines, by the oil that is left
+local SHOWN_X, SHOWN_Y = 400, 225 -- minimum number of texels on the screen
+local LAMP_MOST, LAMP_LEAST = 150, 44 -- radius of its light, by the remaining oil
 local THINGS, HERO, DUST, DARK, GLOW, WORDS = 3, 4, 5, 6, 7, 8 -- layers; 0 to 2 are the map's
 local CYAN, RED, WARM = Color(110, 90, 220, 255), Color(150, 255, 60, 40), Color(90, 255, 170, 80)
-local GEM_PHASES = 4 -- so many sprites take turns, lest all gems glint at once
+local GEM_PHASES = 4 -- number of sprites that take turns, so that gems glint at different times
 
 View.DUST, View.GLOW, View.WORDS = DUST, GLOW, WORDS
 
@@ -27,8 +27,8 @@ function View.gui()
   return gui
 end
 
----Begins to show a cave, in the dark. `iris`, 0 to 1, opens the light, and `oil` says how far it
----then shines; `above` is how much of the night over the cave is on the screen.
+---Begins to show a cave, in the dark. `iris`, 0 to 1, opens the light, and `oil` sets how far it
+---then shines. `above` is the part of the night above the cave that is on the screen.
 function View.new(terrain)
   local view = { terrain = terrain, hero = Sprite.new("sheets/hero", "stand"), gems = {},
     bat = Sprite.new("sheets/bat", "fly"), door = Sprite.new("sheets/door", "shut"),
@@ -43,13 +43,13 @@ function View.new(terrain)
   return view
 end
 
----Where the middle of a thing is now.
+---Returns the current middle of a thing.
 function View.place(view, thing)
   return Terrain.middle(Math.lerp(thing.from_x, thing.x, view.share),
     Math.lerp(thing.from_y, thing.y, view.share))
 end
 
----Moves the pictures on. `share`: how much of the time to the next step has passed, 0 to 1.
+---Moves the pictures. `share` is the part of the time to the next step that has passed, 0 to 1.
 function View.update(view, dt, share)
   local cave = view.terrain.cave
   view.time, view.share, view.shake = view.time + dt, share, math.max(0, view.shake - dt * 12)
@@ -65,22 +65,22 @@ function View.update(view, dt, share)
   View.follow(view, view.light_x, view.light_y, dt)
 end
 
----Brings the camera nearer to a place, the faster the further off it is.
+---Moves the camera towards a point: the further away it is, the faster.
 function View.follow(view, x, y, dt)
   local near = 1 - math.exp(-5 * dt)
   view.eye_x, view.eye_y = Math.lerp(view.eye_x, x, near), Math.lerp(view.eye_y, y, near)
 end
 
--- The middle of the picture on one axis: little beyond the cave is shown where that can be.
+-- Returns the middle of the picture on one axis, so that little beyond the cave is visible.
 local function held(eye, shown, length, beyond)
   if shown >= length + beyond then return (length + beyond) / 2 end
   return Math.clamp(eye, shown / 2, length + beyond - shown / 2)
 end
 
--- Moves the Gui: which part of the cave is on the screen.
+-- Moves the Gui so that the right part of the cave is on the screen.
 local function aim(view)
   local width, height = Gui.resolution()
-  -- Whole pixels, so that each texel is as large as every other.
+  -- Whole pixels, so that all texels have the same size.
   local zoom = math.max(1, math.floor(math.min(width / SHOWN_X, height / SHOWN_Y)))
   local cave = view.terrain.cave
   local shown_x, shown_y = width / zoom, height / zoom

@@ -1,6 +1,6 @@
--- Beetles, up to 2,000 of them. There is no table for each: `x[7]`, `y[7]`, `life[7]` … are the
--- seventh beetle, and the loops below run over plain arrays of numbers, which LuaJIT compiles to
--- little more than loads, additions and stores, and which make no garbage. Nothing here draws.
+-- Beetles, up to 2,000 of them. They have no tables: `x[7]`, `y[7]`, `life[7]` … are the seventh
+-- beetle. The loops below run over plain arrays of numbers, which LuaJIT compiles to little more
+-- than loads, additions and stores, and which create no garbage. Nothing here draws.
 local Map = require "map"
 
 local Crowd = {}
@@ -21,12 +21,12 @@ for i, kind in ipairs(Crowd.KINDS) do
   RADIUS[i], SPEED[i] = kind.radius, kind.speed
 end
 
-local PUSH = 190 -- how fast beetles that are inside of each other go apart
-local TURN = 9 -- how soon they walk as they want to, a second
-local LEAP = 10 -- the furthest that one step moves anybody: nobody leaps over a stone
+local PUSH = 190 -- the speed at which overlapping beetles move apart
+local TURN = 9 -- how fast they turn to the direction that they want, per second
+local LEAP = 10 -- maximum movement in one step, so that no beetle jumps over a stone
 local SLOWED = 0.4 -- the part of its speed that a cold beetle keeps
 
--- Bins to find neighbours by: no two beetles that touch are further than one bin apart.
+-- Bins for the search of neighbours: beetles that touch are at most one bin apart.
 local BIN = 16
 local BINS_WIDE, BINS_TALL = Map.WIDTH / BIN, Map.HEIGHT / BIN
 Crowd.BIN, Crowd.BINS_WIDE, Crowd.BINS_TALL = BIN, BINS_WIDE, BINS_TALL
@@ -35,9 +35,9 @@ local alive, looked_at = Stats.counter("crowd/alive"), Stats.counter("crowd/neig
 
 ---@class Crowd
 ---@field count integer
----@field first integer[] of each bin: where its beetles begin in `order`
+---@field first integer[] of each bin: the index of its first beetle in `order`
 ---@field order integer[] all beetles, bin by bin
----@field checksum number the sum of all places, which a replay must come to as well
+---@field checksum number the sum of all positions, which must be the same in a replay
 
 ---@return Crowd
 function Crowd.new()
@@ -46,7 +46,7 @@ function Crowd.new()
 end
 
 ---@param kind integer of Crowd.KINDS
----@return boolean added false where there are as many as there may be
+---@return boolean added false if the maximum number of beetles exists
 function Crowd.add(crowd, kind, x, y)
   if crowd.count == Crowd.MOST then return false end
   local i = crowd.count + 1
@@ -55,8 +55,8 @@ function Crowd.add(crowd, kind, x, y)
   return true
 end
 
----The last one takes its place: who walks over the crowd and removes goes from the last to the
----first.
+---Removes a beetle. The last one takes its place, so loops that remove beetles must run from the
+---last to the first.
 function Crowd.remove(crowd, i)
   local last = crowd.count
   for _, name in ipairs({ "kind", "x", "y", "vx", "vy", "life", "cold" }) do
@@ -65,7 +65,7 @@ function Crowd.remove(crowd, i)
   crowd.count = last - 1
 end
 
--- Sorts the beetles by bins, in three passes over arrays: count, add up, put in place.
+-- Sorts the beetles by bins, in three passes over arrays: count, sum, place.
 local function sort(crowd)
   local first, order, bins, x, y = crowd.first, crowd.order, crowd.bin, crowd.x, crowd.y
   local last = BINS_WIDE * BINS_TALL + 1
@@ -87,7 +87,7 @@ local function sort(crowd)
   end
 end
 
--- Where the field leads from a place: between the middles of four cells.
+-- Returns the direction of the field at a point, interpolated between the middles of four cells.
 local function lead(field, x, y)
   local column, row = x / CELL - 0.5, y / CELL - 0.5
   local left, bottom = floor(column), floor(row)
@@ -98,7 +98,7 @@ local function lead(field, x, y)
   return below + (above - below) * along
 end
 
----Moves all of them along the field, out of each other's way and not into what is closed.
+---Moves all beetles along the field, away from each other and not into closed cells.
 ---@param crowd Crowd
 ---@param flow Flow
 ---@param map Map
@@ -132,7 +132,7 @@ function Crowd.move(crowd, flow, map, dt)
     local want_x = lead(flow.x, px, py) * speed + push_x * PUSH
     local want_y = lead(flow.y, px, py) * speed + push_y * PUSH
     vx[i], vy[i] = vx[i] + (want_x - vx[i]) * turn, vy[i] + (want_y - vy[i]) * turn
-    -- Along each axis by itself, so that they slide along what they run into.
+    -- Each axis separately, so that beetles slide along obstacles.
     local nx = px + max(-LEAP, min(LEAP, vx[i] * dt))
     local ny = py + max(-LEAP, min(LEAP, vy[i] * dt))
     local here = Map.cell_at(px, py)

@@ -1,10 +1,10 @@
--- What flashes and is gone: shots, bursts, the light of a beetle that fell. As with the crowd, each
--- field is an array, and whoever is over gives its place to the last one.
+-- Short effects: shots, bursts, the light of a beetle that fell. As with the crowd, each field is
+-- an array, and the last effect takes the place of one that ends.
 local Effects = {}
 
-Effects.MOST = 600 -- beyond that nobody sees one more
+Effects.MOST = 600 -- more would not be noticed
 
--- How long each kind lasts, in seconds.
+-- The duration of each kind, in seconds.
 Effects.SECONDS = { bolt = 0.14, chill = 0.55, shell = 0.55, burst = 0.45, fall = 0.4, harm = 0.6 }
 
 ---@class Effects
@@ -12,7 +12,7 @@ Effects.SECONDS = { bolt = 0.14, chill = 0.55, shell = 0.55, burst = 0.45, fall 
 ---@field kind string[]
 ---@field x number[]
 ---@field y number[]
----@field to_x number[] where a bolt or a shell goes; of others, a size
+---@field to_x number[] the target of a bolt or a shell; for others, a size
 ---@field to_y number[]
 ---@field age number[] from 0 to 1
 

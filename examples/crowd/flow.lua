@@ -1,11 +1,11 @@
--- The flow field: for every cell, how far it is to the lamp and which way leads there. One field
--- serves any number of beetles, so 2,000 of them cost no more thought than one. It is solved anew
--- when a tower is built, and a few times a second, for a way costs more where many walk on it:
--- so the crowd spreads over all ways that are about as long.
+-- The flow field: for every cell, the distance and the direction to the lamp. One field serves any
+-- number of beetles, so finding the way costs the same for 2,000 of them as for one. It is solved
+-- again when a tower is built, and a few times a second, because crowded cells cost more: this
+-- spreads the crowd over all ways of similar length.
 --
 -- The distances solve the eikonal equation by fast sweeping: H. Zhao, "A fast sweeping method for
--- Eikonal equations", Mathematics of Computation 74, 2005. They are round where a search along the
--- grid would give octagons, and so beetles walk straight in any direction.
+-- Eikonal equations", Mathematics of Computation 74, 2005. Distances are circles, where a search
+-- along the grid would give octagons. So beetles walk straight in any direction.
 local Map = require "map"
 
 local Flow = {}
@@ -13,11 +13,11 @@ local Flow = {}
 local abs, min, sqrt = math.abs, math.min, math.sqrt
 local WIDE, TALL = Map.WIDE, Map.TALL
 local FAR = 1e9
-local CROWDING = 0.12 -- what each beetle in a cell adds to the cost of walking there, which is 1
+local CROWDING = 0.12 -- the cost that each beetle adds to its cell; an empty cell costs 1
 local solved = Stats.counter("crowd/fields")
 
 ---@class Flow
----@field distance number[] of each cell: cells to walk to the lamp, FAR where no way leads there
+---@field distance number[] of each cell: cells to walk to the lamp, FAR if there is no way
 ---@field x number[] of each cell: the direction to walk in, of length 1 or 0
 ---@field y number[]
 ---@field cost number[] of each cell
@@ -31,7 +31,7 @@ function Flow.new()
   return flow
 end
 
--- Gives a cell the distance that follows from its neighbours, where that is less than it had.
+-- Sets a cell's distance to the one that follows from its neighbours, if that is less.
 local function relax(distance, closed, cost, cell)
   if closed[cell] then return false end
   local across = min(distance[cell - 1], distance[cell + 1])
@@ -44,7 +44,7 @@ local function relax(distance, closed, cost, cell)
   return true
 end
 
--- Goes over the garden once, in one of four orders: each finds all ways of one quarter at once.
+-- Sweeps over the garden once, in one of four orders. Each finds all ways of one quadrant.
 local function sweep(flow, closed, rows, columns)
   local distance, cost, changed = flow.distance, flow.cost, false
   local bottom, top = rows > 0 and 1 or TALL - 2, rows > 0 and TALL - 2 or 1
@@ -57,8 +57,8 @@ local function sweep(flow, closed, rows, columns)
   return changed
 end
 
--- The way down, from the neighbours that are nearer to the lamp. From a closed cell, too: who
--- stands where a tower was built walks out of it.
+-- The direction towards the neighbours that are nearer to the lamp. Closed cells have one too, so
+-- that a beetle in the cell of a new tower walks out of it.
 local function point(flow)
   local distance, flow_x, flow_y = flow.distance, flow.x, flow.y
   for cell = WIDE + 2, WIDE * TALL - WIDE - 1 do
@@ -77,7 +77,7 @@ end
 ---Finds all ways to the lamp.
 ---@param flow Flow
 ---@param map Map
----@param crowd? Crowd whose beetles make ways cost more
+---@param crowd? Crowd the beetles that add to the cost of cells
 function Flow.solve(flow, map, crowd)
   local distance, cost = flow.distance, flow.cost
   for cell = 1, WIDE * TALL do

@@ -1,5 +1,5 @@
--- The rules: waves, money, lives, and where a tower may stand. Knows neither the screen nor the
--- player's hands, so that suites play it in a few lines and a hundred times faster than anybody.
+-- The rules: waves, money, lives, and where a tower may stand. This module has no screen and no
+-- input, so that tests can play it in a few lines, a hundred times faster than a player.
 local Crowd = require "crowd"
 local Effects = require "effects"
 local Flow = require "flow"
@@ -9,11 +9,11 @@ local Towers = require "towers"
 local Game = {}
 
 Game.LIVES, Game.MONEY = 100, 320
-local SOLVE_SECONDS = 0.25 -- how often the field is solved for how crowded it is
+local SOLVE_SECONDS = 0.25 -- the interval at which the field is solved for the current crowd
 local TIDE_MONEY = 1500
 local REACH = 30 -- how near a beetle must come to the lamp
 
--- How many of each kind come, over how many seconds.
+-- The number of beetles of each kind, and the seconds over which they come.
 Game.WAVES = {
   { 0, 60, 0, seconds = 14 },
   { 60, 120, 0, seconds = 16 },
@@ -28,7 +28,7 @@ local fallen = Stats.counter("crowd/fallen")
 
 ---@class Game
 ---@field phase string "build", "wave", "won" or "lost"
----@field heard table<string, boolean> what was heard in this step: names of sounds
+---@field heard table<string, boolean> the names of the sounds of this step
 
 ---@return Game
 function Game.new()
@@ -42,20 +42,20 @@ function Game.new()
   return game
 end
 
----Whether a cell is free. That says nothing of money, and of ways that must stay open.
+---Returns true if a cell is free. Money and blocked ways are not checked.
 ---@return boolean
 function Game.has_room(game, cell)
   return game.map.looks[cell] == "." and not game.map.closed[cell]
 end
 
----Why a tower cannot stand on a cell; nil where it can.
+---Returns the reason why a tower cannot stand on a cell, or nil if it can.
 ---@return string|nil words
 function Game.refusal(game, kind, cell)
   local map = game.map
   if game.phase == "won" or game.phase == "lost" then return "The night is over" end
   if not Game.has_room(game, cell) then return "There is no room" end
   if Towers.KINDS[kind].price > game.money then return "There is not enough money" end
-  -- What nobody could walk round is tried out: it is closed, and all ways are looked for.
+  -- To find out if the tower would block all ways, close the cell and solve the field.
   map.closed[cell] = true
   Flow.solve(game.flow, map, game.crowd)
   local cut_off = false
@@ -86,7 +86,7 @@ function Game.build(game, kind, cell)
   return tower
 end
 
----Has the next wave come.
+---Starts the next wave.
 ---@return boolean called
 function Game.call(game)
   if game.phase ~= "build" then return false end
@@ -97,15 +97,15 @@ function Game.call(game)
   return true
 end
 
----Begins or ends a tide: as many beetles as there can be, a lamp that takes no harm, and money for
----a row of towers. It is no part of a night, but there to be looked at, tried out and measured.
+---Begins or ends a tide: the maximum number of beetles, a lamp that takes no damage, and money for
+---a row of towers. A tide is not part of a normal game. It is for demonstration and measurement.
 function Game.turn_tide(game)
   if game.phase == "won" or game.phase == "lost" then return end
   game.phase, game.tide, game.heard.wave = "wave", not game.tide, true
   game.coming, game.money = { 0, 0, 0 }, game.money + (game.tide and TIDE_MONEY or 0)
 end
 
--- One beetle of a kind that is still to come, out of any burrow.
+-- Spawns a beetle of a random remaining kind at a random burrow.
 local function emerge(game)
   local coming = game.coming
   local left = coming[1] + coming[2] + coming[3]
@@ -121,7 +121,7 @@ local function emerge(game)
   return true
 end
 
--- Takes out who fell and who came to the lamp.
+-- Removes beetles that fell or reached the lamp.
 local function settle(game)
   local crowd, lamp_x, lamp_y = game.crowd, Map.center(game.map.lamp)
   for i = crowd.count, 1, -1 do

@@ -1,5 +1,5 @@
 -- Beetles come out of their burrows and walk to the lamp; towers stop them. The rules are in
--- game.lua, the 2,000 beetles in crowd.lua, and here is what the player does, sees and hears.
+-- game.lua, the 2,000 beetles in crowd.lua. This file has the input, the picture and the sounds.
 local Game = require "game"
 local Map = require "map"
 local Panel = require "panel"
@@ -8,14 +8,14 @@ local Statistics = require "statistics"
 local Towers = require "towers"
 local View = require "view"
 
--- Guis are shown in the order of their making. Retained are those with what stands, immediate those
--- with what moves.
+-- Guis are shown in the order of their creation. Retained Guis have the static objects, immediate
+-- Guis the moving ones.
 local ground, moving, standing, sky, front ---@type Gui, Gui, Gui, Gui, Gui
 local panel ---@type table
 local chosen, seconds, words, words_until = 1, 0, "", 0
 local width, height, scale, left, bottom
 
--- Global, so that the console (the key left of 1) and the suites can look at it and change it:
+-- Global, so that the console (the key left of 1) and the tests can read and change it:
 -- `game.money = 9999`.
 game = nil ---@type Game
 
@@ -40,8 +40,8 @@ function init()
   if Application.argv() == "tide" then Game.turn_tide(game) end
 end
 
--- Everything is laid out for 1280 x 720, and moved and scaled to the middle of the window as a
--- whole: a Gui's pose does that for all that it holds.
+-- The layout is for 1280 x 720. It is moved and scaled to the middle of the window as a whole: the
+-- pose of a Gui does that for all its objects.
 local function fit()
   local w, h = Gui.resolution()
   if w == width and h == height then return end
@@ -58,7 +58,7 @@ local function fit()
   Gui.move(front, pose(0))
 end
 
--- Where the cursor is in the garden (y is negative over the panel).
+-- Returns the cursor's position in the garden (y is negative over the panel).
 local function cursor()
   local place = Mouse.axis("cursor")
   return (place.x - left) / scale, (place.y - bottom) / scale - Panel.HEIGHT
@@ -104,7 +104,7 @@ function update(dt)
   seconds = seconds + dt
   fit()
   play()
-  -- Long frames are played in short steps; below ten frames a second the game is slowed down.
+  -- Long frames are split into short steps. Below ten frames a second the game slows down.
   local steps = math.ceil(math.min(dt, 0.1) * 30)
   for _ = 1, steps do
     Game.update(game, math.min(dt, 0.1) / steps)
@@ -114,7 +114,7 @@ function update(dt)
     game.heard[sound] = nil
   end
   Panel.update(panel, game, chosen)
-  -- What a replay must come to again: any beetle that is elsewhere changes the sum.
+  -- A replay must have the same sum: it changes if any beetle is elsewhere.
   Application.hash(game.crowd.count, game.crowd.checksum, game.money, game.lives)
 end
 

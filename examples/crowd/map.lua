@@ -1,6 +1,6 @@
--- The garden: which of its cells are closed, where the beetles come out and where the lamp stands.
--- A cell is a number, from 1 at the left bottom on and row by row, so that what is known of all
--- cells is a plain array. What the garden looks like is in scenery.lua.
+-- The garden: its closed cells, the burrows of the beetles, and the lamp. A cell is a number, from
+-- 1 at the bottom left and row by row, so that properties of all cells are plain arrays. The look
+-- of the garden is in scenery.lua.
 local Map = {}
 
 Map.CELL = 32 -- logical pixels
@@ -8,7 +8,7 @@ Map.WIDE, Map.TALL = 40, 20 -- cells
 Map.WIDTH, Map.HEIGHT = Map.WIDE * Map.CELL, Map.TALL * Map.CELL
 
 -- `#` stone, `b` bush, `~` water, `O` a burrow, `L` the lamp. The rim is closed all around, so
--- that nobody who looks at a cell's neighbours has to ask whether they are there.
+-- that the neighbours of every open cell exist.
 local GARDEN = {
   "bbbbb#bbbbbbbbbbb#bbbbbbbbbbbb##bbbbbbbb",
   "b.....b.......bb........b.........bb...b",
@@ -36,7 +36,7 @@ local OPEN = { ["."] = true, O = true, L = true }
 
 ---@class Map
 ---@field looks string[] the letter of each cell
----@field closed boolean[] of each cell: nobody walks there
+---@field closed boolean[] of each cell: true if beetles cannot walk there
 ---@field burrows integer[] the cells where beetles come out
 ---@field lamp integer the cell that they walk to
 
@@ -53,7 +53,7 @@ function Map.new()
   return map
 end
 
----The cell that a place lies in. The place must be in the garden.
+---Returns the cell of a point, which must be in the garden.
 function Map.cell_at(x, y)
   return math.floor(y / Map.CELL) * Map.WIDE + math.floor(x / Map.CELL) + 1
 end
@@ -63,7 +63,7 @@ function Map.has(x, y)
   return x >= 0 and y >= 0 and x < Map.WIDTH and y < Map.HEIGHT
 end
 
----The middle of a cell.
+---Returns the middle of a cell.
 function Map.center(cell)
   local column, row = (cell - 1) % Map.WIDE, math.floor((cell - 1) / Map.WIDE)
   return (column + 0.5) * Map.CELL, (row + 0.5) * Map.CELL

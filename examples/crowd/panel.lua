@@ -1,6 +1,6 @@
--- The panel below the garden: what is left, the towers to choose from, the button for the next
--- wave. It is a retained Gui of some thirty objects: those that changed are given again, the others
--- stay as they are.
+-- The panel below the garden: money and lives, the towers to choose from, the button for the next
+-- wave. It is a retained Gui of about thirty objects: only objects that change are updated, the
+-- others stay as they are.
 local Game = require "game"
 local Map = require "map"
 local Scenery = require "scenery"
@@ -59,7 +59,7 @@ function Panel.new(gui)
   return panel
 end
 
--- Whether something is not as it was shown last: only then its objects are given again.
+-- Returns true if a value differs from the one shown: only then are its objects updated.
 local function is_new(panel, name, value)
   if panel.shown[name] == value then return false end
   panel.shown[name] = value
@@ -71,7 +71,7 @@ local CALLS = {
   lost = "It went dark …  (R)",
 }
 
----Shows the game's numbers, and which tower is chosen.
+---Shows the game's numbers and the chosen tower.
 ---@param panel table
 ---@param game Game
 ---@param chosen integer of Towers.KINDS
@@ -112,7 +112,7 @@ function Panel.update(panel, game, chosen)
   end
 end
 
----What lies under a place of the panel: "wave", the number of a tower's kind, or nil.
+---Returns the item at a point of the panel: "wave", the number of a tower's kind, or nil.
 ---@return string|integer|nil
 function Panel.at(x, y)
   if y < TOP or y > TOP + CARD_TALL then return nil end

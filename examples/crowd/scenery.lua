@@ -1,6 +1,6 @@
--- What stands: ground, ponds, stones, bushes, the lamp, towers. It goes into *retained* Guis: it is
--- drawn once, here, kept by the engine, and costs nothing in a frame in which nothing is built.
--- (What moves is drawn anew in each frame, in view.lua.)
+-- Static objects: ground, ponds, stones, bushes, the lamp, towers. They are in *retained* Guis:
+-- they are drawn once, here, and the engine keeps them. They cost nothing in a frame in which
+-- nothing is built. (Moving objects are drawn in each frame, in view.lua.)
 local Flow = require "flow"
 local Map = require "map"
 local Towers = require "towers"
@@ -10,8 +10,8 @@ local Scenery = {}
 local GLOW, LIGHT = "textures/glow", "materials/light"
 Scenery.LIGHTS = { Color(60, 220, 255), Color(120, 160, 255), Color(150, 240, 90) }
 
--- A dice of its own: the garden looks the same in every game, and the game's random numbers do not
--- depend on how it looks.
+-- A separate random generator: the garden looks the same in every game, and the random numbers of
+-- the game do not depend on its look.
 local seed
 local function chance(low, high)
   local number
@@ -19,7 +19,7 @@ local function chance(low, high)
   return low + (high - low) * number
 end
 
--- A picture by its middle.
+-- Draws a picture around its middle.
 local function put(gui, name, x, y, layer, width, height, color)
   return Gui.bitmap(gui, name, Vector3(x - width / 2, y - height / 2, layer),
     Vector2(width, height), color or Color.white())
@@ -40,7 +40,7 @@ local function put_paths(gui, map)
   end
 end
 
--- Circles that run together: all of them three times, each time smaller and of another colour.
+-- Circles that merge: all of them are drawn three times, each time smaller and in another colour.
 local SHORES = {
   { 33, Color(46, 66, 60) }, { 29.5, Color(24, 60, 84) }, { 26, Color(16, 44, 76) },
 }
@@ -73,7 +73,7 @@ local function put_growth(gui, x, y)
   end
 end
 
----Draws what lies below the beetles, into a retained Gui.
+---Draws the objects below the beetles, into a retained Gui.
 function Scenery.ground(gui, map)
   seed = 7
   put(gui, "textures/meadow", Map.WIDTH / 2, Map.HEIGHT / 2, 0, Map.WIDTH, Map.HEIGHT)
@@ -96,12 +96,12 @@ function Scenery.ground(gui, map)
   end
 end
 
--- Lower on the screen is nearer, and drawn over what is behind.
+-- Objects lower on the screen are nearer, and are drawn over those behind them.
 local function depth(y)
   return 10 + math.floor((Map.HEIGHT - y) / 8)
 end
 
----Draws what stands between the beetles, into another retained Gui.
+---Draws the objects between the beetles, into another retained Gui.
 function Scenery.standing(gui, map)
   seed = 11
   for cell, look in ipairs(map.looks) do
@@ -117,7 +117,7 @@ function Scenery.standing(gui, map)
   put(gui, "textures/lamp", x, y + 34, depth(y), 72, 124)
 end
 
----Draws a tower that was built: three objects, which stay for as long as the Gui does.
+---Draws a new tower: three objects, which exist as long as the Gui.
 ---@param gui Gui
 ---@param tower Tower
 function Scenery.tower(gui, tower)

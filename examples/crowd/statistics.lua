@@ -1,9 +1,9 @@
--- Statistics over the game: a key turns their pages. Counters are added to where things happen
--- (crowd.lua, flow.lua, towers.lua, game.lua), always; here they are only shown, by the console's
+-- Statistics on top of the game: a key switches their pages. The modules crowd.lua, flow.lua,
+-- towers.lua and game.lua always count; this module only shows the counters, with the console
 -- command `graph`. A release has no console and shows nothing.
 local Statistics = {}
 
--- The commands that show a page, and the names that take it away again.
+-- The commands that show a page, and the names that hide it.
 local PAGES = {
   {
     commands = {
@@ -27,7 +27,7 @@ local PAGES = {
 
 local page = 0
 
----Shows the next page; after the last one there is none.
+---Shows the next page. After the last one, no page is shown.
 function Statistics.turn()
   for _, name in ipairs(page > 0 and PAGES[page].names or {}) do
     Application.console_command("graph", "remove", name)

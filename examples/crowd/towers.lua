@@ -1,6 +1,6 @@
--- Towers: whom they aim at, and what their shots do. Where they may stand is in game.lua. They find
--- beetles through the bins that the crowd sorted itself into, so that a tower looks at those around
--- it, and not at 2,000.
+-- Towers: their targets and the effects of their shots. The rules for their places are in game.lua.
+-- They find beetles through the bins of the crowd, so that a tower checks only the beetles near
+-- it, not all 2,000.
 local Crowd = require "crowd"
 local Effects = require "effects"
 
@@ -24,7 +24,7 @@ local BIN, BINS_WIDE, BINS_TALL = Crowd.BIN, Crowd.BINS_WIDE, Crowd.BINS_TALL
 ---@field wait number seconds to the next shot
 
 ---@class Shell a star in the air
----@field x number where it comes down
+---@field x number where it lands
 ---@field y number
 ---@field wait number seconds until then
 
@@ -44,7 +44,7 @@ local function around(crowd, x, y, radius, visit, ...)
   end
 end
 
--- Those who are nearest to the lamp first: `best` holds the beetle that was found so far.
+-- Targets the beetle that is nearest to the lamp: `best` is the best one found so far.
 local best = { beetle = 0, distance = 0 }
 
 local function choose(i, crowd, distance, cell_at)
@@ -72,7 +72,7 @@ function SHOOT.frost(game, tower, kind)
   Effects.add(game.effects, "chill", tower.x, tower.y, kind.range)
 end
 
--- A star flies for a while: it is thrown where its target will be.
+-- A star flies for a while, so it is thrown to the point where its target will be.
 function SHOOT.star(game, tower, kind, target)
   local crowd, flight = game.crowd, Effects.SECONDS.shell
   local x = crowd.x[target] + crowd.vx[target] * flight
@@ -88,9 +88,9 @@ local function burst(game, shell)
   game.heard.burst = true
 end
 
----Moves all towers and what they threw. The crowd must have moved in this frame, for its bins.
+---Updates all towers and their shells. The crowd must have moved first, because its bins are used.
 ---@param game Game
----@param cell_at function which cell a place lies in
+---@param cell_at function returns the cell of a point
 ---@param dt number
 function Towers.update(game, cell_at, dt)
   local crowd = game.crowd

@@ -1,6 +1,6 @@
--- What moves: beetles, light, shots. All of it goes into *immediate* Guis: it is drawn anew in each
--- frame and forgotten after it. Nobody has to remember which object on the screen belongs to which
--- beetle, and where everything moves anyway, keeping it would save nothing. (What stands is kept,
+-- Moving objects: beetles, light, shots. They are in *immediate* Guis: they are drawn in each frame
+-- and forgotten after it. The game does not have to remember which object on the screen belongs to
+-- which beetle. If everything moves, keeping objects would save nothing. (Static objects are kept,
 -- in scenery.lua.)
 local Crowd = require "crowd"
 local Map = require "map"
@@ -12,8 +12,8 @@ local floor, atan2, pi = math.floor, math.atan2, math.pi
 local LIGHT = "materials/light"
 local HEADINGS = 16
 
--- Of each kind: half of the size that it is drawn in, and the light that it throws on the ground.
--- The last ones are for those who are cold.
+-- For each kind: half of the size that it is drawn in, and the light that it throws on the ground.
+-- The last entries are for cold beetles.
 local SIZES, COLD = {}, #Crowd.KINDS + 1
 local LIGHTS = { Color(66, 255, 170, 60), Color(58, 255, 90, 70), Color(90, 170, 80, 255),
   Color(60, 70, 130, 255) }
@@ -22,7 +22,7 @@ for i, kind in ipairs(Crowd.KINDS) do
   SIZES[i] = kind.radius * 1.7
 end
 
--- Frames of the sheet by kind, step and heading: names are made once, not 2,000 times a frame.
+-- Frames of the sheet by kind, step and heading: names are built once, not 2,000 times a frame.
 local FRAMES = {}
 for i = 1, 2 * HEADINGS * #Crowd.KINDS do
   FRAMES[i] = "textures/beetles/" .. i
@@ -32,7 +32,7 @@ end
 ---calls for all of them together.
 ---@param gui Gui
 ---@param crowd Crowd
----@param seconds number what their legs go by
+---@param seconds number the time for the animation of their legs
 function View.crowd(gui, crowd, seconds)
   local kind, x, y, vx, vy, cold = crowd.kind, crowd.x, crowd.y, crowd.vx, crowd.vy, crowd.cold
   for i = 1, crowd.count do
@@ -53,7 +53,7 @@ local function light(gui, x, y, size, color)
   Gui.bitmap(gui, LIGHT, Vector3(x - size / 2, y - size / 2, 6), Vector2(size, size), color)
 end
 
----Draws the light of the lamp on the ground; it shrinks with what the lamp has left.
+---Draws the light of the lamp on the ground. It shrinks with the lamp's lives.
 function View.lamp(gui, map, share, seconds)
   local x, y = Map.center(map.lamp)
   local size = (240 + 400 * share) * (1 + 0.03 * Math.noise(seconds * 3))
@@ -107,7 +107,7 @@ function View.effects(gui, effects)
   end
 end
 
----Draws what the game has to say, in the middle of the garden, as long as `rest` is above 0.
+---Draws a message in the middle of the garden, as long as `rest` is above 0.
 function View.words(gui, words, rest)
   if rest <= 0 then return end
   local strength = math.min(1, rest * 2)
@@ -116,7 +116,7 @@ function View.words(gui, words, rest)
       outline_color = Color(200 * strength, 10, 14, 24) })
 end
 
----Draws a tower that is not built yet under the player's hand.
+---Draws a tower that is not built yet, at the cursor.
 ---@param kind table of Towers.KINDS
 function View.plan(gui, kind, color, cell, free)
   local x, y = Map.center(cell)

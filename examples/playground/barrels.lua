@@ -1,12 +1,12 @@
--- A hundred barrels: where they stand at first, how many still do, and what becomes of those that
--- leave the hall. All of a kind share one mesh, so that each kind is drawn at once.
+-- A hundred barrels: their first positions, the number that still stand, and the return of those
+-- that leave the hall. All of a kind share one mesh, so that each kind is drawn at once.
 local Barrels = { all = {}, homes = {} }
 
--- A barrel is 0.9 high and 0.71 wide: a little more, so that none begins inside of another.
+-- A barrel is 0.9 high and 0.71 wide. The distances are larger, so that no two barrels overlap.
 local SPACING, HEIGHT = 0.78, 0.905
 local PAINTS = { Color(38, 120, 128), Color(196, 62, 42), Color(226, 168, 48) }
 
--- Each layer is so many barrels wide and deep, around the middle of the stack.
+-- The number of barrels across and along each layer, around the middle of the stack.
 local STACKS = {
   { unit = "units/barrel", at = Vector3(-3.6, 0.4, 0),
     layers = { { 4, 4 }, { 3, 3 }, { 2, 2 }, { 1, 1 } } },
@@ -28,7 +28,7 @@ local function spawn(world, stack, position)
   Barrels.homes[barrel] = position
 end
 
----Puts up all stacks, in the place of those before.
+---Builds all stacks and replaces the old ones.
 ---@param world World
 ---@param level Level
 function Barrels.spawn(world, level)
@@ -47,7 +47,7 @@ function Barrels.spawn(world, level)
   end
 end
 
----How many stand upright where they stood at first.
+---Returns the number of barrels that stand upright at their first positions.
 ---@return integer
 function Barrels.standing()
   local count = 0
@@ -59,7 +59,7 @@ function Barrels.standing()
   return count
 end
 
----Brings back what was thrown over the walls: it falls from above its place.
+---Brings back barrels that were thrown over the walls: they fall from above their first positions.
 function Barrels.fetch()
   for _, barrel in ipairs(Barrels.all) do
     local body = Unit.actor(barrel, "body")

@@ -2,8 +2,8 @@
 -- right stick, and never behind a wall.
 local Eye = { yaw = 0, pitch = 0, distance = 0 }
 
-local HEAD = Vector3(0, 0, 1.8) -- what it looks at, above the walker's feet
-local SIZE = 0.25 -- how near to a wall it goes
+local HEAD = Vector3(0, 0, 1.8) -- the point that it looks at, above the walker's feet
+local SIZE = 0.25 -- its minimum distance from walls
 local PITCH = { -1.2, 0.35 }
 local DISTANCE = { 2.5, 12 }
 
@@ -32,7 +32,7 @@ end
 function Eye.update(dt, feet)
   steer(dt)
   local wanted = feet + HEAD
-  -- It follows a little late, so that steps and jumps do not shake it.
+  -- It follows with a small delay, so that steps and jumps do not shake it.
   Eye.target = Vector3.lerp(Eye.target or wanted, wanted, math.min(1, 12 * dt))
   local rotation = Quaternion(Vector3.up(), Eye.yaw) * Quaternion(Vector3.right(), Eye.pitch)
   local back = Quaternion.forward(rotation) * -Eye.distance

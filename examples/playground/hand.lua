@@ -1,21 +1,21 @@
 -- The mouse as a hand: the barrel that it points at glows, a click pushes it, and holding the
--- button lifts it and takes it along. Let go in the swing and it flies.
+-- button lifts it and moves it. If you release it in motion, it flies.
 local Hand = { over = nil, held = nil } ---@type { over: Unit?, held: Unit? }
 
 local REACH = 30 -- metres
-local CLICK = 0.2 -- seconds: what is held longer was no click
-local PUSH_SPEED, PUSH_MASS = 9, 25 -- a click hits as a thing of that mass does
-local PULL, PULL_MAX = 9, 16 -- how eagerly what is held follows, and its highest speed
+local CLICK = 0.2 -- seconds: a longer press is not a click
+local PUSH_SPEED, PUSH_MASS = 9, 25 -- a click hits like an object of that mass
+local PULL, PULL_MAX = 9, 16 -- how quickly the held barrel follows, and its maximum speed
 
 local glow ---@type Material
 local grab = { distance = 0, seconds = 0, offset = Vector3(), point = Vector3() }
 
--- A mesh takes another material for as long as it is pointed at; nil gives its own back.
+-- A mesh has another material while the mouse points at it; nil restores its own.
 local function light(barrel, material)
   if barrel and Unit.alive(barrel) then Mesh.set_material(Unit.mesh(barrel, 1), 1, material) end
 end
 
--- The barrel that is seen at a place of the screen, where it is hit and how far away.
+-- Returns the barrel at a point of the screen, the point where it is hit, and its distance.
 local function find(world, from, way)
   local hit, point, distance, _, actor = PhysicsWorld.raycast(World.physics_world(world), from, way,
     REACH, "closest", "collision_filter", "reach")
@@ -31,7 +31,7 @@ end
 
 local function pull(body, from, way)
   local target = from + way * grab.distance + grab.offset
-  -- A speed, not a place: so it bumps into things on its way instead of going through them.
+  -- Sets a speed, not a position, so that it bumps into obstacles instead of going through them.
   local speed = (target - Actor.position(body)) * PULL
   Actor.set_velocity(body, Vector3.clamp_length(speed, PULL_MAX))
   Actor.set_angular_velocity(body, Actor.angular_velocity(body) * 0.92)
@@ -49,7 +49,7 @@ function Hand.update(dt, world, camera)
   glow = glow or Material.new("materials/glow")
   Material.set_scalar(glow, "emissive_strength",
     0.35 + 0.25 * math.sin(6 * Application.time_since_launch()))
-  if Hand.held and not Unit.alive(Hand.held) then Hand.held = nil end -- the game began anew
+  if Hand.held and not Unit.alive(Hand.held) then Hand.held = nil end -- the game was restarted
   local from, way = Camera.screen_to_ray(camera, Mouse.axis("cursor"))
   if not Hand.held then
     local barrel, point, distance = find(world, from, way)

@@ -1,4 +1,4 @@
--- The words on the screen: how many barrels stand, what the keys do, and what physics has to do.
+-- The texts on the screen: the number of standing barrels, the keys, and the load of physics.
 local Barrels = require "barrels"
 local Pace = require "pace"
 
@@ -28,7 +28,7 @@ local function keys(gui, width)
   end
 end
 
--- What physics and sound have to do just now.
+-- The current load of physics and sound.
 local function figures(gui, world, y)
   local physics = World.physics_world(world)
   local words = ("%d of %d bodies move, %d voices"):format(PhysicsWorld.num_awake(physics),
@@ -36,7 +36,7 @@ local function figures(gui, world, y)
   label(gui, words, 32, y, 16, PALE)
 end
 
--- Bars come in from above and below, as in films: `share` is 1 where time is slowest.
+-- Bars come in from above and below, as in films: `share` is 1 when time is slowest.
 local function bars(gui, width, height, share)
   local bar = Vector2(width, BAR * share)
   Gui.rect(gui, Vector3(0, height - bar.y, 0), bar, Color.black())
@@ -46,7 +46,7 @@ local function bars(gui, width, height, share)
 end
 
 ---@param world World
----@param shapes boolean whether the shapes of physics are shown
+---@param shapes boolean true if the shapes of physics are shown
 function Hud.draw(world, shapes)
   local gui = Application.main_gui()
   local width, height = Gui.resolution()

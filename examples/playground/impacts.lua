@@ -1,18 +1,18 @@
--- What touches is heard. Physics tells who hit whom and how hard; sounds/impact.sound decides what
--- that sounds like, so a sound designer can change it while the game is played.
+-- Sounds of contacts. Physics reports who hit whom and how hard; sounds/impact.sound decides how
+-- that sounds, so a sound designer can change it while the game runs.
 local Impacts = {}
 
-local QUIET = 6 -- kilograms times metres a second: less is the settling of what stands
+local QUIET = 6 -- kilograms times metres a second: less is the settling of standing barrels
 local DUSTY = 70
 
--- Barrels say in their file what they are made of; of the hall, each part does, in the model.
+-- The material of a barrel is in its unit file, that of each part of the hall in the model.
 local function material(unit, actor)
   return Unit.get_data(unit, "material")
     or Unit.get_data(unit, Actor.debug_name(actor), "physics", "material")
     or "stone"
 end
 
----Sounds for what began to touch in the last step of the world.
+---Plays sounds for the contacts that began in the last step of the world.
 ---@param world World
 function Impacts.update(world)
   for _, hit in ipairs(PhysicsWorld.contacts(World.physics_world(world))) do

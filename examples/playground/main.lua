@@ -1,6 +1,6 @@
 -- A hall full of barrels, and what physics does to them. The engine calls init() once, then
--- update(dt) and render() in every frame. Each module below has one thing to do; this file says in
--- which order. Metres and kilograms, z up, y forward.
+-- update(dt) and render() in every frame. Each module below has one task; this file calls them in
+-- order. Metres and kilograms, z up, y forward.
 local Barrels = require "barrels"
 local Eye = require "eye"
 local Hand = require "hand"
@@ -12,7 +12,7 @@ local Walker = require "walker"
 local world, level ---@type World, Level
 local shapes = false
 
--- Everything from the beginning: a level ends with the units that came with it.
+-- Restarts everything: a level ends together with its units.
 local function restart()
   if level then World.destroy_level(world, level) end
   level = World.spawn_level(world, "levels/hall")
@@ -35,7 +35,7 @@ function update(dt)
     shapes = not shapes
     PhysicsWorld.set_debug_draw(World.physics_world(world), shapes)
   end
-  -- The eye and the hand are the player's own and keep their time; the world may go slower.
+  -- The eye and the hand belong to the player and run in real time; the world may be slower.
   local step = Pace.step(dt)
   Walker.update(step, Eye.yaw)
   Hand.update(dt, world, Eye.camera)

@@ -1,20 +1,20 @@
--- Slow motion: how fast the world's time goes. Only World.update and what goes into it take the
--- slower step, so the camera, the mouse and the words on the screen stay quick.
+-- Slow motion: the speed of the world's time. Only World.update and its input get the slower step,
+-- so the camera, the mouse and the texts on the screen stay fast.
 local Pace = { now = 1, slow = false }
 
 Pace.SLOWEST = 0.2
-local SECONDS = 0.4 -- how long time takes to become slow, or quick again
+local SECONDS = 0.4 -- the time that slow motion takes to begin or end
 
 function Pace.toggle()
   Pace.slow = not Pace.slow
   Tween.to(Pace, SECONDS, { now = Pace.slow and Pace.SLOWEST or 1 }, "sine_in_out")
 end
 
----The world's step for a frame's step.
+---Returns the world's time step for a frame's time step.
 ---@param dt number
 ---@return number seconds
 function Pace.step(dt)
-  -- Every sound whose curves name this parameter goes deeper, those that play among them.
+  -- Every sound whose curves use this parameter becomes deeper, including sounds that are playing.
   Sound.set_global_parameter("pace", Pace.now)
   return dt * Pace.now
 end

@@ -1,11 +1,11 @@
--- The player's robot. A mover walks as it is told: up steps and slopes, along walls, and aside goes
--- what is light enough. Speed, gravity and jumps are the game's own affair.
+-- The player's robot. A mover walks up steps and slopes and along walls, and pushes light objects
+-- aside. Speed, gravity and jumps are up to the game.
 local Walker = { speed = Vector3(), fall = 0, heading = 0 }
 
-local SPEED, JUMP, GRAVITY = 4.5, 6.2, 15 -- it falls faster than barrels do: jumps feel crisp so
-local EAGER = 10 -- how quickly it gets to the speed that is wanted
-local SHOUT, SHOUT_REACH = 14, 6 -- metres a second next to it, and metres to where none is left
-local BALL = 0.3 -- the radius of what it rolls on
+local SPEED, JUMP, GRAVITY = 4.5, 6.2, 15 -- it falls faster than barrels, so that jumps feel crisp
+local EAGER = 10 -- how quickly it reaches the wanted speed
+local SHOUT, SHOUT_REACH = 14, 6 -- metres a second next to it, and metres to where it is zero
+local BALL = 0.3 -- the radius of the ball that it rolls on
 
 local unit, mover ---@type Unit, Mover
 local ball, body, head ---@type integer, integer, integer
@@ -28,7 +28,7 @@ function Walker.stands()
   return Mover.standing_frames(mover) > 0
 end
 
--- The ball rolls as far as it goes; body and head lean into the way and look along it.
+-- The ball rolls as far as the walker moves; body and head lean and look in its direction.
 local function show(dt)
   Unit.set_local_position(unit, 1, Mover.position(mover))
   local axis = Vector3.cross(Vector3.up(), Walker.speed)

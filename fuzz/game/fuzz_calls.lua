@@ -1,5 +1,5 @@
--- Calls functions of the engine as the case's bytes say: which ones, and with which values. Values
--- fit their types most of the time, and what a function returns is an argument of later ones.
+-- Calls functions of the engine. The bytes of the case choose the functions and the values. Values
+-- mostly fit their types, and results of functions are arguments of later calls.
 
 local byte, floor, random_text = string.byte, math.floor, string.rep
 
@@ -69,7 +69,7 @@ local function read_signatures()
   assert(#signatures >= 1500, "of the reference's signatures, " .. #signatures .. " were read")
 end
 
--- The case: its bytes, and what calls returned so far, by type.
+-- The case: its bytes, and the results of calls so far, by type.
 local bytes, at, kept
 
 local function next_byte()

@@ -1,5 +1,5 @@
--- Uses one resource whose data is the case's, in every way that its kind can be used. The data may
--- be refused anywhere with an error; two frames are played on with what was made of it.
+-- Uses one resource with the data of the case, in every way that its kind can be used. The data may
+-- be rejected anywhere with an error. Then two more frames are played with the result.
 
 local use = {}
 

@@ -1,5 +1,5 @@
--- Reads a save whose content is the case's bytes; a worker gets them as a message, and sends back
--- what it made of them. With the argument `write` it saves values of every kind instead.
+-- Reads a save that contains the bytes of the case. A worker gets them as a message, and sends the
+-- decoded value back. With the argument `write` it saves values of every kind instead.
 
 local worker, saved
 
@@ -20,7 +20,7 @@ local function read()
   worker = worker or Worker.start("fuzz_worker")
   local value, problem = Save.read("case", { newer = true })
   if value == nil and problem == nil then error("finding: neither a value nor a problem") end
-  -- It may hold what is no data any more, such as a number that is a handle now.
+  -- It may contain values that are not data any more, such as a number that is now a handle.
   if value ~= nil then pcall(Save.write, "again", value) end
   for _ = 1, 4 do
     local ok, message = pcall(Worker.receive, worker)

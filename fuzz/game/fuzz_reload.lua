@@ -1,4 +1,4 @@
--- Holds a module whose text is the case's: two versions, one after the other.
+-- Loads a module with the text of the case: two versions, one after the other.
 
 local held
 

@@ -1,4 +1,4 @@
--- A game with a few things in its world, for tools to look at, and with settings of the player's.
+-- A game with a few objects in its world, which tools inspect, and with user settings.
 
 local world
 

@@ -1,4 +1,4 @@
--- Sends every message back that it gets; one that cannot be read ends it.
+-- Sends every message back. A message that cannot be read ends it.
 
 return function()
   local game = Worker.parent()

@@ -1,5 +1,5 @@
 -- The game that fuzz cases are played in. Its arguments choose the script that uses each case; its
--- resources are those of tests/lua, which are copied beside it.
+-- resources are those of tests/lua, which are copied next to it.
 
 local chosen, argument = Application.argv()
 local case = require("fuzz_" .. chosen)
@@ -13,7 +13,7 @@ function new_world()
   return world
 end
 
--- What a case makes is gone when the next one begins.
+-- Objects of a case are destroyed before the next case begins.
 function begin_case()
   for _, world in ipairs(Application.worlds()) do
     if world ~= Application.main_world() then Application.release_world(world) end

@@ -1,14 +1,15 @@
-//! The fuzzer: libFuzzer around one target of the table, which the variable FUZZ_TARGET names. With
-//! FUZZ_LAST, a folder has the last cases of a target that keeps what they leave; FUZZ_TELL tells
-//! the CPU time of each case. Without a target, the program writes what fuzz/run needs: with
-//! FUZZ_SEEDS, a folder of seeds and a dictionary for each target; otherwise the names of all.
+//! The fuzzer: libFuzzer around one target of the table, named by the environment variable
+//! FUZZ_TARGET. FUZZ_LAST names a folder in which the last cases are kept, for a target with cases
+//! that depend on earlier ones. FUZZ_TELL prints the CPU time of each case. Without a target, the
+//! program writes the files that fuzz/run needs: with FUZZ_SEEDS, a folder of seeds and a
+//! dictionary for each target; otherwise the names of all targets.
 
 #![no_main]
 
 #[path = "../targets/mod.rs"]
 mod targets;
 
-use engine::foundation::fault;
+use engine::foundation::panic;
 use libfuzzer_sys::fuzz_target;
 use std::cell::{Cell, OnceCell};
 use std::env::var_os;
@@ -18,25 +19,25 @@ use targets::{CASES_MAX, Target, cpu_seconds, dictionary, seeds_of, targets};
 
 thread_local! {
     static TARGET: OnceCell<Target> = const { OnceCell::new() };
-    /// How many cases there were.
+    /// Number of cases so far.
     static CASES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The target that is wanted.
+/// Returns the target that FUZZ_TARGET names.
 fn target() -> Target {
     let wanted = var_os("FUZZ_TARGET").unwrap_or_default();
     let found = targets().into_iter().find(|target| *target.name == *wanted);
     found.unwrap_or_else(|| panic!("there is no target {}", wanted.display()))
 }
 
-/// Does what is done without a target, and ends.
+/// Prepares the target. Without a target, writes names and seeds and ends the process.
 fn begin() {
     if var_os("FUZZ_TARGET").is_some() {
         let end = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             match targets::counts(info.location().map_or("", |at| at.file())) {
                 true => end(info),
-                false => fault::keep_panic(info),
+                false => panic::store_panic(info),
             }
         }));
         // On the thread that runs the cases.
@@ -69,13 +70,14 @@ fn write_seeds(folder: &Path, target: &Target) {
     fs::write(folder.join(format!("{}.dict", target.name)), words).expect("it can be written");
 }
 
-/// Keeps a case beside as many before it as one game plays.
+/// Writes a case to the folder, which keeps the last [`CASES_MAX`] cases: as many as one game
+/// plays.
 fn keep(folder: &Path, case: &[u8]) {
     let number = CASES.get();
     CASES.set(number + 1);
     let path = |number: usize| -> PathBuf { folder.join(format!("{number:012}")) };
     if let Some(old) = number.checked_sub(CASES_MAX) {
-        // Those of an earlier run of the same folder are not there.
+        // An error means that the file belongs to an earlier run and is already gone.
         let _ = fs::remove_file(path(old));
     }
     fs::write(path(number), case).expect("a case can be kept");

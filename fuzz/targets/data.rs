@@ -1,35 +1,36 @@
-//! Compiled data, as it is read out of a bundle or a folder that somebody else may have written.
-//! Here are the readers alone; what uses the data is in game.rs.
+//! Fuzz targets for compiled data, as it is read from a bundle or folder of untrusted origin. They
+//! cover the readers only; game.rs covers the use of the data.
 
 use super::{Target, contained, files};
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use engine::foundation::Error;
 #[cfg(test)]
 use engine::foundation::blob::FRAME_BYTES;
-use engine::resource::containment::contain;
-use engine::resource::data_kinds::{read_members, read_package, read_tree};
-use engine::resource::name::ResourceName;
-use engine::resource::shading::{MaterialData, ShaderData};
+use engine::resource::data_resources::{read_members, read_package, read_tree};
+use engine::resource::material_data::{MaterialData, ShaderData};
+use engine::resource::panic_report::contain;
+use engine::resource::resource_name::ResourceName;
 use engine::system::models::data::ModelData;
-use engine::system::particles::definition::EffectData;
-use engine::system::sound::kinds::read_sound;
-use engine::system::sound::mixer::Mixer;
-use engine::system::sound::wave;
-use engine::system::text::kind::Compiled;
-use engine::system::textures::{self, sheet};
-use engine::system::tilemaps::World;
-use engine::world::physics::Properties;
+use engine::system::particles::data::EffectData;
+use engine::system::sound::clip;
+use engine::system::sound::mixer::MixerData;
+use engine::system::sound::resource::read_sound;
+use engine::system::text::resource::FontData;
+use engine::system::textures::{self, sheet_resource};
+use engine::system::tilemaps::MapFile;
+use engine::world::physics::PhysicsProperties;
 use std::borrow::Cow;
 
 pub fn targets() -> Vec<Target> {
-    let target = |kind: &&'static engine::resource::kind::Kind| {
+    let target = |kind: &&'static engine::resource::resource_kind::ResourceKind| {
         let name = kind.name;
         Target::new(format!("data.{name}"), bytes_max(name), move |bytes| read(name, bytes))
     };
     KINDS.0.iter().filter(|kind| has_reader(kind.name)).map(target).collect()
 }
 
-/// The longest data of a kind that is tried: fonts, and shaders with the engine's part, are long.
+/// Returns the maximum size of fuzzed data of a kind. Fonts, and shaders with the engine's part,
+/// are long.
 pub fn bytes_max(kind: &str) -> usize {
     match kind {
         "font" | "shader" => 32 << 10,
@@ -37,15 +38,15 @@ pub fn bytes_max(kind: &str) -> usize {
     }
 }
 
-/// Whether the data of a kind is more than text or bytes.
+/// Returns true if the data of a kind is more than plain text or bytes.
 fn has_reader(kind: &str) -> bool {
     !["lua", "text", "binary"].contains(&kind)
 }
 
-/// Kinds whose data has a frame with a checksum.
+/// Kinds with a checksum frame around their data.
 const FRAMED: [&str; 3] = ["font", "model", "particles"];
 
-/// Data of a kind with its frame put right: a checksum keeps nobody out who makes data.
+/// Returns data of a kind with a corrected frame, because an attacker can forge a checksum.
 pub fn forged<'a>(kind: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     match FRAMED.contains(&kind) {
         true => files::reframed(bytes).into(),
@@ -53,14 +54,14 @@ pub fn forged<'a>(kind: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-/// Validates data of a kind, as whoever reads it does.
+/// Validates data of a kind as its readers do.
 pub fn validate(kind: &str, bytes: &[u8]) -> Result<(), Error> {
     let row = KINDS.by_name(kind).expect("a kind of the table");
     contained(|| contain(&ResourceName::new(kind, "x"), || (row.validate)(bytes)))
 }
 
-/// Whether a change of good data is judged by its content: what refuses it, if anything, is no
-/// check of a frame.
+/// Returns true if changed data is judged by its content: it is accepted, or refused by a check
+/// other than that of the frame.
 #[cfg(test)]
 pub fn judges(kind: &str, good: &[u8], changed: &[u8]) -> bool {
     const FRAME_WORDS: [&str; 4] =
@@ -72,28 +73,31 @@ pub fn judges(kind: &str, good: &[u8], changed: &[u8]) -> bool {
     body(&good) != body(&changed) && !validate(kind, &changed).is_err_and(|error| refused(&error))
 }
 
-/// Reads data of a kind by the functions that games read it by.
+/// Reads data of a kind with the same functions as a game.
 pub fn read(kind: &str, bytes: &[u8]) {
     let bytes = &*forged(kind, bytes);
-    // What is not valid is never read, and where it is refused is all the same.
+    // Invalid data is never read, regardless of the check that refuses it.
     if validate(kind, bytes).is_err() {
         return;
     }
     match kind {
         "texture" => _ = textures::picture(bytes),
-        "sheet" => _ = sheet::read(bytes),
+        "sheet" => _ = sheet_resource::read(bytes),
         "shader" => _ = ShaderData::read(bytes),
         "material" => _ = MaterialData::read(bytes),
         "particles" => _ = EffectData::read(bytes),
-        "mixer" => _ = Mixer::read(bytes),
+        "mixer" => _ = MixerData::read(bytes),
         "model" => _ = ModelData::read(bytes),
-        "tilemap" => _ = World::read(bytes),
-        "physics_properties" => _ = read_tree(bytes).map(|tree| Properties::read(&tree).is_ok()),
-        "font" => _ = Compiled::from_bytes(bytes),
+        "tilemap" => _ = MapFile::read(bytes),
+        "physics_properties" => {
+            _ = read_tree(bytes).map(|tree| PhysicsProperties::read(&tree).is_ok())
+        }
+        "font" => _ = FontData::from_bytes(bytes),
         "package" => _ = (read_package(bytes).is_ok(), read_members(bytes).is_ok()),
         "sound" => {
             if let Ok((_, Some(file))) = read_sound(bytes) {
-                let _ = wave::decode(&file);
+                // It takes a decoder's panic for damage.
+                let _ = contained(|| clip::decode(&file));
             }
         }
         "config" | "strings" | "unit" | "level" => _ = read_tree(bytes),
@@ -101,7 +105,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
     }
 }
 
-/// Whether every kind has its line above.
+/// Checks that `read` mentions every kind.
 #[test]
 fn every_kind_of_data_is_read() {
     let source = include_str!("data.rs");

@@ -1,20 +1,20 @@
-//! Files that the engine itself writes and reads again: the index of compiled data, recordings,
-//! saves, bundles. Checksums are put right first, as whoever forges a file would.
+//! Fuzz targets for files that the engine itself writes and reads: the index of compiled data,
+//! recordings, saves, bundles. Checksums are corrected first, as a forger would.
 
 use super::game::Stage;
 use super::{Target, contained, data, scratch};
-use engine::app::kinds::KINDS;
-use engine::app::record::Recording;
+use engine::app::recording::Recording;
+use engine::app::resource_kinds::KINDS;
 use engine::foundation::Error;
-use engine::foundation::blob::{FRAME_BYTES, Reader};
+use engine::foundation::blob::{BlobReader, FRAME_BYTES};
 use engine::foundation::hash::murmur64a;
+use engine::platform;
 use engine::resource::bundle::{Bundle, VERSION};
-use engine::resource::index::Index;
-use engine::resource::name::ResourceName;
-use engine::resource::save::{Saves, Slot, Version};
-use engine::resource::store::Store;
+use engine::resource::index::ResourceIndex;
+use engine::resource::resource_name::ResourceName;
+use engine::resource::save::{NewerVersions, SaveSlot, Saves};
+use engine::resource::store::ResourceStore;
 use engine::script::check_save;
-use engine::system::platform;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ pub fn targets() -> Vec<Target> {
     ]
 }
 
-/// An input with its frame's length and checksum put right.
+/// Returns an input with the length and checksum of its frame corrected.
 pub fn reframed(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
     if let Some((head, body)) = out.split_at_mut_checked(FRAME_BYTES) {
@@ -57,16 +57,16 @@ pub fn reframed(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn index(bytes: &[u8]) {
-    let Ok(index) = Index::from_bytes(&reframed(bytes)) else { return };
+    let Ok(index) = ResourceIndex::from_bytes(&reframed(bytes)) else { return };
     for entry in &index.entries {
         let _ = (index.variants(&entry.resource).len(), index.failure(&entry.resource));
         index.named_by(&entry.resource).count();
     }
-    let again = Index::from_bytes(&index.to_bytes()).expect("what was written is read");
+    let again = ResourceIndex::from_bytes(&index.to_bytes()).expect("what was written is read");
     assert_eq!(again, index);
 }
 
-/// A save of two frames: each is put right where it lies.
+/// Reads a save of two frames, each corrected in place.
 fn save(bytes: &[u8]) {
     let mut out = bytes.to_vec();
     if let Some(head) = bytes.get(8..16) {
@@ -77,20 +77,20 @@ fn save(bytes: &[u8]) {
     }
     let files = BTreeMap::from([("auto.1.save".to_string(), out)]);
     let mut saves = Saves::of_files(files, "1.2");
-    let slot = Slot::new("auto").expect("a good name");
+    let slot = SaveSlot::new("auto").expect("a good name");
     let _ = saves.list();
-    for version in [Version::Any, Version::NotNewer] {
+    for version in [NewerVersions::Any, NewerVersions::NotNewer] {
         let _ = saves.read(&slot, version, check_save);
     }
-    if let Err(words) = saves.write(&slot, b"newer", 1.0, Version::Any) {
+    if let Err(words) = saves.write(&slot, b"newer", 1.0, NewerVersions::Any) {
         assert!(words.contains("written by a newer engine"), "{words}");
         return;
     }
-    let loaded = saves.read(&slot, Version::NotNewer, |_| Ok(())).expect("it was written");
+    let loaded = saves.read(&slot, NewerVersions::NotNewer, |_| Ok(())).expect("it was written");
     assert_eq!(loaded.content, b"newer");
 }
 
-/// Opens a bundle, reads every part, and asks for resources by name, as a game does.
+/// Opens a bundle, reads every part, and looks resources up by name, as a game does.
 fn read_bundle(path: &Path, names: &[ResourceName], bytes: &[u8]) {
     fs::write(path, forged_bundle(bytes)).expect("a scratch file can be written");
     let Ok(bundle) = contained(|| Bundle::open(path, &KINDS, platform::NAME)) else { return };
@@ -98,7 +98,7 @@ fn read_bundle(path: &Path, names: &[ResourceName], bytes: &[u8]) {
         assert!(bundle.variants(part.id).contains(&at));
         let _ = contained(|| bundle.read(at));
     }
-    let mut store = Store::of_bundle(Arc::new(bundle));
+    let mut store = ResourceStore::of_bundle(Arc::new(bundle));
     for name in names {
         if store.has(name) {
             let _ = store.path(name);
@@ -107,17 +107,17 @@ fn read_bundle(path: &Path, names: &[ResourceName], bytes: &[u8]) {
     }
 }
 
-/// A part of a bundle, in its bytes: the index of its kind, its data, and where the data's checksum
-/// stands.
+/// A part in the bytes of a bundle: the index of its kind, its data, and the offset of the data's
+/// checksum.
 struct Part {
     kind: u8,
     data: Range<usize>,
     sum: usize,
 }
 
-/// The parts of a bundle, as far as its head can be read.
+/// Returns the parts of a bundle, as far as its head can be read.
 fn parts(head: &[u8], data: Range<usize>) -> Result<Vec<Part>, Error> {
-    let mut reader = Reader::new(&head[FRAME_BYTES.min(head.len())..]);
+    let mut reader = BlobReader::new(&head[FRAME_BYTES.min(head.len())..]);
     reader.text()?;
     reader.u64()?;
     for _ in 0..3 {
@@ -136,7 +136,7 @@ fn parts(head: &[u8], data: Range<usize>) -> Result<Vec<Part>, Error> {
     })
 }
 
-/// A bundle with the checksums of its parts, its head and its end put right.
+/// Returns a bundle with the checksums of its parts, its head and its end corrected.
 fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
     const TRAILER_BYTES: usize = 24;
     const ALIGNMENT: usize = 16;
@@ -166,7 +166,7 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a changed part of a bundle is judged by its content, and not by its checksum.
+/// Checks that a changed part of a bundle is judged by its content, and not by its checksum.
 #[test]
 fn changed_parts_of_a_bundle_pass_its_checksums() {
     let _alone = super::alone();
@@ -181,7 +181,7 @@ fn changed_parts_of_a_bundle_pass_its_checksums() {
         let bundle = Bundle::open(&path, &KINDS, platform::NAME).expect("its head is as it was");
         for part in 0..bundle.parts().len() {
             let words = bundle.read(part).err().map(|error| error.message).unwrap_or_default();
-            assert!(!words.contains("get it anew"), "{at}: {words}");
+            assert!(!words.contains("get it again"), "{at}: {words}");
             judged += usize::from(!words.is_empty());
         }
     }

@@ -1,32 +1,34 @@
-//! Cases that are played in a running game, without a window and with the null renderer: compiled
-//! data that a game uses, calls of the engine's functions, reloads of a script. The game's scripts
-//! are in fuzz/game/, its resources are those of tests/lua.
+//! Fuzz targets that play their cases in a running game, without a window and with the null
+//! renderer: compiled data that a game uses, calls of API functions, reloads of a script. The
+//! game's scripts are in fuzz/game/, its resources are those of tests/lua.
 
 use super::{CASES_MAX, Target, data, root, scratch, split};
-use engine::app::given::Given;
-use engine::app::kinds::KINDS;
-use engine::app::{App, Game, HEADLESS_STEP, Opening};
-use engine::engine::{Build, Engine};
-use engine::foundation::blob::Reader;
+use engine::app::frame_input::FrameInput;
+use engine::app::resource_kinds::KINDS;
+use engine::app::{App, Game, GameLaunch, HEADLESS_STEP};
+use engine::engine::{BuildMode, Engine};
+use engine::foundation::blob::BlobReader;
 use engine::foundation::hash::murmur64a;
-use engine::packet::Packet;
+use engine::frame_packet::FramePacket;
+use engine::platform;
 use engine::resource::compile::{self, data_folder};
-use engine::resource::index::Index;
-use engine::resource::name::ResourceName;
-use engine::resource::store::{Data, Store};
-use engine::script::Report;
-use engine::system::platform;
-use engine::system::render::{Choice, Options, Output, Quality, Renderer, Vsync};
-use engine::system::sound::device::{Setup, Sink};
-use engine::system::sound::mixer::Mixer;
-use engine::system::sound::{Destination, Sounds};
+use engine::resource::index::ResourceIndex;
+use engine::resource::resource_name::ResourceName;
+use engine::resource::store::{DataSource, ResourceStore};
+use engine::script::ErrorReport;
+use engine::system::render::{
+    AdapterChoice, RenderQuality, Renderer, RendererOptions, SurfaceTarget, Vsync,
+};
+use engine::system::sound::device::{DeviceSetup, SampleSink};
+use engine::system::sound::mixer::MixerData;
+use engine::system::sound::{AudioDestination, SoundSystem};
 use std::cell::{OnceCell, RefCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The resource of each kind whose data the cases of `use.KIND` are.
+/// The resource of each kind. The cases of `use.KIND` replace its data.
 const USED: &[(&str, &str)] = &[
     ("config", "data/level"),
     ("font", "fonts/arabic"),
@@ -78,7 +80,7 @@ pub fn targets() -> Vec<Target> {
     all
 }
 
-/// The arguments of the game that stands there with a few things in it.
+/// Returns the arguments of a game that shows a few objects.
 pub fn standing() -> Vec<String> {
     vec!["stand".to_string(), String::new()]
 }
@@ -90,11 +92,12 @@ fn play_with_user_settings(bytes: &[u8]) {
     judge(app.frame(HEADLESS_STEP));
 }
 
-/// Whether a game goes on; an error ends it, and a fault of the engine's is a finding.
-pub fn judge<T>(played: Result<T, Box<Report>>) -> bool {
+/// Returns true if a game can continue. An error of the game ends it; a bug of the engine is a
+/// finding.
+pub fn judge<T>(played: Result<T, Box<ErrorReport>>) -> bool {
     if let Err(report) = &played {
         assert!(!report.engine_fault, "{report}");
-        // What the fuzzer's own scripts found.
+        // A finding of the fuzzer's own scripts.
         assert!(!report.message.contains("finding: "), "{report}");
     }
     played.is_ok()
@@ -103,15 +106,16 @@ pub fn judge<T>(played: Result<T, Box<Report>>) -> bool {
 #[test]
 #[should_panic(expected = "a fault of the engine's")]
 fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
-    assert!(!judge::<()>(Err(Box::new(Report::of_words("the script failed")))));
-    let report = Report { engine_fault: true, ..Report::of_words("a fault of the engine's") };
+    assert!(!judge::<()>(Err(Box::new(ErrorReport::from_message("the script failed")))));
+    let report =
+        ErrorReport { engine_fault: true, ..ErrorReport::from_message("a fault of the engine's") };
     judge::<()>(Err(Box::new(report)));
 }
 
-/// Plays what a recording says that devices and the window did: a list of frames.
+/// Plays the recorded input of devices and the window: a list of frames.
 fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
-    let mut reader = Reader::new(bytes);
-    let Ok(frames) = reader.list(Given::read) else { return };
+    let mut reader = BlobReader::new(bytes);
+    let Ok(frames) = reader.list(FrameInput::read) else { return };
     let (mut app_now, renderer) = app.take().unwrap_or_else(|| open(&Stage::shared(), &standing()));
     for given in frames.into_iter().take(8) {
         app_now.give(given);
@@ -125,15 +129,15 @@ fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     }
 }
 
-/// The game's folder, compiled.
+/// The game's folder with compiled data.
 pub struct Stage {
     pub folder: PathBuf,
-    pub index: Index,
+    pub index: ResourceIndex,
     pub data: PathBuf,
 }
 
 impl Stage {
-    /// The stage of this thread's targets, which is made when it is first asked for.
+    /// Returns the stage of this thread's targets, created on first use.
     pub fn shared() -> Rc<Stage> {
         thread_local! {
             static SHARED: OnceCell<Rc<Stage>> = const { OnceCell::new() };
@@ -156,7 +160,7 @@ impl Stage {
         let signatures = folder.join("fuzz_signatures.txt");
         fs::write(signatures, signatures_of_the_reference()).expect("a file can be written");
         let data = data_folder(&folder, platform::NAME);
-        let target = compile::Target {
+        let target = compile::CompileTarget {
             root: &folder,
             data: data.clone(),
             kinds: KINDS,
@@ -169,8 +173,8 @@ impl Stage {
         Stage { folder, index: compiled.index, data }
     }
 
-    /// The index in which one resource has other data.
-    fn with(&self, resource: &ResourceName, bytes: &[u8]) -> Index {
+    /// Returns an index in which one resource has other data.
+    fn with(&self, resource: &ResourceName, bytes: &[u8]) -> ResourceIndex {
         fs::write(self.data.join("case"), bytes).expect("a file can be written");
         let mut index = self.index.clone();
         let entry = index.entries.iter_mut().find(|entry| entry.resource == *resource);
@@ -180,8 +184,8 @@ impl Stage {
         index
     }
 
-    /// The index of a few of the resources, one of each kind.
-    pub fn small_index(&self) -> Index {
+    /// Returns an index with a few of the resources, one of each kind.
+    pub fn small_index(&self) -> ResourceIndex {
         let mut index = self.index.clone();
         let mut seen = std::collections::BTreeSet::new();
         index.entries.retain(|entry| seen.insert(entry.resource.kind.clone()));
@@ -190,7 +194,7 @@ impl Stage {
         index
     }
 
-    /// Data of every resource of a kind.
+    /// Returns the data of every resource of a kind.
     pub fn all_of(&self, kind: &str) -> Vec<Vec<u8>> {
         let of_kind = self.index.entries.iter().filter(|entry| entry.resource.kind == kind);
         of_kind.filter_map(|entry| fs::read(self.data.join(&entry.data)).ok()).collect()
@@ -201,7 +205,7 @@ const MIXER: &str = "buses = { music = { volume_db = -3 } effects = { parent = \
 
 const STREAMED: &str = "stream = true\nloop = true\n";
 
-/// Copies a folder, without the suites in it.
+/// Copies a folder without its test suites.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("a folder can be read").flatten() {
@@ -217,7 +221,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The line of every function in the reference: `Module.name(argument: type): type`.
+/// Returns the line of every function in the reference: `Module.name(argument: type): type`.
 fn signatures_of_the_reference() -> String {
     let mut lines = String::new();
     let folder = root().join("docs/reference");
@@ -230,7 +234,7 @@ fn signatures_of_the_reference() -> String {
         let own = |line: &&str| line.starts_with(&format!("{module}.")) && line.contains('(');
         let mut last = "";
         for line in text.lines() {
-            // A signature is the first line of its block; examples are others.
+            // A signature is the first line of its block. All other blocks are examples.
             if own(&line) && last == "```lua" && !line.contains('=') {
                 lines += line;
                 lines.push('\n');
@@ -245,10 +249,10 @@ fn signatures_of_the_reference() -> String {
 struct Played {
     arguments: Vec<String>,
     resource: ResourceName,
-    /// Whether its sound goes to a device, as streams need it.
+    /// True if its sound goes to a device, as streams require.
     streams: bool,
     app: Option<(App, Renderer)>,
-    packet: Packet,
+    packet: FramePacket,
     cases: usize,
 }
 
@@ -256,11 +260,11 @@ impl Played {
     fn new(kind: &str, name: &str) -> Played {
         let arguments = vec!["data".to_string(), format!("{kind}:{name}")];
         let resource = ResourceName::new(kind, name);
-        let packet = Packet::default();
+        let packet = FramePacket::default();
         Played { arguments, resource, streams: false, app: None, packet, cases: 0 }
     }
 
-    /// A game whose script reads the case's bytes.
+    /// Creates a game with a script that reads the case's bytes.
     fn of_bytes(script: &str) -> Played {
         let arguments = vec![script.to_string(), String::new()];
         Played { arguments, ..Played::new("binary", "data/bytes") }
@@ -274,19 +278,19 @@ impl Played {
     fn open(&self, stage: &Stage) -> (App, Renderer) {
         let mut opening = opening(stage, &self.arguments);
         if !self.streams && ["sound", "mixer"].contains(&&*self.resource.kind) {
-            // What is heard is mixed, and so decoded.
-            opening.sound = Destination::File(scratch("heard").join("heard.wav"));
+            // Audible sound is mixed, and therefore decoded.
+            opening.sound = AudioDestination::File(scratch("heard").join("heard.wav"));
         }
         let opened = open_as(opening, |engine| {
             if self.streams {
-                let setup = Setup::Live(Box::new(|| Ok(Box::new(Swallowing))));
-                engine.sounds = Sounds::with(Mixer::standard(), 1, true, 64, Some(setup));
+                let setup = DeviceSetup::Live(Box::new(|| Ok(Box::new(Swallowing))));
+                engine.sounds = SoundSystem::with(MixerData::standard(), 1, true, 64, Some(setup));
             }
         });
         opened.unwrap_or_else(|words| panic!("{words}"))
     }
 
-    /// Swaps the versions of the case's data in, one after the other, and plays frames with each.
+    /// Swaps in the versions of the case's data one after the other, and plays frames with each.
     fn play(&mut self, stage: &Stage, versions: &[&[u8]]) {
         if self.cases >= CASES_MAX {
             self.app = None;
@@ -296,7 +300,7 @@ impl Played {
         let mut app = self.app.take().unwrap_or_else(|| self.open(stage));
         for version in versions {
             let version = data::forged(&self.resource.kind, version);
-            // A library that panics costs the resource, here as in the engine.
+            // A library's panic makes the resource unusable, as in the engine.
             let valid = data::validate(&self.resource.kind, &version);
             if valid.is_err_and(|error| error.is_fault) {
                 break;
@@ -304,7 +308,7 @@ impl Played {
             let index = stage.with(&self.resource, &version);
             let changed = [self.resource.clone()];
             app.0.vm().engine().store.replace(index, &changed);
-            // An error that ends the game is an answer, too; the next case has another one.
+            // An error that ends the game is a valid result. The next case opens another game.
             if !judge(app.0.reload(&changed)) {
                 return;
             }
@@ -317,7 +321,7 @@ impl Played {
                 self.packet = app.1.submit(std::mem::take(&mut self.packet));
                 app.0.end_frame();
                 if self.streams {
-                    // Decoding goes on beside the game.
+                    // Decoding continues on another thread.
                     std::thread::sleep(STREAM_PAUSE);
                 }
             }
@@ -326,25 +330,25 @@ impl Played {
     }
 }
 
-/// Time for streams to be decoded, and for samples to be played, beside a frame.
+/// Pause per frame in which streams are decoded and samples are played.
 const STREAM_PAUSE: Duration = Duration::from_millis(4);
 
-/// A device that plays faster than any.
+/// An audio sink that is faster than real devices.
 struct Swallowing;
 
-impl Sink for Swallowing {
+impl SampleSink for Swallowing {
     fn write(&mut self, _: &[f32]) -> Result<(), String> {
         std::thread::sleep(STREAM_PAUSE / 4);
         Ok(())
     }
 }
 
-/// How the game is opened, with arguments that choose its script.
-pub fn opening(stage: &Stage, arguments: &[String]) -> Opening {
-    let data = Data::Folder(stage.data.clone(), engine::app::kinds::KINDS);
-    Opening {
+/// Returns the launch options of the game, with arguments that select its script.
+pub fn opening(stage: &Stage, arguments: &[String]) -> GameLaunch {
+    let data = DataSource::Folder(stage.data.clone(), engine::app::resource_kinds::KINDS);
+    GameLaunch {
         game: Game::Folder(stage.folder.clone()),
-        build: Build::Development,
+        build: BuildMode::Development,
         arguments: arguments.to_vec(),
         seed: 1,
         deterministic: true,
@@ -353,10 +357,10 @@ pub fn opening(stage: &Stage, arguments: &[String]) -> Opening {
         sandbox: true,
         coverage: false,
         lines: false,
-        store: Some(Store::new(stage.index.clone(), data)),
+        store: Some(ResourceStore::new(stage.index.clone(), data)),
         watch: false,
         threads: Some(1),
-        sound: Destination::Null,
+        sound: AudioDestination::Null,
     }
 }
 
@@ -365,17 +369,17 @@ pub fn open(stage: &Stage, arguments: &[String]) -> (App, Renderer) {
     open_as(opening(stage, arguments), |_| {}).unwrap_or_else(|words| panic!("{words}"))
 }
 
-/// Opens the game; `begin` changes the engine before the game starts. The words say why it does not
-/// start.
+/// Opens the game; `begin` changes the engine before the game starts. Returns a message if the game
+/// does not start.
 pub fn open_as(
-    opening: Opening,
+    opening: GameLaunch,
     begin: impl FnOnce(&mut Engine),
 ) -> Result<(App, Renderer), String> {
     let mut app = App::open(opening).map_err(|error| error.to_string())?;
     let engine = app.vm().engine();
     engine.picture.is_shown = true;
     begin(engine);
-    app.begin(Given::default());
+    app.begin(FrameInput::default());
     let started = app.start();
     let words = started.as_ref().err().map(|report| format!("the game starts: {report}"));
     judge(started);
@@ -383,15 +387,15 @@ pub fn open_as(
     Ok((app, renderer()))
 }
 
-/// A renderer that draws nothing.
+/// Starts a renderer that draws nothing.
 pub fn renderer() -> Renderer {
-    let renderer = Renderer::start(Options {
-        choice: Choice::Null,
-        output: Output::Offscreen { width: 320, height: 200 },
+    let renderer = Renderer::start(RendererOptions {
+        choice: AdapterChoice::Null,
+        output: SurfaceTarget::Offscreen { width: 320, height: 200 },
         threaded: false,
         vsync: Vsync::Off,
         timing: false,
-        quality: Quality::DEFAULT,
+        quality: RenderQuality::DEFAULT,
         clock: || 0.0,
     });
     renderer.expect("nothing is needed to draw nothing")

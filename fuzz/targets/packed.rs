@@ -1,10 +1,10 @@
-//! Values of Lua as bytes: what a save holds, and messages of workers. Read as a game reads them,
-//! out of a good file or a good queue.
+//! Fuzz targets for serialized Lua values: the content of saves and the messages of workers. A game
+//! reads them through a valid save and a valid queue.
 
 use super::Target;
 use super::game::{Stage, judge, open};
 use engine::app::{App, HEADLESS_STEP};
-use engine::resource::save::{Saves, Slot, Version};
+use engine::resource::save::{NewerVersions, SaveSlot, Saves};
 use engine::system::render::Renderer;
 use engine::system::workers::WorkerId;
 use std::cell::RefCell;
@@ -22,19 +22,19 @@ fn arguments(way: &str) -> Vec<String> {
 fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let (mut app, renderer) = game.take().unwrap_or_else(|| {
         let (mut app, renderer) = open(&Stage::shared(), &arguments("read"));
-        // The worker is there from the first frame on.
+        // The worker exists from the first frame on.
         assert!(judge(app.frame(HEADLESS_STEP)), "the game plays");
         app.end_frame();
         (app, renderer)
     });
     let engine = app.vm().engine();
     let mut saves = Saves::of_files(Default::default(), engine.settings.text("version"));
-    let slot = Slot::new("case").expect("a good name");
-    saves.write(&slot, bytes, 1.0, Version::Any).expect("memory can be written to");
+    let slot = SaveSlot::new("case").expect("a good name");
+    saves.write(&slot, bytes, 1.0, NewerVersions::Any).expect("memory can be written to");
     engine.saves = saves;
     let workers: Vec<_> = engine.workers.slots().iter().map(|(handle, _)| handle).collect();
     for worker in workers {
-        // One that has ended takes no more.
+        // A worker that has ended accepts no messages.
         let _ = engine.workers.send(WorkerId(worker), bytes.to_vec());
     }
     for _ in 0..3 {
@@ -46,13 +46,13 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     *game = Some((app, renderer));
 }
 
-/// Values of every kind, as the engine packs them.
+/// Returns values of every type, as the engine serializes them.
 pub fn values() -> Vec<Vec<u8>> {
     let (mut app, _) = open(&Stage::shared(), &arguments("write"));
     assert!(judge(app.frame(HEADLESS_STEP)), "values are saved");
     let saves = &mut app.vm().engine().saves;
     let slots = saves.list().expect("memory can be read").into_iter().map(|listed| listed.slot);
     let slots: Vec<_> = slots.collect();
-    let read = |slot: &Slot| saves.read(slot, Version::Any, |_| Ok(()));
+    let read = |slot: &SaveSlot| saves.read(slot, NewerVersions::Any, |_| Ok(()));
     slots.iter().map(read).map(|read| read.expect("it was written").content).collect()
 }

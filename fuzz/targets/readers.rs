@@ -1,18 +1,18 @@
-//! Which targets read which files: each row of the engine's table of readers
+//! Assignment of targets to files: each row of the engine's table of readers
 //! (src/foundation/file_access/readers.rs) has its targets here, or the reason why it has none. The
-//! table of reasons in docs/security.md is made of this one.
+//! table of reasons in docs/security.md is generated from this one.
 
-/// How the files of a reader are fuzzed.
+/// Fuzzing of a reader's files.
 pub enum Fuzzed {
-    /// By these targets; a name that ends in a dot stands for all that begin so.
+    /// Fuzzed by these targets. A name that ends in a dot means all targets with that prefix.
     By(&'static [&'static str]),
-    /// Not: nothing is made of them, for this reason.
+    /// Not fuzzed, for this reason.
     Not(&'static str),
 }
 
 use Fuzzed::{By, Not};
 
-/// The name of each reader, with how its files are fuzzed.
+/// The name of each reader, and the fuzzing of its files.
 pub const FUZZED: &[(&str, Fuzzed)] = &[
     ("SETTINGS", By(&["text.settings"])),
     ("SCRIPT", By(&["source.lua", "use.lua", "reload.script", "text.script"])),

@@ -1,21 +1,21 @@
-//! What other processes and people hand the engine beside resources: requests to the broker, the
-//! file by which tools find a game, mappings of pads, fonts for `engine font`.
+//! Fuzz targets for input other than resources: requests to the broker, the session file of remote
+//! tools, pad mappings, fonts for `engine font`.
 
 use super::{Target, scratch};
-use engine::system::input::pads::{Codes, Database};
-use engine::system::platform::AxisRange;
-use engine::system::text::angel;
-use engine::system::text::shrink::{Gray, shrink};
-use engine::system::tools::session::Session;
+use engine::platform::AxisRange;
+use engine::system::input::pads::{DeviceCodes, MappingDatabase};
+use engine::system::remote::session_file::SessionFile;
+use engine::system::text::bmfont;
+use engine::system::text::sdf_converter::{GrayImage, shrink};
 use std::fs;
 
 pub fn targets() -> Vec<Target> {
     let folder = scratch("session");
     let session = move |bytes: &[u8]| {
-        let path = engine::system::tools::session::path(&folder);
+        let path = engine::system::remote::session_file::path(&folder);
         fs::create_dir_all(path.parent().expect("it is in a folder")).expect("it can be made");
         fs::write(path, bytes).expect("a scratch file can be written");
-        if let Ok(session) = Session::read(&folder) {
+        if let Ok(session) = SessionFile::read(&folder) {
             let _ = session.address();
         }
     };
@@ -28,59 +28,60 @@ pub fn targets() -> Vec<Target> {
     ]
 }
 
-/// A font for `engine font`, with white pages of the size that it names, where that is small.
+/// Reads a font for `engine font`, with white pages of the size that it names, if that is small.
 fn large_font(bytes: &[u8]) {
     const PAGE_TEXELS_MAX: f32 = 65_536.0;
-    let Ok(font) = angel::read(bytes, "x.fnt") else { return };
+    let Ok(font) = bmfont::read(bytes, "x.fnt") else { return };
     let _ = font.to_xml();
     let (width, height) = (font.page_width, font.page_height);
     if font.pages.len() <= 4 && width * height <= PAGE_TEXELS_MAX {
         let (width, height) = (width as usize, height as usize);
-        let page = || Gray { width, height, bytes: vec![255; width * height] };
+        let page = || GrayImage { width, height, bytes: vec![255; width * height] };
         let pages: Vec<_> = font.pages.iter().map(|_| page()).collect();
         if let Ok((font, _)) = shrink(&font, &pages, 8, 4) {
-            angel::read(font.to_xml().as_bytes(), "y.fnt").expect("what was written is read");
+            bmfont::read(font.to_xml().as_bytes(), "y.fnt").expect("what was written is read");
         }
     }
 }
 
-/// The pad that the seed's line is for: bus, maker, product and version.
+/// The pad of the seed's line: bus, vendor, product and version.
 const PAD: [u16; 4] = [0x0003, 0x045e, 0x028e, 0x0110];
 
 fn pads(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let mut database = Database::default();
+    let mut database = MappingDatabase::default();
     let lines = text.lines().count();
     assert!(database.add(&text).iter().all(|wrong| (1..=lines).contains(wrong)));
-    // A pad with every key and axis, and one with none.
+    // A pad with all keys and axes, and one with none.
     let range = AxisRange { min: -32768, max: 32767, value: 0 };
-    let all = Codes {
+    let all = DeviceCodes {
         keys: (0x120..0x140).collect(),
         axes: (0..0x18).map(|axis| (axis, range)).collect(),
     };
-    for codes in [all, Codes::default()] {
+    for codes in [all, DeviceCodes::default()] {
         database.rules(PAD, &codes);
     }
 }
 
 #[cfg(target_os = "linux")]
 mod broker {
-    //! The broker, asked over a socket.
+    //! Requests to the broker over a socket.
 
     use super::super::scratch;
     use super::super::tools::replaced;
-    use engine::system::browser;
-    use engine::system::platform::broker::{Duties, serve_here};
+    use engine::platform::broker::{BrokerDuties, serve_here};
+    use engine::platform::browser;
     use std::os::unix::net::UnixDatagram;
     use std::path::{Component, Path, PathBuf};
     use std::time::Duration;
 
-    /// Sends each line as a request, and reads the answer. FOLDER stands for a scratch folder.
+    /// Returns a target that sends each line as a request and reads the reply. FOLDER is replaced
+    /// by a scratch folder.
     pub fn ask() -> impl Fn(&[u8]) {
         let folder = scratch("broker/game");
         std::fs::write(folder.join("plain.txt"), "x").expect("a scratch file can be written");
         move |bytes| {
-            let duties = Duties {
+            let duties = BrokerDuties {
                 open_address: Some(|address| {
                     browser::check(address).map_err(|error| error.to_string())
                 }),
@@ -96,7 +97,7 @@ mod broker {
         }
     }
 
-    fn serve(duties: Duties, requests: &[Vec<u8>]) {
+    fn serve(duties: BrokerDuties, requests: &[Vec<u8>]) {
         let (own, other) = UnixDatagram::pair().expect("there are sockets");
         own.set_read_timeout(Some(LOOK)).expect("sockets wait");
         std::thread::scope(|scope| {
@@ -118,17 +119,17 @@ mod broker {
                     }
                 }
             }
-            // An empty message ends it. Where it has ended, nobody takes it.
+            // An empty message ends the broker. Sending fails if it has already ended.
             let _ = own.send(&[]);
             assert!(served.join().is_ok(), "the broker panicked");
         });
     }
 
-    /// How often an answer is looked for, and how long each time.
+    /// Maximum number of polls for a reply; below, the duration of each.
     const LOOKS_MAX: usize = 200;
     const LOOK: Duration = Duration::from_millis(20);
 
-    /// Whether a request names a device, which may do anything when it is opened.
+    /// Returns true if a request names a device. Opening a device may have any effect.
     fn names_device(request: &[u8]) -> bool {
         let text = String::from_utf8_lossy(request.get(1..).unwrap_or_default()).into_owned();
         let in_scratch = Path::new(&text).starts_with(scratch("broker"));

@@ -1,33 +1,33 @@
-//! Whole recordings, played again as `engine run --replay` does: a game that starts with what the
-//! recording says, frames with what it gives them, and every comparison.
+//! Fuzz target for whole recordings, replayed as by `engine run --replay`: a game that starts with
+//! the recorded state, frames with the recorded input, and all comparisons.
 
 use super::files::reframed;
 use super::game::{self, Stage, judge, renderer, standing};
 use super::{Target, scratch};
-use engine::app::earlier::Earlier;
-use engine::app::given::Given;
-use engine::app::record::{Origin, Recorder, Recording, Replay};
+use engine::app::frame_input::FrameInput;
+use engine::app::initial_saves::InitialSaves;
+use engine::app::recording::{Recorder, Recording, RecordingOrigin, Replay};
 use engine::app::{App, HEADLESS_STEP};
-use engine::system::input::{Event, KEYBOARD, What};
-use engine::system::window::Change;
+use engine::system::input::{EventKind, InputEvent, KEYBOARD};
+use engine::system::window::WindowChange;
 use std::fs;
 
 pub fn targets() -> Vec<Target> {
     vec![Target::new("file.replay", 8 << 10, replay).slow()]
 }
 
-/// Frames of a recording that are played.
+/// Maximum number of frames of a recording that are played.
 const FRAMES_MAX: usize = 8;
 
 fn replay(bytes: &[u8]) {
     let path = scratch("replays").join("x.recording");
     fs::write(&path, reframed(bytes)).expect("a scratch file can be written");
     let Ok(recording) = Recording::read(&path) else { return };
-    // Whether it differs, and how it ends, is told in words.
+    // A difference, and the end of the replay, are returned as a message.
     let _ = play(Replay::new(recording));
 }
 
-/// Plays a recording again: the words of what differs.
+/// Replays a recording. Returns a message if the replay differs.
 fn play(mut replay: Replay) -> Result<(), String> {
     let origin = replay.recording.origin.clone();
     let mut opening = game::opening(&Stage::shared(), &origin.arguments);
@@ -38,9 +38,9 @@ fn play(mut replay: Replay) -> Result<(), String> {
     if origin.display {
         engine.window.listen();
     }
-    engine.game_hash.want_places();
+    engine.game_hash.record_locations();
     replay.recording.earlier.give(engine);
-    // Whoever forges a recording writes the right game into it.
+    // A forged recording would name the right game.
     let _ = replay.recording.fits("game", "");
     app.begin(origin.given.clone());
     if let Err(report) = app.start() {
@@ -67,7 +67,7 @@ fn play(mut replay: Replay) -> Result<(), String> {
     replay.end()
 }
 
-/// Recordings of the game that stands there: of a run, and of one that fails.
+/// Returns recordings of the game from [`standing`]: of a normal run, and of one that fails.
 pub fn recordings() -> Vec<Vec<u8>> {
     let mut failing = standing();
     failing[0] = "fail".to_string();
@@ -81,11 +81,12 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     let engine = app.vm().engine();
     engine.picture.is_shown = true;
     engine.window.listen();
-    engine.game_hash.want_places();
-    let earlier = Earlier { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
+    engine.game_hash.record_locations();
+    let earlier =
+        InitialSaves { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
     earlier.give(engine);
-    let given = Given { events: Vec::new(), changes: vec![Change::Opened] };
-    let origin = Origin {
+    let given = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
+    let origin = RecordingOrigin {
         game: "game".to_string(),
         game_version: String::new(),
         engine_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -101,11 +102,11 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     if let Err(report) = app.start() {
         recorder.fail(None, &report);
     } else {
-        let press = What::Button { button: 3, value: 1.0, repeat: false };
+        let press = EventKind::Button { button: 3, value: 1.0, repeat: false };
         for frame in 0..3 {
-            let event = Event { device: KEYBOARD, age: 0.0, what: press.clone() };
+            let event = InputEvent { device: KEYBOARD, age: 0.0, what: press.clone() };
             let events = if frame == 1 { vec![event] } else { Vec::new() };
-            let given = Given { events, changes: vec![Change::Focus(frame != 2)] };
+            let given = FrameInput { events, changes: vec![WindowChange::Focus(frame != 2)] };
             app.give(given.clone());
             if let Err(report) = app.frame(HEADLESS_STEP) {
                 recorder.fail(Some((HEADLESS_STEP, given)), &report);
@@ -116,7 +117,7 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
             app.end_frame();
         }
     }
-    // What is played again is the same run: the target compares, too.
+    // The replay repeats the same run, because the target compares, too.
     assert_eq!(play(Replay::new(recorder.recording.clone())), Ok(()));
     let path = scratch("seeds").join("x.recording");
     recorder.recording.write(&path).expect("a recording is written");

@@ -1,27 +1,28 @@
-//! Where cases begin: good inputs for every target, made of the project's own files, and the words
-//! that mutations put in. Nothing here is kept in the repository but the cases of fuzz/corpus/.
+//! Seeds for the fuzzer: valid inputs for every target, derived from the project's own files, and
+//! the dictionaries of its mutations. Only the cases of fuzz/corpus/ are kept in the repository.
 
 mod made;
 
 use super::game::Stage;
 use super::sources::{self, SAME};
 use super::{SEPARATOR, root};
-use engine::app::kinds::KINDS;
-use engine::resource::kind::{Compiling, Form};
-use engine::resource::name::ResourceName;
+use engine::app::resource_kinds::KINDS;
+use engine::resource::resource_kind::{CompileContext, SourceForm};
+use engine::resource::resource_name::ResourceName;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders whose files are seeds.
+/// Folders with files that serve as seeds.
 const FOLDERS: &[&str] = &["core", "examples", "game_template", "templates", "tests", "docs"];
-/// The most seeds of one target.
+/// Maximum number of seeds of one target.
 const SEEDS_MAX: usize = 24;
-/// The most words of a dictionary.
+/// Maximum number of entries of a dictionary.
 const WORDS_MAX: usize = 400;
 
-/// The seeds of a target, shortest first: cases that are kept, then what is made of the project.
+/// Returns the seeds of a target: the cases of its corpus, then seeds derived from the project,
+/// shortest first.
 pub fn seeds_of(target: &str, bytes_max: usize) -> Vec<Vec<u8>> {
     let (group, name) = target.split_once('.').expect("targets have two names");
     let mut seeds = match group {
@@ -39,7 +40,7 @@ pub fn seeds_of(target: &str, bytes_max: usize) -> Vec<Vec<u8>> {
     all
 }
 
-/// The cases of the corpus: every fault that was found, and what else a target should be tried by.
+/// Returns the cases of the corpus: every bug that was found, and other cases worth trying.
 fn kept_of(target: &str) -> Vec<Vec<u8>> {
     let folder = root().join("fuzz/corpus").join(target);
     let mut paths: Vec<_> =
@@ -51,9 +52,9 @@ fn kept_of(target: &str) -> Vec<Vec<u8>> {
 type Samples = BTreeMap<String, Option<Vec<u8>>>;
 
 thread_local! {
-    /// Every file of the folders, by its ending.
+    /// All files of the folders, by file extension.
     static FILES: BTreeMap<String, Vec<PathBuf>> = files();
-    /// A small file of each ending that was asked for.
+    /// A small file of each file extension that was requested.
     static SAMPLES: RefCell<Samples> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -84,7 +85,7 @@ fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<PathBuf>>) {
     }
 }
 
-/// Good files of an ending, with the endings that are read alike.
+/// Returns valid files with a file extension, including extensions that are read alike.
 fn files_of(ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let alike = SAME.iter().filter(|(_, read)| *read == ending).map(|(same, _)| *same);
     let endings: Vec<&str> = [ending].into_iter().chain(alike).collect();
@@ -94,7 +95,7 @@ fn files_of(ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
     })
 }
 
-/// A good file for a path that a source names, by its ending.
+/// Returns a valid file for a path that a source names, by its extension.
 pub fn sample(path: &str) -> Option<Vec<u8>> {
     let ending = path.rsplit_once('.')?.1.to_ascii_lowercase();
     if let Some(known) = SAMPLES.with_borrow(|known| known.get(&ending).cloned()) {
@@ -106,7 +107,8 @@ pub fn sample(path: &str) -> Option<Vec<u8>> {
     found
 }
 
-/// Sources of an ending. One that reads another file has that file as its second part.
+/// Returns sources with a file extension. If a source reads another file, that file is its second
+/// part.
 fn sources_of(ending: &str) -> Vec<Vec<u8>> {
     let all = sources::endings();
     let (kind, _, form) =
@@ -114,7 +116,7 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
     let mut seeds = made::files(ending);
     for (path, bytes) in files_of(ending) {
         let folder = path.parent().expect("a file is in a folder").to_path_buf();
-        // Paths in sources begin at the game's folder: one of those that the file lies in.
+        // Paths in sources are relative to the game's folder, which is one of the file's ancestors.
         let second = RefCell::new(None);
         let read = |wanted: &str| {
             let places = folder.ancestors().take(4).map(|place| place.join(wanted));
@@ -125,9 +127,9 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let resource = ResourceName::new(kind.name, "x");
-        let mut compiling = Compiling::new(resource, name, form, bytes.clone(), false, &read);
+        let mut compiling = CompileContext::new(resource, name, form, bytes.clone(), false, &read);
         compiling.kinds = KINDS;
-        // What does not compile is a seed, too.
+        // A source that does not compile is a seed, too.
         let _ = (kind.compile)(&mut compiling);
         drop(compiling);
         if let Some(second) = second.into_inner() {
@@ -138,7 +140,7 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Compiled data of a kind: of its sources, whatever their ending.
+/// Returns compiled data of a kind, from sources with any of its extensions.
 fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
     let of_kind = sources::endings().into_iter().filter(|(known, ..)| known.name == kind);
     let mut seeds = Vec::new();
@@ -146,19 +148,20 @@ fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
         let sources = sources_of(ending);
         let data = |source: &Vec<u8>| sources::compile(kind, ending, form, source, false).ok();
         seeds.extend(sources.iter().filter_map(data));
-        if form == Form::Own && kind.name == "package" {
-            seeds.push(engine::resource::data_kinds::write_members(&[]));
+        if form == SourceForm::Own && kind.name == "package" {
+            seeds.push(engine::resource::data_resources::write_members(&[]));
         }
     }
     seeds
 }
 
-/// Compiled data that the fuzzer's game can use.
+/// Returns compiled data that the fuzzer's game can use.
 fn used_of(kind: &str) -> Vec<Vec<u8>> {
     Stage::shared().all_of(kind)
 }
 
-/// The words of a target's seeds, numbers that are hard to get right, and the line between files.
+/// Returns the dictionary of a target: tokens of its seeds, numbers at common limits, and the
+/// separator between files.
 pub fn dictionary(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut words = BTreeSet::new();
     for seed in seeds {

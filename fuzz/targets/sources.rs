@@ -1,21 +1,21 @@
-//! Source files: every ending of every kind of resource, compiled by the functions that the data
-//! compiler calls. What compiles is read back as a game would read it.
+//! Fuzz targets for source files: every file extension of every resource kind, compiled by the same
+//! functions that the data compiler calls. Compiled data is read back as a game would read it.
 
 use super::{Target, contained, data, seeds, split};
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use engine::error;
 use engine::foundation::Error;
-use engine::resource::containment::contain;
-use engine::resource::kind::{Compiling, Form, Kind};
-use engine::resource::name::ResourceName;
+use engine::resource::panic_report::contain;
+use engine::resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine::resource::resource_name::ResourceName;
 
-/// Endings that are read by the function of another one.
+/// File extensions that are read by the function of another extension.
 pub const SAME: &[(&str, &str)] =
     &[("jpeg", "jpg"), ("ase", "aseprite"), ("txt", "text"), ("md", "text"), ("bin", "binary")];
 
-/// Every ending of every kind that has a reader of its own.
-pub fn endings() -> Vec<(&'static Kind, &'static str, Form)> {
-    let of = |kind: &&'static Kind| {
+/// Returns every file extension of every kind that has its own reader.
+pub fn endings() -> Vec<(&'static ResourceKind, &'static str, SourceForm)> {
+    let of = |kind: &&'static ResourceKind| {
         let kind = *kind;
         kind.extensions.iter().map(move |(ending, form)| (kind, *ending, *form))
     };
@@ -24,13 +24,13 @@ pub fn endings() -> Vec<(&'static Kind, &'static str, Form)> {
 }
 
 pub fn targets() -> Vec<Target> {
-    let target = |(kind, ending, form): (&'static Kind, &'static str, Form)| {
+    let target = |(kind, ending, form): (&'static ResourceKind, &'static str, SourceForm)| {
         let run = move |bytes: &[u8]| {
             for release in [false, true] {
                 if let Ok(data) = compile(kind, ending, form, bytes, release) {
                     data::read(kind.name, &data);
                 }
-                // Only what scripts become differs by it.
+                // Only compiled scripts depend on `release`.
                 if kind.name != "lua" {
                     break;
                 }
@@ -49,12 +49,12 @@ fn bytes_max(ending: &str) -> usize {
     }
 }
 
-/// Compiles a source. What it reads beside itself is the input's second part, or a good file of
-/// that ending.
+/// Compiles a source. If it reads another file, that file is the input's second part, or a valid
+/// file with the requested extension.
 pub fn compile(
-    kind: &'static Kind,
+    kind: &'static ResourceKind,
     ending: &str,
-    form: Form,
+    form: SourceForm,
     bytes: &[u8],
     release: bool,
 ) -> Result<Vec<u8>, Error> {
@@ -67,11 +67,11 @@ pub fn compile(
     };
     let name = ResourceName::new(kind.name, "x");
     let (bytes, named) = (bytes.to_vec(), name.clone());
-    let mut compiling = Compiling::new(named, own_path.clone(), form, bytes, release, &read);
+    let mut compiling = CompileContext::new(named, own_path.clone(), form, bytes, release, &read);
     compiling.kinds = KINDS;
-    // As the data compiler does where a raw file stands beside one of the kind's own.
-    let raw = kind.extensions.iter().find(|(_, form)| *form == Form::Raw);
-    if let (Form::Own, Some((raw, _))) = (form, raw) {
+    // The data compiler does the same if a raw file is next to one of the kind's own form.
+    let raw = kind.extensions.iter().find(|(_, form)| *form == SourceForm::Raw);
+    if let (SourceForm::Own, Some((raw, _))) = (form, raw) {
         compiling.files.push(format!("x.{raw}"));
     }
     contained(|| contain(&name, || (kind.compile)(&mut compiling)))

@@ -1,13 +1,13 @@
-//! What a tool, or something that says it is one, sends to a running game: bytes of HTTP and
-//! WebSocket, and messages.
+//! Fuzz targets for the connection of remote tools to a running game: bytes of HTTP and WebSocket,
+//! and messages. The sender need not be a real tool.
 
 use super::game::{Stage, judge, open, standing};
 use super::{Target, scratch};
 use engine::app::App;
-use engine::foundation::sjson::Tree;
-use engine::system::tools::Server;
-use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::session::Session;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::RemoteServer;
+use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::session_file::SessionFile;
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -18,7 +18,7 @@ pub fn targets() -> Vec<Target> {
         let server = std::cell::OnceCell::new();
         move |bytes: &[u8]| {
             let server = server.get_or_init(|| {
-                Server::open(scratch("tools")).expect("a port of this machine can be opened")
+                RemoteServer::open(scratch("tools")).expect("a port of this machine can be opened")
             });
             connect(server, bytes);
         }
@@ -31,17 +31,17 @@ pub fn targets() -> Vec<Target> {
     ]
 }
 
-/// How often the game is asked for its last answer, a millisecond each.
+/// Maximum number of times that the game is polled for its last reply, a millisecond each.
 const LOOKS_MAX: usize = 2000;
 
-/// Sends each line as a message to a running game, and has it play until all are answered.
-fn ask(game: &mut Option<(App, Caller)>, bytes: &[u8]) {
+/// Sends each line as a message to a running game, and polls the game until all are answered.
+fn ask(game: &mut Option<(App, RemoteClient)>, bytes: &[u8]) {
     let (mut app, mut caller) = game.take().unwrap_or_else(|| {
         let stage = Stage::shared();
         let (mut app, _) = open(&stage, &standing());
         app.let_tools_in(stage.folder.clone(), false).expect("tools are let in");
-        let session = Session::read(&stage.folder).expect("the game says where it is");
-        (app, Caller::connect(&session).expect("the game lets its tools in"))
+        let session = SessionFile::read(&stage.folder).expect("the game says where it is");
+        (app, RemoteClient::connect(&session).expect("the game lets its tools in"))
     });
     for line in String::from_utf8_lossy(bytes).lines() {
         if caller.send_text(line).is_err() {
@@ -49,39 +49,40 @@ fn ask(game: &mut Option<(App, Caller)>, bytes: &[u8]) {
         }
     }
     let Ok(last) = caller.send("status", Vec::new()) else { return };
-    let last = Tree::Number(last as f64);
+    let last = SjsonTree::Number(last as f64);
     for look in 0..LOOKS_MAX {
         app.answer_tools(false);
         match caller.receive(Duration::from_millis(1)) {
-            Received::Message(tree) if tree.get("id") == Some(&last) => break,
-            Received::Message(_) | Received::Bytes(_) | Received::Nothing => {}
-            Received::Ended(_) => return,
+            ClientMessage::Message(tree) if tree.get("id") == Some(&last) => break,
+            ClientMessage::Message(_) | ClientMessage::Bytes(_) | ClientMessage::Nothing => {}
+            ClientMessage::Ended(_) => return,
         }
         assert!(look + 1 < LOOKS_MAX, "the game does not answer");
     }
     let plays = judge(app.frame(1.0 / 60.0));
     app.end_frame();
-    // A game that was told to end, or to work on another one's picture, is not asked again.
+    // A game that failed or was asked to end is not used for the next case.
     if plays && app.quit().is_none() {
         *game = Some((app, caller));
     }
 }
 
-/// Sends bytes with this run's port and token where they say PORT and TOKEN, and reads what comes.
-fn connect(server: &Server, bytes: &[u8]) {
+/// Sends bytes, in which PORT and TOKEN are replaced by this run's port and token, and reads the
+/// reply.
+fn connect(server: &RemoteServer, bytes: &[u8]) {
     let address = server.address();
     let token = address.rsplit_once("token=").map_or("", |(_, token)| token);
     let port = server.port().to_string();
     let sent = replaced(&replaced(bytes, b"PORT", port.as_bytes()), b"TOKEN", token.as_bytes());
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", server.port())) else { return };
-    // Where one of these fails the connection was ended by the other side, as it may.
+    // An error means that the other side closed the connection, which is allowed.
     let _ = stream.set_read_timeout(Some(Duration::from_secs(4)));
     let _ = stream.write_all(&sent).and_then(|()| stream.shutdown(Shutdown::Write));
     let _ = stream.read_to_end(&mut Vec::new());
     while server.take().is_some() {}
 }
 
-/// Bytes in which other ones take the place of some.
+/// Returns the bytes with every occurrence of `from` replaced by `to`.
 pub fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     match bytes.windows(from.len()).position(|window| window == from) {
         Some(at) => {

@@ -1,18 +1,18 @@
-//! Texts that no kind of resource stands for: SJSON with its edits, settings, patterns, names,
-//! markup, messages of tools.
+//! Fuzz targets for texts that are not resources: SJSON with edits, settings, patterns, names,
+//! markup, messages of remote tools.
 
 use super::Target;
-use engine::foundation::sjson::{self, Edit, Step, Tree, Value};
-use engine::packet::text::{Align, Request, Style};
+use engine::foundation::sjson::{self, DocumentEditor, PathStep, SjsonTree, SjsonValue};
+use engine::frame_packet::text::{TextAlign, TextRequest, TextStyle};
 use engine::resource::glob::Glob;
-use engine::resource::name::{ResourceName, is_inside};
 use engine::resource::project::check_name;
+use engine::resource::resource_name::{ResourceName, is_inside};
 use engine::resource::settings::Settings;
-use engine::resource::store::Store;
-use engine::resource::variant::{PLATFORMS, Preferences, Properties};
-use engine::script::{lua_kind, pattern_fits, syntax};
-use engine::system::text::{DEFAULT_FONT, TEXT_BYTES_MAX, Texts};
-use engine::system::tools::json;
+use engine::resource::store::ResourceStore;
+use engine::resource::variant::{PLATFORMS, VariantPreferences, VariantProperties};
+use engine::script::{pattern_fits, resource, syntax_check};
+use engine::system::remote::json;
+use engine::system::text::{DEFAULT_FONT, TEXT_BYTES_MAX, TextSystem};
 use std::cell::RefCell;
 
 pub fn targets() -> Vec<Target> {
@@ -29,7 +29,7 @@ pub fn targets() -> Vec<Target> {
     ]
 }
 
-/// The two texts of an input: before and after its first line break.
+/// Splits an input into two texts: before and after its first line break.
 fn two(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
@@ -40,14 +40,14 @@ fn parse(bytes: &[u8]) {
     let Ok(document) = sjson::parse_bytes(bytes) else { return };
     let tree = document.to_tree();
     walk(document.root());
-    // A tree that can be written reads back as the same.
+    // A tree that can be written reads back as the same tree.
     if let Ok(text) = sjson::write(&tree) {
         let read = sjson::parse(&text).expect("what was written is read").to_tree();
         assert_eq!(read, tree, "{text}");
     }
 }
 
-fn walk(value: Value) {
+fn walk(value: SjsonValue) {
     assert!(value.line() > 0 && value.column() > 0);
     let _ = (value.as_f32(), value.beyond_f32(), value.as_bool(), value.as_str(), value.span());
     value.items().into_iter().flatten().for_each(walk);
@@ -57,7 +57,8 @@ fn walk(value: Value) {
     }
 }
 
-/// The first byte chooses an edit, the second where, and the rest is the text.
+/// Edits an SJSON text. The first byte selects an edit, the second its location, and the rest is
+/// the text.
 fn edit(bytes: &[u8]) {
     let [choice, place, rest @ ..] = bytes else { return };
     let Ok(document) = sjson::parse_bytes(rest) else { return };
@@ -73,33 +74,36 @@ fn edit(bytes: &[u8]) {
         }
         let index = usize::from(at / 4) % count;
         if let Some(entry) = entries.get(index) {
-            path.push(Step::Key(entry.key));
+            path.push(PathStep::Key(entry.key));
             value = entry.value;
         } else {
-            path.push(Step::Item(index));
+            path.push(PathStep::Item(index));
             value = items[index];
         }
         at = at.rotate_left(3) ^ 5;
     }
     let trees = [
-        Tree::Null,
-        Tree::Number(-0.1),
-        Tree::String("a \"b\"\n\u{1}".to_string()),
-        Tree::Array(vec![Tree::Bool(true), Tree::Object(Vec::new())]),
-        Tree::Object(vec![("new key".to_string(), Tree::Array(vec![Tree::Number(1e300)]))]),
+        SjsonTree::Null,
+        SjsonTree::Number(-0.1),
+        SjsonTree::String("a \"b\"\n\u{1}".to_string()),
+        SjsonTree::Array(vec![SjsonTree::Bool(true), SjsonTree::Object(Vec::new())]),
+        SjsonTree::Object(vec![(
+            "new key".to_string(),
+            SjsonTree::Array(vec![SjsonTree::Number(1e300)]),
+        )]),
     ];
     let tree = &trees[usize::from(*choice) / 8 % trees.len()];
     let index = usize::from(*choice) / 64;
-    let mut edit = Edit::new(document.clone());
+    let mut edit = DocumentEditor::new(document.clone());
     let done = match choice % 5 {
         0 => edit.set(&path, tree).is_ok(),
         1 => edit.remove(&path).is_ok(),
         2 => edit.insert_item(&path, index, tree).is_ok(),
         3 => edit.insert_entry(&path, index, "other", tree).is_ok(),
-        _ => edit.set_all(&[(&path, tree), (&[Step::Key("far")], tree)]).is_ok(),
+        _ => edit.set_all(&[(&path, tree), (&[PathStep::Key("far")], tree)]).is_ok(),
     };
     let edited = edit.finish();
-    // Whether or not it was done, the text and its tree stay one.
+    // After a successful or failed edit, the text and its tree must agree.
     let again = sjson::parse(edited.text()).expect("an edited text is read");
     assert_eq!(again.to_tree(), edited.to_tree(), "{}", edited.text());
     assert!(done || edited.text() == document.text(), "a refused edit changed the text");
@@ -128,21 +132,23 @@ fn pattern(bytes: &[u8]) {
 fn names(bytes: &[u8]) {
     let (first, rest) = two(bytes);
     let _ = (ResourceName::parse(&first), is_inside(&first), check_name(&first));
-    let _ = Properties::of(first.split('.'));
+    let _ = VariantProperties::of(first.split('.'));
     let words = rest.split('\n').map(str::to_string).collect();
-    if let Ok(preferences) = Preferences::new(words) {
+    if let Ok(preferences) = VariantPreferences::new(words) {
         preferences.candidates();
-        let variants: Vec<_> =
-            rest.split('\n').filter_map(|words| Properties::of(words.split('.')).ok()).collect();
+        let variants: Vec<_> = rest
+            .split('\n')
+            .filter_map(|words| VariantProperties::of(words.split('.')).ok())
+            .collect();
         preferences.winner(&variants);
     }
-    let _ = engine::resource::save::Slot::new(&first);
+    let _ = engine::resource::save::SaveSlot::new(&first);
 }
 
 fn script(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    lua_kind::string_literals(&text);
-    syntax::problem("x.lua", &text);
+    resource::string_literals(&text);
+    syntax_check::problem("x.lua", &text);
 }
 
 fn message(bytes: &[u8]) {
@@ -153,9 +159,10 @@ fn message(bytes: &[u8]) {
     }
 }
 
-/// The first bytes choose size, width and style; the rest is the text.
+/// Returns a target that lays out text. The first bytes select size, width and style; the rest is
+/// the text.
 fn layout() -> impl Fn(&[u8]) {
-    let texts = RefCell::new((Texts::new(), Store::default()));
+    let texts = RefCell::new((TextSystem::new(), ResourceStore::default()));
     move |bytes| {
         let Some((head, text)) = bytes.split_at_checked(6) else { return };
         let (texts, store) = &mut *texts.borrow_mut();
@@ -168,17 +175,17 @@ fn layout() -> impl Fn(&[u8]) {
             251 => 1e-30,
             byte => f32::from(byte) * 2.0,
         };
-        let style = Style { outline: float(head[2]), glow: float(head[3]), ..Style::PLAIN };
-        let request = Request {
+        let style = TextStyle { outline: float(head[2]), glow: float(head[3]), ..TextStyle::PLAIN };
+        let request = TextRequest {
             font,
             text: &text[..text.len().min(TEXT_BYTES_MAX)],
             size: float(head[0]),
             max_width: float(head[1]),
-            align: [Align::Left, Align::Center, Align::Right][usize::from(head[4] % 3)],
-            style: if head[5] & 1 == 1 { style } else { Style::PLAIN },
+            align: [TextAlign::Left, TextAlign::Center, TextAlign::Right][usize::from(head[4] % 3)],
+            style: if head[5] & 1 == 1 { style } else { TextStyle::PLAIN },
             markup: head[5] & 2 == 2,
             kept: head[5] & 4 == 4,
-            ..Request::DEFAULT
+            ..TextRequest::DEFAULT
         };
         let _ = texts.layout(&request).map(<[_]>::len);
         let _ = texts.extents(&request);

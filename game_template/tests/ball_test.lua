@@ -1,5 +1,5 @@
--- What ball.lua promises, and a game played by a script. `engine test .` runs every file in tests/
--- whose name ends in _test.lua.
+-- Tests of ball.lua. `engine test .` runs every file in tests/ whose name ends in _test.lua.
+-- Tests of the whole game are in game_test.lua.
 local Ball = require "ball"
 
 local PADDLE = { x = 100, y = 60, half = 70 }

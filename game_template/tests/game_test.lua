@@ -1,4 +1,4 @@
--- The game, played by a script: what a player presses, and what is on the screen then.
+-- The game, played by a script: simulated input, and the texts on the screen.
 local function shows(text)
   for _, object in ipairs(Gui.inspect(Application.main_gui())) do
     if object.text and object.text:find(text, 1, true) then return true end

@@ -1,8 +1,8 @@
--- Arrays of floats in hot reload: what a load put into those that it made, and what becomes of that
--- where the game wrote into them meanwhile. An array stays the array that it was, as a table does.
+-- Float arrays in hot reload. Compares the contents that a load wrote into its arrays with changes
+-- that the game made since. An array keeps its identity, as a table does.
 local core = ...
 
--- Compiled code would keep what a reload had in hand alive, and never pays here.
+-- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
 core.jit.off(true, true)
 
 local type, next, rawget, rawset, rawequal = type, next, rawget, rawset, rawequal
@@ -12,8 +12,8 @@ local Float32Array = core.module("Float32Array")
 local reload = core.reloader
 local same = reload.same
 
--- Pairs an array that a file makes with the one that it made before; one that was there before the
--- trial stands for itself.
+-- Pairs an array that a file creates with the array of the previous load. Arrays that existed
+-- before the trial are not paired.
 function reload.pair_arrays(plan, o, n, a, b)
   local number = core.float32_array_number(b)
   if not number or number <= n.arrays_before or n.arrays[b] == nil or o.arrays[a] == nil
@@ -25,8 +25,8 @@ function reload.pair_arrays(plan, o, n, a, b)
   plan.arrays[#plan.arrays + 1] = { n = n, a = a, b = b, old = o.arrays[a], new = n.arrays[b] }
 end
 
--- How long an array will be: as the file makes it now, where the game changed neither its length
--- nor what would be gone.
+-- Returns the new length of an array: the length in the changed file, unless the game changed the
+-- length or the elements that would be removed.
 local function new_size(array, old, new)
   local floats, size = data(array)
   if size ~= #old then
@@ -40,7 +40,7 @@ local function new_size(array, old, new)
   return #new
 end
 
--- What of the arrays the files changed and the game did not, as `sets` of the plan.
+-- Adds the elements that the files changed and the game did not, as `sets` of the plan.
 function reload.decide_arrays(plan)
   for i = 1, #plan.arrays do
     local at = plan.arrays[i]
@@ -62,7 +62,7 @@ function reload.decide_arrays(plan)
   end
 end
 
--- Carries out one of them.
+-- Applies one of these changes.
 function reload.change_array(array, size, elements)
   if size ~= #array then
     Float32Array.resize(array, size)
@@ -72,8 +72,8 @@ function reload.change_array(array, size, elements)
   end
 end
 
--- Puts old arrays in place of the new ones in what a load made. (The walk over the heap passes them
--- by.)
+-- Replaces new arrays with old ones in the objects that a load created. (The walk over the heap
+-- does not visit arrays.)
 local function exchange_arrays(record, exchange)
   for i = 1, #record.cells do
     local cell = record.cells[i]
@@ -103,7 +103,7 @@ local function exchange_arrays(record, exchange)
   end
 end
 
--- Has the new records know the arrays that stay.
+-- Registers the kept arrays in the new records.
 function reload.keep_arrays(plan, records)
   if #plan.arrays == 0 then
     return

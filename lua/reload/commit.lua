@@ -1,9 +1,9 @@
--- Hot reload: the trial run of changed files in a stand-in for the globals, and, where all of them
--- ran, the exchange of old for new. What is exchanged is planned in plan.lua; the walk over the
--- heap is native (heap.rs).
+-- Hot reload: runs changed files in a trial with a substitute for the globals and, if all of them
+-- succeed, exchanges old objects for new ones. The exchange is planned in plan.lua; the walk over
+-- the heap is native (heap_snapshot.rs).
 local core = ...
 
--- Compiled code would keep what a reload had in hand alive, and never pays here.
+-- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
 core.jit.off(true, true)
 
 local type, next, error, rawget, rawset = type, next, error, rawget, rawset
@@ -20,7 +20,7 @@ local FILES_MAX = 10000 -- files in one reload
 
 local busy = false
 
--- Where loads see their modules and globals, outside of a reload.
+-- Modules and globals that loads see outside of a reload.
 core.live_world = {
   globals = globals,
   module = function(name)
@@ -43,7 +43,7 @@ local function copy(table)
   return result
 end
 
--- A log of all that the game has, made before something runs that could change it.
+-- Saves a log of the game's heap before code runs that could change it.
 local function save(box)
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
   for i = 1, #reload.engine do
@@ -52,7 +52,7 @@ local function save(box)
   return core.heap_save(hidden, { globals, loaded })
 end
 
--- Makes changes again that core.heap_restore took back.
+-- Applies changes again that core.heap_restore reverted.
 local function make_again(changes, map)
   for i = 1, #changes, 4 do
     local holder, kind, key, value = changes[i], changes[i + 1], changes[i + 2], changes[i + 3]
@@ -74,8 +74,7 @@ local function itself(value)
   return value
 end
 
--- A file that is loaded for the first time: what it does to others is to stay, where the reload
--- succeeds.
+-- Loads a file for the first time. Its changes to other objects are kept if the reload succeeds.
 local function first_load(box, entry)
   box.log = box.log or save(box)
   local log = save(box)
@@ -86,8 +85,8 @@ local function first_load(box, entry)
   return result
 end
 
--- `require` during a trial: what a changed file returned in its trial, a module that is loaded, or
--- one that the edit newly needs, which is loaded as part of the trial.
+-- `require` during a trial. Returns the trial result of a changed file, a module that is already
+-- loaded, or a module that the edit newly needs, which is loaded as part of the trial.
 local function trial_require(box, name)
   if type(name) ~= "string" then
     core.bad_argument("require", 1, "name", "string", name)
@@ -120,15 +119,15 @@ local function trial_require(box, name)
   return trial_of(box, entry)
 end
 
--- Whether a load put anything anywhere that others can reach.
+-- Returns true if a load created anything that other code can reach.
 local function makes(record)
   return record.result ~= true or next(record.globals) ~= nil or next(record.top) ~= nil
     or next(record.patches) ~= nil
 end
 
--- A file that made something and makes nothing any more: it was emptied, or all of it was commented
--- out. What it made stays, and is what the file's next text is paired with; otherwise nothing would
--- lead from that text to what others hold.
+-- Keeps the objects of a file that created some before and creates none now, because it was emptied
+-- or commented out. The file's next text is paired with these objects; otherwise that text could
+-- not be connected with references in other files.
 local function keep_emptied(box, entry, live)
   entry.kept = true
   for name in next, entry.old.globals do
@@ -168,7 +167,7 @@ function trial_of(box, entry)
   return result
 end
 
--- Takes back what the trial wrote into tables that were there before.
+-- Reverts the trial's writes to tables that existed before.
 local function undo(box)
   for i = #box.undo, 1, -1 do
     local at = box.undo[i]
@@ -200,7 +199,7 @@ local function carry_out(plan)
     elseif at.kind == "array" then
       reload.change_array(at.holder, at.key, value)
     elseif core.is_class(at.holder) and value ~= nil then
-      -- A class hands its metamethods on to the classes that inherit from it.
+      -- A class passes its metamethods on to the classes that inherit from it.
       rawset(at.holder, at.key, nil)
       at.holder[at.key] = value
     else
@@ -209,7 +208,7 @@ local function carry_out(plan)
   end
 end
 
--- What files that are new to the game put outside of themselves.
+-- Applies the changes that newly loaded files made outside of themselves.
 local function carry_out_first_loads(box, plan)
   local function map(value)
     return mapped(plan, value)
@@ -275,7 +274,7 @@ local function kept_closures(kept)
   return list
 end
 
--- Nothing can interrupt this: after a trial no hook raises until core.settle.
+-- Performs the commit. It cannot be interrupted: after a trial no hook raises until core.settle.
 local function commit(box)
   local pairs_of, old, new, sources = lists(box)
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
@@ -313,7 +312,7 @@ local function commit(box)
       reload.keep(entry.record)
     elseif not is_emptied[entry.chunk] then
       emptied[#emptied + 1], is_emptied[entry.chunk] = entry.chunk, true
-      -- Reports show the lines of the code that goes on.
+      -- Reports must show the lines of the code that keeps running.
       core.note_source(entry.chunk, box.sources[entry.chunk] or entry.text)
     end
   end
@@ -330,7 +329,7 @@ local function commit(box)
   }
 end
 
--- The whole -------------------------------------------------------------------------------------
+-- Reload entry points -----------------------------------------------------------------------------
 
 local function check_files(files)
   if type(files) ~= "table" or #files > FILES_MAX then
@@ -344,7 +343,7 @@ local function check_files(files)
   end
 end
 
--- The loads of the changed files, in the order in which they were loaded first.
+-- Collects the loads of the changed files, in the order of their first load.
 local function begin(files)
   local box = { list = {}, by_name = {}, results = {}, hidden = {}, undo = {}, not_loaded = {},
     lasting = {} }
@@ -433,10 +432,10 @@ local function reload_all(files)
   return result
 end
 
--- Puts the new texts of files in place of the running ones, all or none. `files` is a list of
--- `{ chunk, text }`. Gives `{ ok = true, changed, emptied, not_loaded, functions, replaced, added,
--- removed, updated, kept_closures = { { place, count } } }`, or `{ ok = false, message, place,
--- report }`, and then nothing has changed.
+-- Replaces the running texts of files with new ones, all or none. `files` is a list of `{ chunk,
+-- text }`. Returns `{ ok = true, changed, emptied, not_loaded, functions, replaced, added, removed,
+-- updated, kept_closures = { { place, count } } }`, or `{ ok = false, message, place, report }`, in
+-- which case nothing has changed.
 function core.reload_files(files)
   check_files(files)
   if busy then
@@ -453,17 +452,18 @@ function core.reload_files(files)
   return result
 end
 
--- What is told ------------------------------------------------------------------------------------
+-- Log messages ------------------------------------------------------------------------------------
 
-local NAMES_MAX = 3 -- files and places that a line names
+local NAMES_MAX = 3 -- files and locations named in one line
 
--- Names with commas between them: the first ones, and how many more there are.
+-- Joins names with commas: the first ones, and the number of remaining ones.
 local function some(names)
   local text = concat(names, ", ", 1, min(#names, NAMES_MAX))
   return #names > NAMES_MAX and text .. " and " .. #names - NAMES_MAX .. " more" or text
 end
 
--- Closures that go on with the body that they were made with: whoever edited it waits for them.
+-- Describes closures that keep their old body, because the person who edited the body expects a
+-- change.
 local function kept_words(kept)
   local total, places = 0, {}
   for i = 1, #kept do
@@ -490,15 +490,16 @@ local function tell(result)
   end
   for i = 1, #result.emptied do
     core.log("warning", result.emptied[i] .. " returns and defines nothing now: what it made "
-      .. "before goes on as it was, until the file makes something again")
+      .. "before stays as it was, until the file makes something again")
   end
 end
 
--- Files that could not be reloaded, by chunk: what was saved with a broken file waits until that is
--- mended, for all of a change comes or none of it.
+-- Files that could not be reloaded, by chunk. Files saved together with a broken file wait until
+-- the broken file is fixed, because a change is applied completely or not at all.
 local waiting = {}
 
--- Lets go of files that are gone: nobody will mend them. Gives whether one of them waited.
+-- Drops waiting files that were deleted, because nobody will fix them. Returns true if one of them
+-- was waiting.
 function core.forget_waiting(gone)
   local waited = false
   for i = 1, #gone do
@@ -508,7 +509,7 @@ function core.forget_waiting(gone)
   return waited
 end
 
--- Reloads files that were saved, with those that wait. What came of it is told in the log.
+-- Reloads saved files together with the waiting ones. The result is logged.
 function core.reload(files)
   for i = 1, #files do
     waiting[files[i].chunk] = files[i].text
@@ -525,7 +526,8 @@ function core.reload(files)
     waiting = {}
     tell(result)
   else
-    core.log("error", "The old code goes on, for the new one cannot be taken:\n" .. result.report)
+    core.log("error", "The old code continues to run, because the new code cannot be loaded:\n"
+      .. result.report)
   end
   return result
 end

@@ -1,9 +1,9 @@
--- What a reload will do: which new tables and functions stand for which old ones, by their paths,
--- and which slots get which values, by a three-way comparison of what the last load put there, what
--- is there now, and what the changed file puts there. Nothing is changed here.
+-- The plan of a reload. Pairs new tables and functions with old ones by their paths, and decides
+-- the new value of each slot by a three-way comparison: the value of the last load, the current
+-- value, and the value of the changed file. Nothing is changed here.
 local core = ...
 
--- Compiled code would keep what a reload had in hand alive, and never pays here.
+-- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
 core.jit.off(true, true)
 
 local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
@@ -12,9 +12,9 @@ local upvalueid, getinfo, status = core.debug.upvalueid, core.debug.getinfo, cor
 local reload = core.reloader
 local same, successors = reload.same, reload.successors
 
-local DEPTH_MAX = 100 -- how deep tables are compared before one counts as changed by the game
+local DEPTH_MAX = 100 -- deeper tables count as changed by the game
 
--- What a value of a new load stands for.
+-- Maps a value of a new load to the object that it is exchanged for.
 local function mapped(plan, value)
   local kind = type(value)
   if kind == "table" or kind == "function" or kind == "thread" or kind == "cdata" then
@@ -28,7 +28,7 @@ end
 
 reload.mapped = mapped
 
--- What a recorded function has become since.
+-- Returns the latest generation of a recorded function.
 local function latest(value)
   local box = type(value) == "function" and successors[value]
   return box and box.fn or value
@@ -70,7 +70,8 @@ local function pair_tables(plan, o, n, a, b)
   wait_for(plan, o, n, old.meta, new.meta)
 end
 
--- Values whose keys stand for old ones, such as classes; whether there were some.
+-- Pairs values whose keys are paired with old keys, such as classes. Returns true if there were
+-- any.
 local function pair_keyed(plan)
   local list, rest, found = plan.keyed, {}, false
   for i = 1, #list do
@@ -87,7 +88,8 @@ local function pair_keyed(plan)
   return found
 end
 
--- A coroutine that has begun goes on: a new one would be where the old one was long ago.
+-- Pairs two coroutines. A coroutine that has started continues, because a new one would restart at
+-- a point that the old one has passed.
 local function pair_threads(plan, o, n, a, b)
   if not o.threads[a] or not n.threads[b] or plan.existed[b] or plan.exchange[b]
     or plan.taken[a]
@@ -100,7 +102,7 @@ local function pair_threads(plan, o, n, a, b)
   end
 end
 
--- Whether two closures share an upvalue: it is their file's then, and not their own.
+-- Returns true if two closures share an upvalue. The upvalue then belongs to their file.
 local function shared(x, y)
   return upvalueid(x.fn, x.index) == upvalueid(y.fn, y.index)
 end
@@ -124,7 +126,8 @@ local function pair_functions(plan, o, n, a, b)
     list[#list + 1] = { fn = b, entry = new }
     plan.functions[#plan.functions + 1] = { o = o, n = n, old = old, new = new }
   elseif old.proto and old.proto == new.proto and not plan.exchange[b] and not plan.taken[a] then
-    -- The same factory of another file made both: the old closure stays, with what it holds.
+    -- The same factory in another file created both closures: the old closure is kept with its
+    -- upvalues.
     plan.exchange[b], plan.taken[a] = a, b
     plan.closures[#plan.closures + 1] = { o = o, old = old, new = new }
     for i = 1, #new.cells do
@@ -136,7 +139,7 @@ local function pair_functions(plan, o, n, a, b)
   end
 end
 
--- Pairs everything that waits, nearest paths first; then what the functions hold, by name.
+-- Pairs everything in the queue, nearest paths first, and then the upvalues of functions, by name.
 local function pair_all(plan)
   while true do
     while plan.first <= plan.last do
@@ -176,8 +179,8 @@ local function pair_all(plan)
   end
 end
 
--- Which new function stands for an old one that several paths led to: the one whose line is
--- nearest.
+-- Chooses the new function for an old one that several paths lead to: the candidate with the
+-- nearest line.
 local function choose(plan)
   for i = 1, #plan.order do
     local at = plan.order[i]
@@ -192,9 +195,9 @@ local function choose(plan)
   end
 end
 
--- Deciding ----------------------------------------------------------------------------------------
+-- Decisions ---------------------------------------------------------------------------------------
 
--- Whether a table and all in it is still as the last load left it.
+-- Returns true if a table and all its contents are unchanged since the last load.
 local function untouched(o, table, depth)
   local snapshot = o.tables[table]
   if not snapshot or depth > DEPTH_MAX or getmetatable(table) ~= snapshot.meta then
@@ -217,14 +220,14 @@ local function untouched(o, table, depth)
   return true
 end
 
--- What becomes of a slot that the last load gave `was`, that holds `live`, and that the changed
--- file gives `value`: nothing, "set" or "remove".
+-- Decides the action for a slot: nil, "set" or "remove". `was` is the value of the last load,
+-- `live` the current value, and `value` the value of the changed file.
 local function decide(plan, o, was, live, value)
   was, value = latest(was), mapped(plan, value)
   if was == nil then
     return value ~= nil and live == nil and "set"
   elseif not same(live, was) then
-    return nil -- the game's own
+    return nil -- the game changed it
   elseif value == nil then
     return (type(was) ~= "table" or untouched(o, was, 0)) and "remove"
   end
@@ -253,8 +256,8 @@ local function decide_field(plan, o, holder, key, was, value)
   add_set(plan, "field", holder, key, was, value, action)
 end
 
--- Whether a key of the last load is one that the file could name again: one that is a function, or
--- a table which nothing else of the file's leads to, is made anew by every load.
+-- Returns true if the file could name a key of the last load again. A key that is a function, or a
+-- table that nothing else in the file leads to, is created again by every load.
 local function is_lasting(plan, o, key)
   if type(key) == "table" then
     return plan.back[key] ~= nil or not o.tables[key]
@@ -269,7 +272,7 @@ local function decide_table(plan, at)
     if type(key) ~= "function" then
       decide_field(plan, o, a, live, old[live], value)
     elseif plan.back[key] == nil and old[live] == nil then
-      -- A key that is new; a function that stands for an old one has its entry already.
+      -- A new key. A function that is paired with an old one already has its entry.
       decide_field(plan, o, a, live, nil, value)
     end
   end
@@ -288,21 +291,23 @@ local function decide_cell(plan, o, old, new)
   add_set(plan, "upvalue", old.fn, old.index, old.value, new.value, action)
 end
 
--- Slots by name in two tables: globals, and each table of others that a file wrote into.
+-- Decides slots by name in two tables: globals, and each foreign table that a file wrote into.
 local function decide_names(plan, o, holder, old, new)
   for key, value in next, new do
     decide_field(plan, o, holder, key, old[key], value)
   end
   for key, was in next, old do
-    -- In a table of others a value that is written again cannot be told from one that is not.
+    -- In a foreign table, a value that is still written cannot be distinguished from one that is
+    -- not.
     if new[key] == nil and (holder == core.globals or type(was) == "function") then
       decide_field(plan, o, holder, key, was, nil)
     end
   end
 end
 
--- The plan for a list of `{ old = record, new = record }`; `existed` has the new records' objects
--- that were there before the trial, `stand_ins` what stood for the engine's own in it.
+-- Creates the plan for a list of `{ old = record, new = record }`. `existed` contains objects of
+-- the new records that existed before the trial; `stand_ins` maps the trial's substitutes to the
+-- engine's own objects.
 function reload.plan(list, existed, stand_ins)
   local plan = {
     existed = existed, exchange = {}, back = {}, taken = {}, joined = {}, candidates = {},

@@ -1,9 +1,9 @@
--- What each load of a game's file put where: its result, the globals it assigned, its top-level
--- locals, the tables and functions in them, what it wrote into tables of others. Hot reload
--- compares with it. How old and new are paired is in plan.lua; trial and commit are in commit.lua.
+-- Records of file loads: the result, assigned globals and top-level locals of a load, the tables
+-- and functions in them, and its writes to tables of other files. Hot reload compares with these
+-- records. Pairing of old and new objects is in plan.lua; trial and commit are in commit.lua.
 local core = ...
 
--- Compiled code would keep what a reload had in hand alive, and never pays here.
+-- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
 core.jit.off(true, true)
 
 local type, next, rawget, rawequal, pcall = type, next, rawget, rawequal, pcall
@@ -13,34 +13,36 @@ local getupvalue, upvalueid = core.debug.getupvalue, core.debug.upvalueid
 local load_chunk, sub = core.load_chunk, string.sub
 local globals = core.globals
 
--- Entries of one file's tables that are recorded; deeper ones keep their values.
+-- Maximum number of recorded entries in one file's tables; deeper entries keep their values.
 local ENTRIES_MAX = 200000
 local UPVALUES_MAX = 255 -- Lua's own limit
-local ENGINE = "[engine]" -- the owner of what is the engine's
+local ENGINE = "[engine]" -- owner name of the engine's objects
 
--- `recording`: a bundle whose scripts have no variants is played as it is: nothing is recorded.
+-- `recording` is false for a bundle whose scripts have no variants: it cannot change, so nothing is
+-- recorded.
 local reload = { recording = core.scripts_can_change() }
 core.reloader = reload
 
--- By chunk, the records of its loads (one for each module name), in order.
+-- Records of the loads of each chunk (one for each module name), in order.
 local records = {}
--- By table or function, the chunk whose load made it, as far as that is known.
+-- The chunk whose load created a table or function, by object, if known.
 local owners = setmetatable({}, { __mode = "k" })
--- By function, a box with the one that replaced it everywhere: other files' records still name the
--- old one. All generations share a box, which keeps none of them alive.
+-- A box with the function that replaced a function everywhere, by old function, because other
+-- files' records still refer to the old one. All generations share a box, which keeps none of them
+-- alive.
 local successors = setmetatable({}, { __mode = "k" })
 reload.weak_values = { __mode = "v" }
 reload.records, reload.owners, reload.successors = records, owners, successors
 reload.loads = 0
 
--- The loads under way: `innermost`, and each one's `outer`.
+-- Stack of the loads in progress: `innermost`, and `outer` of each load.
 local state = {}
 reload.state = state
 
--- The engine's tables, which no reload looks into.
+-- The engine's tables, which reloads do not inspect.
 reload.engine = {}
 
--- Marks the engine's tables, so that a file which holds one does not take it for its own.
+-- Marks the engine's tables, so that a file that refers to one is not taken for its owner.
 local function own_engine()
   local waiting = { core.api, core.modules, core.preload, core.protected, core.string, core.table,
     core.math, core.coroutine, core.os, core.bit, core.ctypes, core.loaded }
@@ -76,8 +78,9 @@ local function copy(table)
   return result
 end
 
--- The table that a path leads to, from what a module returned or from a global. `world` says what
--- the load sees: `module(name)`, `global(name)`, and the table `globals` that it assigns to.
+-- Returns the table at the end of a path that starts at a module's result or at a global. `world`
+-- is the view of the load: `module(name)`, `global(name)`, and the table `globals` that it assigns
+-- to.
 local function find(place, world)
   local path = place.path
   local value, first
@@ -94,7 +97,7 @@ local function find(place, world)
   end
 end
 
--- The coroutine that a function of `coroutine.wrap` resumes.
+-- Returns the coroutine that a function of `coroutine.wrap` resumes.
 function reload.thread_of(fn)
   if getinfo(fn, "S").what ~= "C" then
     return nil
@@ -116,7 +119,7 @@ function reload.begin(chunk, written, world)
     chunk = chunk, captures = {}, outer = state.innermost, world = world, written = written,
     before = copy(world.globals), foreign = {}, inner = {}, arrays = core.float32_arrays_made(),
   }
-  -- Whether this load, or one around it, has to know what the loads inside it made.
+  -- True if this load, or an enclosing one, needs the objects that nested loads create.
   mark.watching = #written > 0 or (mark.outer and mark.outer.watching)
   for i = 1, #written do
     local found = find(written[i], world)
@@ -128,7 +131,7 @@ function reload.begin(chunk, written, world)
   return mark
 end
 
--- The load under way of a function's file.
+-- Returns the load in progress of a function's file.
 local function mark_of(fn)
   local chunk = sub(getinfo(fn, "S").source, 2)
   local mark = state.innermost
@@ -138,7 +141,7 @@ local function mark_of(fn)
   return mark
 end
 
--- Called by every chunk that outline.rs has added to, at its end.
+-- Captures a chunk's locals. Every chunk that source_scanner.rs extends ends with a call of this.
 local function capture(fn)
   local mark = type(fn) == "function" and mark_of(fn)
   if mark then
@@ -146,8 +149,8 @@ local function capture(fn)
   end
 end
 
--- Such a chunk finds it as a field of the strings, so it takes no name of the game's. It is there
--- for the top level of a file that is being loaded, and for nothing else.
+-- Such a chunk finds `capture` as a field of strings, so no name of the game is used. It is
+-- available only to the top level of a file that is being loaded.
 setmetatable(core.string, {
   __index = function(_, key)
     if key == "\27capture" then
@@ -161,7 +164,7 @@ local function own(record, fn)
   return getinfo(fn, "S").source == record.source
 end
 
--- A cell is an upvalue, named by one function that has it.
+-- Adds a cell: an upvalue, identified by one function that has it.
 local function add_cell(record, name, fn, index, value, top)
   local cell = { name = name, fn = fn, index = index, value = value, top = top }
   record.cells[#record.cells + 1] = cell
@@ -172,7 +175,7 @@ local function add_cell(record, name, fn, index, value, top)
   return cell
 end
 
--- The cells of a function, as far as they are its file's, by name.
+-- Returns the cells of a function that belong to its file, by name.
 local function cells_of(record, fn, push)
   local cells = {}
   for i = 1, UPVALUES_MAX do
@@ -188,7 +191,8 @@ local function cells_of(record, fn, push)
   return cells
 end
 
--- A closure that another file's factory made for this one: what it holds is looked at, once.
+-- Returns the cells of a closure that another file's factory created for this file. Their values
+-- are visited once.
 local function cells_of_foreign(record, fn, push)
   local cells = {}
   for i = 1, UPVALUES_MAX do
@@ -204,8 +208,8 @@ local function cells_of_foreign(record, fn, push)
   return cells
 end
 
--- Notes what a Float32Array of the file holds; `false` where that is too much, or was not put there
--- by this load.
+-- Records the contents of a Float32Array of the file, or `false` if it is too large or was not
+-- created by this load.
 local function note_array(record, array)
   local owner, number = owners[array], core.float32_array_number(array)
   if not number or record.arrays[array] ~= nil or owner and owner ~= record.chunk then
@@ -222,7 +226,7 @@ local function note_array(record, array)
   end
 end
 
--- Notes every table and function that a value leads to and that no other file made.
+-- Records every table and function that a value leads to and that no other file created.
 local function note(record, first)
   local waiting, at = {}, 0
   local function push(value)
@@ -243,7 +247,7 @@ local function note(record, first)
     at = at - 1
     local owner = owners[value]
     if owner and owner ~= record.chunk then
-      -- Another file's, or the engine's.
+      -- Belongs to another file or to the engine.
     elseif type(value) == "table" then
       if not record.tables[value] and record.entries < ENTRIES_MAX then
         owners[value] = record.chunk
@@ -278,8 +282,8 @@ local function note(record, first)
   end
 end
 
--- What the load assigned: every global that is another one than before, without those of the loads
--- inside it.
+-- Returns the globals that the load assigned: all globals that differ from before, without those of
+-- nested loads.
 local function assigned(mark)
   local names = {}
   for name, value in next, mark.world.globals do
@@ -291,13 +295,13 @@ local function assigned(mark)
   return names
 end
 
--- What the load wrote into tables that others made, by table.
+-- Returns the values that the load wrote into tables of other files, by table.
 local function patches(record, mark)
   local found = {}
   for i = 1, #mark.written do
     local table = find(mark.written[i], mark.world)
     local owner = table and owners[table]
-    -- A table that was not there before was made by this load or by one inside it.
+    -- A table that did not exist before was created by this load or by a nested one.
     local before = table and (mark.foreign[table] or mark.inner[table])
     before = before and before.fields
     if before and owner ~= record.chunk and not found[table] then
@@ -314,7 +318,7 @@ local function patches(record, mark)
   return found
 end
 
--- Ends the record of a load: everything that it put anywhere.
+-- Ends the record of a load and collects everything that it stored.
 function reload.finish(mark, name, result)
   local record = {
     chunk = mark.chunk, source = "@" .. mark.chunk, name = name, result = result,
@@ -364,12 +368,12 @@ function reload.finish(mark, name, result)
   return record
 end
 
--- Gives up the record of a load that failed.
+-- Discards the record of a failed load.
 function reload.drop(mark)
   state.innermost = mark.outer
 end
 
--- Keeps the record of a load, in place of an earlier one under the same module's name.
+-- Stores the record of a load, replacing an earlier one with the same module name.
 function reload.keep(record)
   local list = records[record.chunk] or {}
   records[record.chunk] = list
@@ -385,8 +389,8 @@ function reload.keep(record)
   list[place] = record
 end
 
--- Compiles a script, with its calls of `capture` where it can have them: what it writes to as well.
--- Raises the words of a syntax error.
+-- Compiles a script, with its calls of `capture` if they fit. Also returns the paths that the
+-- script writes to. Raises the message of a syntax error.
 function reload.compile(script, env)
   local outline = core.outline(script.text)
   local written = outline and outline.written or {}
@@ -399,7 +403,7 @@ function reload.compile(script, env)
       error(problem, 0)
     end
   end
-  -- The calls may not have fitted: 200 locals, a label at the end.
+  -- The added calls may not have fit: 200 locals, or a label at the end.
   local chunk, problem = load_chunk(script.text, "@" .. script.chunk, env)
   if not chunk then
     error(problem, 0)
@@ -407,8 +411,8 @@ function reload.compile(script, env)
   return chunk, written
 end
 
--- What the top level may call without a change to anything of the game's. `table` and the like are
--- not among it: what they are given may be another file's.
+-- Functions that the top level can call without changing the game's objects. `table` and similar
+-- modules are not included, because their arguments may belong to another file.
 local harmless = {
   assert = true, class = true, error = true, getmetatable = true, ipairs = true, math = true,
   next = true, os = true, pairs = true, print = true, rawequal = true, rawget = true,
@@ -416,7 +420,8 @@ local harmless = {
   tostring = true, type = true, unpack = true, utf8 = true, bit = true, debug = true,
 }
 
--- Whether what a file calls at its top level could change what other files made.
+-- Returns true if the functions that a file calls at its top level cannot change objects of other
+-- files.
 function reload.is_harmless(calls)
   for i = 1, #calls do
     local name = calls[i]
@@ -427,7 +432,8 @@ function reload.is_harmless(calls)
   return true
 end
 
--- Whether two values are one: numbers, strings, vectors and the like by their value.
+-- Returns true if two values are the same. Numbers, strings, vectors and similar types are compared
+-- by value.
 function reload.same(a, b)
   if a == nil or b == nil or type(a) ~= type(b) then
     return a == b

@@ -1,8 +1,8 @@
--- What a trial has in place of the globals, so that the game sees nothing of it before it succeeds.
--- What the trial runs is in commit.lua.
+-- The trial's substitute for the globals, which hides the trial from the game until it succeeds.
+-- The trial itself is in commit.lua.
 local core = ...
 
--- Compiled code would keep what a reload had in hand alive, and never pays here.
+-- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
 core.jit.off(true, true)
 
 local type, next, rawget, rawset, rawequal = type, next, rawget, rawset, rawequal
@@ -10,8 +10,8 @@ local setmetatable = setmetatable
 local globals, loaded = core.globals, core.modules
 local reload = core.reloader
 
--- The stand-in for the globals: assignments go into it, and what is not in it is read from the real
--- ones, except what the changed files assigned when they were loaded last.
+-- Creates the substitute for the globals. Assignments are stored in it. Other names are read from
+-- the real globals, except names that the changed files assigned in their last load.
 function reload.make_shadow(box, trial_require)
   local shadow, lent, hidden = {}, {}, box.hidden
   local stand_in
@@ -23,7 +23,7 @@ function reload.make_shadow(box, trial_require)
       return globals[name]
     end
   end
-  -- A global that the trial assigns is the shadow's from then on.
+  -- Moves a global that the trial assigns into the shadow.
   local function write(_, name, value)
     rawset(shadow, name, value)
     rawset(stand_in, name, nil)
@@ -54,7 +54,7 @@ function reload.make_shadow(box, trial_require)
     loadstring = loadstring } do
     rawset(shadow, name, value)
   end
-  -- For who walks over `_G`.
+  -- Copies the globals for code that iterates over `_G`.
   for name, value in next, globals do
     if not hidden[name] then
       lent[name] = rawget(shadow, name) or value

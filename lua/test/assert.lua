@@ -1,5 +1,5 @@
--- The assertion engine: chains of words, registration, failures, snapshots.
--- Messages and value words are in words.lua, the assertions in assertions.lua, matchers in
+-- The assertion engine: chains of keywords, registration, failures, snapshots. Messages and the
+-- formatting of values are in words.lua, the assertions in assertions.lua, the matchers in
 -- match.lua.
 local core = ...
 
@@ -15,17 +15,18 @@ kit.own(getinfo(1, "S").source)
 
 -- Failures -------------------------------------------------------------------------------------
 
--- A failed assertion is raised as a table of this kind: a failure of the test, where any other
--- error is an error in it. `message` begins with the position, `text` is the message alone.
+-- Error type of a failed assertion, which makes the test fail; any other error counts as an error
+-- in the test. `message` begins with the position, `text` is the message alone.
 local Failure = {}
 Failure.__index = {}
 Failure.__tostring = function(failure)
   return tostring(failure.message)
 end
--- The same for messages that are not texts; without __tostring, so that they compare as values.
+-- Error type for messages that are not strings. It has no __tostring, so that such messages are
+-- compared as values.
 local FailureValue = { __index = {} }
 
----"failure", "pending" or "error": what an error value raised by a test means.
+---Returns "failure", "pending" or "error": the meaning of an error value raised by a test.
 function kit.kind_of_error(value)
   local meta = type(value) == "table" and getmetatable_raw(value)
   if meta == Failure or meta == FailureValue then
@@ -36,7 +37,8 @@ function kit.kind_of_error(value)
   return "error"
 end
 
--- The nearest frame that is neither native nor the library's; `skip` further frames above it.
+-- Returns the nearest frame that is neither native nor part of the library, or the frame `skip`
+-- levels above it.
 local function position(skip)
   local level = 3
   while true do
@@ -52,8 +54,9 @@ local function position(skip)
   end
 end
 
----Raises a failure. `detail` may hold `expected` and `actual`, from which the report makes a
----difference; `skip` counts frames between the nearest game frame and the one to blame.
+---Raises a failure. `detail` may contain `expected` and `actual`, from which the report computes a
+---difference. `skip` is the number of frames between the nearest game frame and the frame to
+---blame.
 function kit.fail(message, detail, skip)
   local at = skip ~= false and position(skip) or nil
   local failure = detail or {}
@@ -69,15 +72,15 @@ function kit.fail(message, detail, skip)
   error(setmetatable(failure, Failure), 0)
 end
 
----A wrong call of an assertion, worded by a message of `say`.
+---Raises a failure for a wrong call of an assertion, with a message from `say`.
 function kit.argument_error(key, ...)
   kit.fail(say("assertion.internal." .. key, { n = select("#", ...), ... }))
 end
 
--- Snapshots: formatters, parameters and spies, undone together -----------------------------------
+-- Snapshots: formatters, parameters and spies, reverted together ----------------------------------
 
 local Snapshot = {}
-local NIL = {} -- a parameter that was set to nil
+local NIL = {} -- value of a parameter that was set to nil
 local current
 
 local function revert(snapshot)
@@ -152,7 +155,7 @@ current.parameters.TableFormatShowRecursion = true
 current.parameters.TableErrorHighlightCharacter = "*"
 current.parameters.TableErrorHighlightColor = "none"
 
--- Words: a chain such as `is_not.same` becomes a plan ---------------------------------------------
+-- Keywords: a chain such as `is_not.same` is converted to a plan ----------------------------------
 
 local namespaces = { assertion = {}, modifier = {}, matcher = {} }
 local plans = {}
@@ -179,8 +182,8 @@ local function unknown(space, word)
     .. ": '" .. word .. "'" .. (near and ", did you mean '" .. near .. "'?" or ""), 0)
 end
 
--- Words are taken from the end, the longest known name first, so that `was.called.at_least` is
--- `was` and `called_at_least`.
+-- Converts a chain to a plan. Keywords are matched from the end, longest known name first, so that
+-- `was.called.at_least` is `was` and `called_at_least`.
 local function make_plan(space, chain)
   local words, names = {}, namespaces[space]
   for word in gmatch(lower(chain), "[^_]+") do
@@ -232,11 +235,12 @@ local function clear_plans()
   plans = {}
 end
 
--- A chain without payload never changes and is shared; one that carries something (`assert.spy(s)`)
--- is copied at every word, so that any part of a chain can be kept and used again.
-local WORDS = "words so far" -- no chain can spell this key
+-- A chain without a payload never changes and is shared. A chain with a payload (`assert.spy(s)`)
+-- is copied at every keyword, so that any part of a chain can be stored and reused.
+local WORDS = "words so far" -- a key that no chain can contain
 
----A family of chains over one namespace; `apply(target, state, arguments...)` ends a chain.
+---Returns the entry point for chains over one namespace. `apply(target, state, arguments...)` ends
+---a chain.
 function kit.family(space, apply)
   local shared, Chain, Live = {}, {}, {}
 
@@ -371,7 +375,7 @@ function luassert:remove_formatter(callback)
   end
 end
 
----Turns the values of an argument list into words, in place.
+---Replaces the values of an argument list with their text, in place.
 function luassert:format(arguments)
   local plain, extras = arguments.nofmt or {}, arguments.fmtargs or {}
   for i = 1, arguments.n or #arguments do
@@ -395,14 +399,15 @@ function luassert:snapshot()
   return new_snapshot()
 end
 
----Spies made before the first snapshot live as long as the suite and are not kept.
+---Adds a spy to the current snapshot. Spies created before the first snapshot exist as long as the
+---suite and are not tracked.
 function luassert:add_spy(spy)
   if current.previous then
     insert(current.spies, spy)
   end
 end
 
----The difference that a failed comparison would show, or nil when there is none to show.
+---Returns the difference that a failed comparison would show, or nil if there is none.
 function luassert:difference(expected, actual)
   return (kit.diff.difference(expected, actual))
 end

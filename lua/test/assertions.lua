@@ -1,5 +1,5 @@
--- The assertions themselves: equality, truth, types, numbers, texts, errors, lists.
--- Spies bring their own in spy.lua; the engine that runs them is assert.lua.
+-- The assertions: equality, truth, types, numbers, strings, errors, lists. Assertions of spies are
+-- in spy.lua; the engine that runs assertions is assert.lua.
 local core = ...
 
 local type, tostring, tonumber, next, pcall, rawget, rawset =
@@ -37,7 +37,7 @@ local function take(arguments, index)
   return value
 end
 
--- Messages name the passed value first and the expected one second.
+-- Sets the order of values in messages: the passed value first and the expected one second.
 local function show(arguments, actual, expected)
   arguments[1], arguments[2] = actual, expected
   arguments.n = max(arguments.n, 2)
@@ -95,7 +95,7 @@ local function unique(state, arguments)
   return diff.unique(list, deep)
 end
 
----True when no two elements of a table are equal (alike, when `deep`).
+---Returns true if no two elements of a table are equal (by deep comparison if `deep` is set).
 function diff.unique(list, deep)
   local seen = {}
   for _, value in next, list do
@@ -148,7 +148,7 @@ local function of_type(name)
   end
 end
 
--- Numbers and texts -------------------------------------------------------------------------------
+-- Numbers and strings -----------------------------------------------------------------------------
 
 local NUMBER = "number or object convertible to a number"
 local TEXT = "string or object convertible to a string"
@@ -173,7 +173,7 @@ local function near(state, arguments)
   return actual >= expected - tolerance and actual <= expected + tolerance
 end
 
--- `init`, `plain` and the message may come in this order with any of them left out.
+-- Reads the optional arguments `init`, `plain` and the message, in this order; each can be omitted.
 local function search_arguments(arguments, name)
   local message
   local shift = 3
@@ -218,7 +218,8 @@ end
 
 -- Errors ------------------------------------------------------------------------------------------
 
--- Runs the function and takes the position off a text error; `caught` is false when none came.
+-- Calls a function and removes the position from a string error. `caught` is false if no error was
+-- raised.
 local function catch(f, name)
   if not kit.callable(f) then
     kit.argument_error("badargtype", 1, name, "function or callable object", type(f))

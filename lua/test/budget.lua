@@ -1,6 +1,6 @@
--- What a frame or a function may cost: `assert.within_budget`. Counts (engine calls, calls of
--- scopes, counters) are the same in every run; bytes and allocations nearly so, for compiled code
--- leaves some out; time depends on the machine and is for guards against the worst alone.
+-- Performance budgets of a frame or a function: `assert.within_budget`. Counts (engine calls, calls
+-- of scopes, counters) are the same in every run. Bytes and allocations are nearly the same,
+-- because compiled code omits some. Time depends on the machine and only detects gross regressions.
 local core = ...
 
 local type, next, format = type, next, string.format
@@ -13,10 +13,10 @@ local Profiler, Stats, Application =
   core.module("Profiler"), core.module("Stats"), core.module("Application")
 kit.own(core.debug.getinfo(1, "S").source)
 
-local FRAMES = 60 -- that are played unless told otherwise
+local FRAMES = 60 -- frames that run by default
 local FRAMES_MAX = 100000
 
--- What a budget can have, and which counter tells it of a frame.
+-- Budget keys, and the counter that measures each of them per frame.
 local COUNTERS = {
   engine_calls = "scripts/engine_calls",
   allocations = "scripts/allocations",
@@ -83,11 +83,11 @@ local function check_budget(budget, work)
     check_limit(name, limit)
   end
   if work and (budget.scopes or budget.counters or budget.frames) then
-    refuse("'scopes', 'counters' and 'frames' are of frames, and a function was given")
+    refuse("'scopes', 'counters' and 'frames' are for frames, and a function was given")
   end
 end
 
--- What every scope took in the last frame, by name, wherever it lies.
+-- Returns the totals of every scope in the last frame, by name, at any nesting level.
 local function scopes_of_frame()
   local sums = {}
   local rows = Profiler.scopes()
@@ -101,7 +101,7 @@ local function scopes_of_frame()
   return sums
 end
 
--- The worst of each figure so far, and the frame that it was met in.
+-- Records the worst value of a measurement so far, and the frame in which it occurred.
 local function note(worst, name, value, limit)
   local known = worst[name]
   if not known then
@@ -165,7 +165,7 @@ local function in_words(worst, of_frames)
     local figure = worst[name]
     if not (figure.value <= figure.limit) then
       local where = of_frames and format(" in frame %d", figure.frame) or ""
-      lines[#lines + 1] = format("%s: %.6g%s, and %.6g may be", name, figure.value, where,
+      lines[#lines + 1] = format("%s: %.6g%s, and the limit is %.6g", name, figure.value, where,
         figure.limit)
     end
   end
@@ -188,11 +188,11 @@ local function within_budget(state, arguments)
   end
   if limit_count == 0 then refuse("the budget has no limit") end
   state.failure_message = #lines > 0 and "Over budget.\n" .. concat(lines, "\n")
-    or format("Expected to be over budget, and all of %d figures were within.", limit_count)
+    or format("Expected to be over budget, and all %d values were within it.", limit_count)
   return #lines == 0
 end
 
--- The globals of a suite are those of the block or test that runs, and of what it stands in.
+-- Returns the globals of a suite: those of the running block or test, and of its enclosing blocks.
 function core.global_tables()
   local tables = { core.globals }
   local at = kit.suite.current and kit.suite.environment_of(kit.suite.current)

@@ -1,5 +1,5 @@
--- What a library's `.busted` file says, and which files its patterns mean. Reads no files and runs
--- no tests: the native driver does, with what comes from here.
+-- Reads the settings of a library's `.busted` file, and selects the files that match its patterns.
+-- It reads no files and runs no tests: the native driver does both with these results.
 local core = ...
 
 local type, tostring, tonumber, next, pcall = type, tostring, tonumber, next, pcall
@@ -9,8 +9,8 @@ local native_load = load
 
 core.test.kit.own(core.debug.getinfo(1, "S").source)
 
--- Keys that hold here, and the kind of their values. A `list` is also one text, `words` may also be
--- one text with commas.
+-- Supported keys and the types of their values. A `list` can also be a single string; `words` can
+-- also be a single string with commas.
 local KEYS = {
   ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
   tags = "words", ["exclude-tags"] = "words", filter = "list", ["filter-out"] = "list",
@@ -21,15 +21,14 @@ local KEYS = {
   e = "list", ["log-success"] = "text",
 }
 
--- Keys that cannot hold here, and what helps.
+-- Unsupported keys, and the advice for each.
 local WITHOUT_USE = {
-  cpath = "'cpath' is passed over: the engine loads no C modules (`lfs` is there with "
+  cpath = "'cpath' is ignored: the engine loads no C modules (`lfs` exists with "
     .. "--no-sandbox)",
-  directory = "'directory' is passed over: give that folder to engine test in the place of this "
-    .. "one",
+  directory = "'directory' is ignored: give that folder to engine test instead of this one",
 }
 
--- Keys that are about how busted itself talks, loads and is started, and change no test's result.
+-- Keys that only control busted's output, loading and start, and change no test's result.
 local WITHOUT_MEANING = {}
 for _, key in next, { "verbose", "quiet", "Xoutput", "lang", "enable-sound", "suppress-pending",
   "defer-print", "coverage-config-file", "auto-insulate", "loaders", "lua", "ignore-lua",
@@ -39,14 +38,14 @@ end
 
 local REPEAT_MAX = 10000 -- as Options::REPEAT_MAX
 
--- busted's forms of output, and what they are here; "" is the usual one.
+-- busted's output formats and their equivalents here; "" is the default.
 local FORMS = {
   TAP = "tap", junit = "junit", json = "json", gtest = "spec", plainTerminal = "", utfTerminal = "",
   sound = "",
 }
 
-local FORM_WORDS = "'output' must be a form of output (TAP, gtest, json, junit, plainTerminal, "
-  .. "utfTerminal), got %s: the usual one is taken"
+local FORM_WORDS = "'output' must be an output format (TAP, gtest, json, junit, plainTerminal, "
+  .. "utfTerminal), got %s: the default is used"
 
 local KIND_WORDS = { words = "list", count = "number from 1 to " .. REPEAT_MAX }
 
@@ -66,7 +65,7 @@ local function texts_of(value, commas)
   return texts
 end
 
--- A value as its key wants it, or nil.
+-- Converts a value to the type of its key. Returns nil if it does not fit.
 local function read(kind, value)
   if kind == "list" or kind == "words" then
     return texts_of(value, kind == "words")
@@ -84,7 +83,7 @@ local function read(kind, value)
   end
 end
 
--- Puts one profile's keys into the settings. Gives words where a value cannot be used.
+-- Adds one profile's keys to the settings. Returns a message if a value cannot be used.
 local function add(profile, settings, warnings)
   local keys = {}
   for key in next, profile do
@@ -96,7 +95,7 @@ local function add(profile, settings, warnings)
     if kind then
       local found = read(kind, value)
       if found == nil and kind == "form" then
-        -- A module of the library's own, for busted, or one that was mistyped.
+        -- Either a module of the library itself, for busted, or a typing error.
         warnings[#warnings + 1] = format(FORM_WORDS, core.describe(value))
       elseif found == nil then
         return format("'%s' must be a %s, got %s", key, KIND_WORDS[kind] or kind,
@@ -107,7 +106,7 @@ local function add(profile, settings, warnings)
       warnings[#warnings + 1] = WITHOUT_USE[key]
     elseif not WITHOUT_MEANING[key] then
       local near = core.suggest(key, core.names(KEYS))
-      warnings[#warnings + 1] = format("'%s' is not among the keys that hold here%s", key,
+      warnings[#warnings + 1] = format("'%s' is not among the keys that are used here%s", key,
         near and ", did you mean '" .. near .. "'?" or "")
     end
   end
@@ -128,8 +127,8 @@ local function profiles_of(text)
   return profiles
 end
 
----Reads the text of a `.busted` file: the profile `_all`, and over it `task`, or `default` where
----that is nil. Gives settings and warnings, or words.
+---Reads the text of a `.busted` file: the profile `_all`, overridden by `task`, or by `default` if
+---`task` is nil. Returns a table with `settings` and `warnings`, or a message.
 function core.test_config(text, task)
   local profiles, problem = profiles_of(text)
   if not profiles then
@@ -154,8 +153,8 @@ function core.test_config(text, task)
   return { settings = settings, warnings = warnings }
 end
 
----Those of the paths whose file name fits one of the patterns and none of `excludes`. Gives words
----where a pattern is malformed.
+---Returns the paths whose file name matches one of the patterns and none of `excludes`. Returns
+---nil and a message if a pattern is malformed.
 function core.test_chosen(paths, patterns, excludes)
   local function fits(name, list)
     for _, pattern in next, list do

@@ -1,7 +1,6 @@
--- What there is to cover. Counts the calls of the engine's functions that are written in Lua, for
--- `--api-coverage`; those written in Rust are counted by the dispatcher and by their fast forms.
--- Finds the lines of a script that have something to run, for `--coverage`; native code counts
--- them.
+-- Coverage measurement. For `--api-coverage`, counts the calls of the engine's functions that are
+-- written in Lua; functions written in Rust are counted by the dispatcher and by their fast
+-- versions. For `--coverage`, finds the executable lines of a script, which native code counts.
 local core = ...
 
 local type, next = type, next
@@ -11,8 +10,8 @@ local getinfo = core.debug.getinfo
 
 local counts = {} -- by full name: { parameters, calls, returned }
 
--- Puts a counting function in the place of another. What was called and has not returned has
--- raised; nothing is caught, so that stacks and yields are as they were.
+-- Wraps a function with a counter. Calls that have not returned are counted as errors. Nothing is
+-- caught, so stacks and yields do not change.
 local function counted(fn, count)
   local function returned(...)
     count.returned = count.returned + 1
@@ -29,7 +28,7 @@ local function is_prelude(fn)
   return source:sub(1, 10) == "=[engine] " and source ~= "=[engine] twins"
 end
 
----Counts from now on. Called once, when the API is complete.
+---Starts counting. Called once, when the API is complete.
 function core.count_calls()
   for module_name, module in next, core.api do
     if type(module) == "table" then
@@ -47,7 +46,7 @@ function core.count_calls()
   end
 end
 
----A list of { name, parameters, calls, errors }.
+---Returns a list of { name, parameters, calls, errors }.
 function core.calls_counted()
   local list = {}
   for _, name in next, core.names(counts) do
@@ -62,7 +61,7 @@ function core.calls_counted()
   return list
 end
 
--- The lines of a function and of those inside it, by the compiler's own tables.
+-- Adds the lines of a function and its nested functions, from the compiler's own tables.
 local function add_lines(lines, fn, util)
   local about = util.funcinfo(fn)
   for pc = 1, about.bytecodes - 1 do
@@ -82,8 +81,9 @@ local function add_lines(lines, fn, util)
   end
 end
 
----The lines of a script that have something to run, in order; none where its text does not compile.
----`text` is the file's, for what Lua's own `require` loads: its text is noted by nobody.
+---Returns the executable lines of a script, in order; an empty list if its text does not compile.
+---Pass the file's `text` for scripts loaded by Lua's own `require`, because their text is not
+---recorded.
 function core.active_lines(path, text)
   text = core.source(path) or text
   local chunk = text and load_chunk((gsub(text, "^#[^\n]*", "")), "@" .. path)

@@ -1,312 +1,315 @@
 ---@meta
--- The words of test suites, for editors; `engine test` knows them in files named *_test.lua and
--- *_spec.lua. Nothing here runs; what the words do is in the other files of the engine's lua/test.
+-- Definitions of the test functions, for editors. `engine test` provides these functions in files
+-- named *_test.lua and *_spec.lua. Nothing here runs; the implementation is in the other files of
+-- the engine's lua/test.
 
----Groups tests under a name. Groups can stand in groups.
----@param name string what is tested
----@param body fun() calls `it` for each test
+---Groups tests under a name. Groups can be nested.
+---@param name string name of the tested subject
+---@param body fun() function that calls `it` for each test
 function describe(name, body) end
 
----The same as `describe`.
----@param name string what is tested
----@param body fun() calls `it` for each test
+---Alias of `describe`.
+---@param name string name of the tested subject
+---@param body fun() function that calls `it` for each test
 function context(name, body) end
 
----A group whose changes to globals and loaded modules are undone at its end.
----@param name string what is tested
----@param body fun() calls `it` for each test
+---Groups tests and reverts their changes to globals and loaded modules at the end of the group.
+---@param name string name of the tested subject
+---@param body fun() function that calls `it` for each test
 function insulate(name, body) end
 
----A group whose changes to globals and loaded modules stay for the groups that follow.
----@param name string what is tested
----@param body fun() calls `it` for each test
+---Groups tests and keeps their changes to globals and loaded modules for the groups that follow.
+---@param name string name of the tested subject
+---@param body fun() function that calls `it` for each test
 function expose(name, body) end
 
----A test: it passes where its body raises no error.
----@param name string what holds, as a sentence
+---Defines a test. The test passes if its body raises no error.
+---@param name string the tested behavior, as a sentence
 ---@param body fun() the test
 function it(name, body) end
 
----The same as `it`.
----@param name string what holds, as a sentence
+---Alias of `it`.
+---@param name string the tested behavior, as a sentence
 ---@param body fun() the test
 function spec(name, body) end
 
----A test that is listed and not run; inside a test it ends that test as not finished.
----@param name string what will hold
----@param body? fun() the test, for later
+---Defines a test that is listed but does not run. Inside a test, ends that test as pending.
+---@param name string the expected behavior
+---@param body? fun() the test, which is not run
 function pending(name, body) end
 
----Runs before each test of the group.
----@param body fun() what to do
+---Registers a function that runs before each test of the group.
+---@param body fun() function to run
 function before_each(body) end
 
----Runs after each test of the group, also where the test failed.
----@param body fun() what to do
+---Registers a function that runs after each test of the group, even if the test failed.
+---@param body fun() function to run
 function after_each(body) end
 
----Runs once, before the first test of the group.
----@param body fun() what to do
+---Registers a function that runs once, before the first test of the group.
+---@param body fun() function to run
 function setup(body) end
 
----Runs once, after the last test of the group.
----@param body fun() what to do
+---Registers a function that runs once, after the last test of the group.
+---@param body fun() function to run
 function teardown(body) end
 
----Runs once, before the first test of the group that is really run.
----@param body fun() what to do
+---Registers a function that runs once, before the first test of the group that actually runs.
+---@param body fun() function to run
 function lazy_setup(body) end
 
----Runs once, after the last test of the group, where one was really run.
----@param body fun() what to do
+---Registers a function that runs once, after the last test of the group, if any test actually ran.
+---@param body fun() function to run
 function lazy_teardown(body) end
 
----The same as `setup`.
----@param body fun() what to do
+---Alias of `setup`.
+---@param body fun() function to run
 function strict_setup(body) end
 
----The same as `teardown`.
----@param body fun() what to do
+---Alias of `teardown`.
+---@param body fun() function to run
 function strict_teardown(body) end
 
 ---Runs the tests of this group in a random order.
----@param seed? integer where the order begins
+---@param seed? integer seed of the random order
 function randomize(seed) end
 
----Inside a test: runs at its end, also where it failed.
----@param body fun() what to do
+---Inside a test, registers a function that runs at its end, even if the test failed.
+---@param body fun() function to run
 function finally(body) end
 
 ---@class test
 ---@overload fun(name: string, body: fun())
 test = {}
 
----Plays frames: time passes, timers and tweens run, `update` and `render` are called where the game
----has them. An error in a frame is raised here.
----@param count? integer how many frames, 1 if left out
----@return integer # frames that were played
+---Runs frames: time passes, timers and tweens run, and `update` and `render` are called if the game
+---defines them. An error in a frame is raised here.
+---@param count? integer number of frames, 1 by default
+---@return integer # number of frames that ran
 function test.frames(count) end
 
----Plays as many frames as the game's time needs to move on by some seconds.
+---Runs as many frames as needed to advance the game's time by some seconds.
 ---@param seconds number seconds of the game's time, 0 or more
----@return integer # frames that were played
+---@return integer # number of frames that ran
 function test.seconds(seconds) end
 
----Plays frames until a function returns something true. The test fails where that never happens.
----@param predicate fun(): any asked before each frame
----@param limit? integer frames that it may take, 600 if left out
----@return integer # frames that were played
+---Runs frames until a function returns a true value. The test fails if the limit is reached.
+---@param predicate fun(): any called before each frame
+---@param limit? integer maximum number of frames, 600 by default
+---@return integer # number of frames that ran
 function test.until_(predicate, limit) end
 
----Starts the game as `engine run` does: its boot script, then `init`. Once in each file.
+---Starts the game like `engine run`: its boot script, then `init`. Can be called once per file.
 function test.boot() end
 
----Expects one error in the engine's log, which would fail the test otherwise. The test fails where
----no such error comes before its end.
----@param pattern string a Lua pattern that the error's text fits
+---Expects one error in the engine's log, which would otherwise make the test fail. The test fails
+---if no such error is logged before its end.
+---@param pattern string a Lua pattern that matches the error's text
 function test.expect_error(pattern) end
 
----Gives a script another text, as if it were saved while the game runs: its functions are replaced
----and state is kept. No file is written, and only this file of tests sees it.
+---Replaces the text of a script, as if it were saved while the game runs: its functions are
+---replaced and its state is kept. No file is written, and only this test file uses the text.
 ---@param file string the script's path from the game's folder
 ---@param text string its new text
----@return boolean|nil # true, or nil where the new text cannot be taken
----@return string|nil # why: then everything is as it was
+---@return boolean|nil # true, or nil if the new text cannot be loaded
+---@return string|nil # the reason; in this case nothing has changed
 function test.reload(file, text) end
 
----Has something of the outside fail until the test ends: "disk full" (saves and user settings
----cannot be written) or "missing file" (a file of the game's folder is as if it were not there;
----what was loaded before stays).
----@param kind string which fault
----@param file? string of "missing file": its path from the game's folder
+---Injects a fault until the test ends: "disk full" (saves and user settings cannot be written) or
+---"missing file" (a file of the game's folder appears to be missing; resources that are already
+---loaded stay). "device lost": the graphics adapter fails once, as after a driver crash, and all
+---its contents must be restored.
+---@param kind string name of the fault
+---@param file? string for "missing file": its path from the game's folder
 function test.fault(kind, file) end
 
----Ends every fault that this test began.
+---Ends every fault that this test injected.
 function test.mend() end
 
----Does something in the player's place; the next frame that is played gets it, through the queue
----that devices go through. An event is a table with one of `press`, `release`, `tap` (a key, or
----"mouse:left", "pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left",
----with `x` and `y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`,
----`pressure`), `connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width,
----height }), `drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over
----a window beside the main one). The last five take a `window` that Window.open gave.
----@param events table one event, or a list of them in their order
+---Simulates player input. The next frame that runs receives it through the queue of the real
+---devices. An event is a table with one of `press`, `release`, `tap` (a key, or "mouse:left",
+---"pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left", with `x` and
+---`y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`, `pressure`),
+---`connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width, height }),
+---`drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over a
+---secondary window). The last five accept a `window` returned by Window.open.
+---@param events table one event, or an ordered list of events
 function test.input(events) end
 
----Asks the game to end, as the player does who closes its window: `on_close` may refuse.
----@return boolean # whether the game ends; it plays no more frames in this test then
+---Requests that the game ends, as when the player closes its window. `on_close` may refuse.
+---@return boolean # true if the game ends; no more frames run in this test then
 function test.close() end
 
----Checks a value, and in suites much more: `assert.equals(3, #list)`. Words can be joined by dots
----or underscores: `assert.is_not_nil`, `assert.is_not.equal`.
+---Raises an error unless a value is true. In suites also a table of assertions, such as
+---`assert.equals(3, #list)`. Their keywords can be joined by dots or underscores:
+---`assert.is_not_nil`, `assert.is_not.equal`.
 ---@class luassert
 ---@field is luassert
 ---@field are luassert
 ---@field has luassert
----@field is_not luassert the opposite
----@field are_not luassert the opposite
----@field has_no luassert the opposite
+---@field is_not luassert negates the assertion
+---@field are_not luassert negates the assertion
+---@field has_no luassert negates the assertion
 ---@field [string] any
 ---@overload fun(value: any, message?: any, ...: any): any
 assert = {}
 
----The two are the same value: equal numbers, texts and vectors, or one table.
----@param expected any what is due
----@param actual any what is there
----@param message? string said where it fails
+---Checks that two values are the same: equal numbers, strings and vectors, or the same table.
+---@param expected any the expected value
+---@param actual any the actual value
+---@param message? string message for a failure
 function assert.equals(expected, actual, message) end
 
----The two are not the same value.
----@param unexpected any what must not be
----@param actual any what is there
----@param message? string said where it fails
+---Checks that two values are not the same.
+---@param unexpected any the value that must not occur
+---@param actual any the actual value
+---@param message? string message for a failure
 function assert.not_equals(unexpected, actual, message) end
 
----The two hold the same, tables inside tables too.
----@param expected any what is due
----@param actual any what is there
----@param message? string said where it fails
+---Checks that two values have the same contents, including nested tables.
+---@param expected any the expected value
+---@param actual any the actual value
+---@param message? string message for a failure
 function assert.same(expected, actual, message) end
 
----The two do not hold the same.
----@param unexpected any what must not be
----@param actual any what is there
----@param message? string said where it fails
+---Checks that two values have different contents.
+---@param unexpected any the value that must not occur
+---@param actual any the actual value
+---@param message? string message for a failure
 function assert.not_same(unexpected, actual, message) end
 
----Two numbers differ by no more than a tolerance.
----@param expected number what is due
----@param actual number what is there
+---Checks that two numbers differ by no more than a tolerance.
+---@param expected number the expected number
+---@param actual number the actual number
 ---@param tolerance number the largest difference allowed
----@param message? string said where it fails
+---@param message? string message for a failure
 function assert.near(expected, actual, tolerance, message) end
 
----A function, or the worst of some frames, costs no more than a budget: `engine_calls`,
----`allocations`, `allocated_bytes`, `cpu_milliseconds`; of frames also `scopes` (by name, `calls`
----and `milliseconds`) and `counters` (by name), and `frames`, how many are played.
----@param budget table the limits; `warm`: calls or frames before that do not count
----@param work? function what is measured; frames are played if left out
+---Checks that a function, or the worst of some frames, does not exceed a budget: `engine_calls`,
+---`allocations`, `allocated_bytes`, `cpu_milliseconds`; for frames also `scopes` (by name, `calls`
+---and `milliseconds`), `counters` (by name), and `frames`, the number of frames to run.
+---@param budget table the limits; `warm`: number of calls or frames before the measurement
+---@param work? function function to measure; frames are run if omitted
 function assert.within_budget(budget, work) end
 
----A text fits a Lua pattern.
+---Checks that a string matches a Lua pattern.
 ---@param pattern string the pattern
----@param actual string the text
+---@param actual string the string
 function assert.matches(pattern, actual) end
 
----The value is true.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is true.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_true(value, message) end
 
----The value is false.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is false.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_false(value, message) end
 
----The value is nil.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is nil.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_nil(value, message) end
 
----The value is not nil.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is not nil.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_not_nil(value, message) end
 
----The value is neither nil nor false.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is not nil and not false.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_truthy(value, message) end
 
----The value is nil or false.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is nil or false.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_falsy(value, message) end
 
----The value is a number. Other types alike: `assert.is_boolean`.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is a number. Similar assertions exist for other types: `assert.is_boolean`.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_number(value, message) end
 
----The value is a string.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is a string.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_string(value, message) end
 
----The value is a table.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is a table.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_table(value, message) end
 
----The value is a function.
----@param value any what is there
----@param message? string said where it fails
+---Checks that a value is a function.
+---@param value any the actual value
+---@param message? string message for a failure
 function assert.is_function(value, message) end
 
----A function raises an error.
+---Checks that a function raises an error.
 ---@param body function called without arguments
----@param expected? any the error it must be; any error if left out
+---@param expected? any the expected error; any error if omitted
 function assert.has_error(body, expected) end
 
----A function raises no error.
+---Checks that a function raises no error.
 ---@param body function called without arguments
 function assert.has_no_error(body) end
 
----A function raises an error whose text fits a Lua pattern.
+---Checks that a function raises an error whose text matches a Lua pattern.
 ---@param body function called without arguments
 ---@param pattern string the pattern
 function assert.error_matches(body, pattern) end
 
----Begins an assertion about a spy: `assert.spy(s).was_called(2)`.
+---Starts an assertion about a spy: `assert.spy(s).was_called(2)`.
 ---@param spy spy the spy
 ---@return luassert # the assertion
 function assert.spy(spy) end
 
----A function that notes its calls: `.calls`, `assert.spy(s).was_called_with(…)`.
+---A function that records its calls: `.calls`, `assert.spy(s).was_called_with(…)`.
 ---@class spy
 ---@field calls table[]
 ---@field [string] any
 ---@overload fun(...: any): any
 spy = {}
 
----A spy around a function; without one, around a function that does nothing.
+---Creates a spy around a function, or around a function that does nothing.
 ---@param body? function the function
 ---@return spy # the spy
 function spy.new(body) end
 
----Puts a spy in the place of `target[key]`; the function is still called.
----@param target table holds the function
----@param key any where
+---Replaces `target[key]` with a spy, which still calls the function.
+---@param target table table that contains the function
+---@param key any key of the function
 ---@return spy # the spy
 function spy.on(target, key) end
 
----Puts a function that returns the given values in the place of `target[key]`.
----@param target table holds the function
----@param key any where
----@param ... any what it returns
+---Replaces `target[key]` with a function that returns the passed values.
+---@param target table table that contains the function
+---@param key any key of the function
+---@param ... any the values to return
 ---@return spy # the spy
 function stub(target, key, ...) end
 
----Makes every function in a table a spy, or a stub.
----@param target table holds the functions
----@param as_stub? boolean true makes stubs
+---Replaces every function in a table with a spy or a stub.
+---@param target table table that contains the functions
+---@param as_stub? boolean true creates stubs
 ---@return table # the same table
 function mock(target, as_stub) end
 
----Stands for a value in an expected call: `match.is_number()`, `match._` for any.
+---Placeholders for values in an expected call: `match.is_number()`, `match._` for any.
 ---@type table<string, any>
 match = {}
 
----The draw calls of the last frame that was played: first those of worlds, tables with `world`,
----`pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh", "sprite",
----"tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil where its things differ)
----and `count` (how many times); then those of Guis, tables with `gui`, `layer`, `count`
----(quadrilaterals), `material` and `texture` (numbers of the renderer's) and `name` (of a texture
----that is not in the shared atlas).
+---Returns the draw calls of the last frame that ran. Those of worlds come first, as tables with
+---`world`, `pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh",
+---"sprite", "tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil if the drawn
+---objects differ) and `count` (number of instances). Those of Guis follow, as tables with `gui`,
+---`layer`, `count` (quadrilaterals), `material` and `texture` (numbers of the renderer) and `name`
+---(of a texture that is not in the shared atlas).
 ---@return table[] # one table for each
 function test.draws() end
 
----How many draw calls the last frame that was played made.
----@return integer # draw calls
+---Returns the number of draw calls in the last frame that ran.
+---@return integer # number of draw calls
 function test.draw_calls() end

@@ -1,5 +1,5 @@
--- Values for the suite language: deep comparison, deterministic printing, differences with paths.
--- Knows nothing of assertions, suites or output.
+-- Value functions of the test library: deep comparison, deterministic printing, differences with
+-- paths. Independent of assertions, suites and output.
 local core = ...
 
 local type, tostring, tonumber, next, rawget = type, tostring, tonumber, next, rawget
@@ -11,9 +11,9 @@ local sub, find, gsub, byte, gmatch =
   string.sub, string.find, string.gsub, string.byte, string.gmatch
 local getmetatable_raw = core.debug.getmetatable
 
--- Everything below has a limit, so that a failed test on a huge value still ends in a short report.
-local DIFFERENCES_MAX = 10 -- differing places that are listed
-local DEPTH_MAX = 24 -- nested tables that are looked into for the places that differ
+-- Limits for everything below, so that a failed test on a huge value ends in a short report.
+local DIFFERENCES_MAX = 10 -- listed differences
+local DEPTH_MAX = 24 -- nested tables that are searched for differences
 local INSPECT_CHARS_MAX = 160 -- characters of one printed value
 local INSPECT_DEPTH_MAX = 4 -- nested tables in one printed value
 local STRING_WINDOW = 40 -- characters kept on each side of the first difference
@@ -21,23 +21,23 @@ local LINES_PRODUCT_MAX = 250000 -- cells of the line comparison
 local CONTEXT_LINES = 2 -- equal lines shown around changed ones
 local LINES_MAX = 40 -- lines of one string difference
 
-local ENGINE_CHUNK = "=[engine]" -- how the names of the engine's own chunks begin
+local ENGINE_CHUNK = "=[engine]" -- prefix of the engine's own chunk names
 
 local test = core.test or {}
 core.test = test
 test.modules = test.modules or {}
 
--- What the files of this folder share; games and suites never see it.
+-- Table shared by the files of this folder; games and suites cannot access it.
 local kit = { sources = {} }
 test.kit = kit
 
----Marks a chunk as the library's own, so that its frames stay out of positions and traces.
+---Marks a chunk as part of the library, so that its frames are left out of positions and traces.
 function kit.own(source)
   kit.sources[source] = true
 end
 kit.own(core.debug.getinfo(1, "S").source)
 
----True for frames that a person who reads a failure does not care about.
+---Returns true for frames of the library, which are not relevant to the reader of a failure.
 function kit.is_library(source)
   return kit.sources[source] or sub(source, 1, #ENGINE_CHUNK) == ENGINE_CHUNK
 end
@@ -45,7 +45,7 @@ end
 local diff = {}
 kit.diff = diff
 
--- == on unlike cdata raises instead of answering false.
+-- Compares with ==. Comparing different cdata types raises, which counts as unequal.
 local function plain_equal(a, b)
   if type(a) == "cdata" or type(b) == "cdata" then
     local ok, equal = pcall(function()
@@ -56,7 +56,7 @@ local function plain_equal(a, b)
   return a == b
 end
 
--- Reads as the program would; a table that raises on unknown keys simply has no such key.
+-- Reads a field as a program would. A key for which a table raises counts as missing.
 local function field(t, key)
   local value = rawget(t, key)
   if value ~= nil or getmetatable_raw(t) == nil then
@@ -76,9 +76,9 @@ local function has_equality(a, b)
   return meta and meta == getmetatable_raw(b) and rawget(meta, "__eq") ~= nil
 end
 
--- Whether one of the pairs of values in the list is known to differ. Pairs of tables that have to
--- be looked into are added to it: a list in the place of a recursion, for tables may be nested
--- deeper than Lua's stack.
+-- Returns true if one of the pairs of values is known to differ. Pairs of tables to compare are
+-- added to the list, which replaces recursion, because tables may be nested deeper than Lua's
+-- stack.
 local function differ(a, b, ignore_eq, pairs_left)
   if type(a) ~= "table" or type(b) ~= "table" then
     return not plain_equal(a, b)
@@ -93,7 +93,7 @@ local function differ(a, b, ignore_eq, pairs_left)
   return false
 end
 
--- Whether two tables differ in a key, or in a value that is no table.
+-- Returns true if two tables differ in a key, or in a value that is not a table.
 local function differ_inside(a, b, pairs_left)
   for key, value in next, a do
     local other = field(b, key)
@@ -109,8 +109,8 @@ local function differ_inside(a, b, pairs_left)
   return false
 end
 
--- A pair that is already being compared counts as equal: two cyclic values differ only where a
--- walk over both finds a difference, and the first difference ends the whole comparison.
+-- A pair that is already being compared counts as equal: two cyclic values differ only where a walk
+-- over both finds a difference, and the first difference ends the comparison.
 local function compare(a, b, ignore_eq)
   if type(a) ~= "table" or type(b) ~= "table" then
     return plain_equal(a, b)
@@ -138,8 +138,8 @@ local function compare(a, b, ignore_eq)
   return true
 end
 
----True when both values hold the same things. Metatables count only through a common `__eq`, and
----not even that for the two values themselves when `ignore_eq` is set.
+---Returns true if both values have the same contents. Metatables are only considered through a
+---common `__eq`, and not even that for the two values themselves if `ignore_eq` is set.
 function diff.equal(a, b, ignore_eq)
   return compare(a, b, ignore_eq)
 end
@@ -158,12 +158,12 @@ local function inspect_key(key)
   return tostring(key)
 end
 
----The keys of a table in an order that is the same in every run: list part, numbers, booleans,
----strings, then the rest by what they print as.
+---Returns the keys of a table in an order that is the same in every run: list part, numbers,
+---booleans, strings, then the others by their printed form.
 function diff.sorted_keys(t)
   local keys, count, length = {}, 0, #t
   local rank, words = {}, {}
-  -- A plain list is in order.
+  -- A plain list is already in order.
   for key in next, t do
     count = count + 1
     if not is_index(key, length) then
@@ -221,9 +221,9 @@ local function quoted(s)
   end) .. '"'
 end
 
----Takes memory addresses out of a text: they differ from run to run and tell a reader nothing.
+---Removes memory addresses from a text, because they differ from run to run.
 function diff.without_addresses(text)
-  -- From the beginning of each word: a long word is not gone through again from each letter.
+  -- Matches only at the start of a word, so that a long word is not scanned again from each letter.
   text = gsub(text, "%f[%a](%a+): 0x%x+", "%1")
   return (gsub(text, "%f[%a](%a+): builtin#%d+", "%1"))
 end
@@ -292,7 +292,8 @@ inspect_value = function(value, state, depth, path)
   return ok and diff.without_addresses(words) or kind
 end
 
----One line for any value: keys sorted, cycles named, depth and length limited, no addresses.
+---Formats any value on one line: sorted keys, named cycles, limited depth and length, no
+---addresses.
 function diff.inspect(value, options)
   local state = { seen = {}, chars = options and options.chars or INSPECT_CHARS_MAX }
   local words = inspect_value(value, state, options and options.depth or INSPECT_DEPTH_MAX, "it")
@@ -302,7 +303,7 @@ function diff.inspect(value, options)
   return words
 end
 
----How a key reads in a path: `.name`, `[3]`, `["a b"]`.
+---Formats a key as a path step: `.name`, `[3]`, `["a b"]`.
 function diff.path_step(key)
   if is_name(key) then
     return "." .. key
@@ -328,7 +329,7 @@ local function window(s, at)
   return (from > 1 and "..." or "") .. quoted(sub(s, from, to)) .. (to < #s and "..." or "")
 end
 
----A long string cut down to the surroundings of position `at`.
+---Shortens a long string to the surroundings of position `at`.
 function diff.shortened(s, at, chars)
   if #s <= chars then
     return s
@@ -347,7 +348,7 @@ local function split_lines(s)
   return lines
 end
 
--- Longest common subsequence of the part between the common head and tail; nil when too large.
+-- Computes the longest common subsequence table between common head and tail; nil if too large.
 local function common_table(a, b, head, tail)
   local rows, columns = #a - head - tail, #b - head - tail
   if rows * columns > LINES_PRODUCT_MAX then
@@ -466,7 +467,7 @@ function Report:place(path, expected, actual)
   end
 end
 
--- When a list only gained or lost elements in one place, says so instead of naming every index.
+-- Reports a list that gained or lost elements in only one position. Returns true in that case.
 function Report:list_shift(path, expected, actual)
   local long, short = #expected, #actual
   if long == short or long == 0 or short == 0 then
@@ -531,8 +532,9 @@ function Report:walk(path, expected, actual, ignore_eq)
   end
 end
 
----The differences of two values as lines (`-` expected, `+` passed in), or nil when they are plain
----values short enough to be compared at sight. Second result: the keys that lead to the first one.
+---Returns the differences between two values as lines (`-` expected, `+` passed in), or nil if
+---they are plain values that are short enough to compare at a glance. The second result is the
+---list of keys that lead to the first difference.
 function diff.difference(expected, actual)
   local report = setmetatable({ out = {}, count = 0, seen = {}, chain = {} }, Report)
   local plain = type(expected) ~= "table" or type(actual) ~= "table"
@@ -556,7 +558,7 @@ function diff.difference(expected, actual)
   return "Difference (- expected, + passed in):\n" .. concat(report.out, "\n"), report.first
 end
 
----The keys from the outermost to the first differing place, deepest first (as luassert's crumbs).
+---Returns the keys that lead to the first difference, deepest first (as luassert's crumbs).
 function diff.crumbs(expected, actual)
   local _, first = diff.difference(expected, actual)
   local crumbs = {}
@@ -570,7 +572,7 @@ end
 
 local list_meta = {}
 
----A list that knows its length `n`, nils included.
+---Creates a list with an explicit length `n`, including nils.
 function kit.list(...)
   return setmetatable({ n = select("#", ...), ... }, list_meta)
 end

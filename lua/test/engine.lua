@@ -1,10 +1,10 @@
--- The engine under test: the table `test` of the suites (frames, seconds, until_, boot), and what
--- the native driver calls (test_load, test_begin, test_step, test_interrupt). Frames are played by
--- the driver: a test asks for them by yielding a request. The suite language itself is in the files
--- before.
+-- The engine under test: the table `test` of suites (frames, seconds, until_, boot), and the
+-- functions that the native driver calls (test_load, test_begin, test_step, test_interrupt). The
+-- driver runs the frames: a test requests them by yielding. The suite language is in the files
+-- loaded before this one.
 local core = ...
 
--- A few calls for each test are not worth compiling: most runs are over sooner.
+-- A few calls per test do not benefit from compilation: most runs end sooner.
 core.jit.off(true, true)
 
 local type, tostring, error, next, setmetatable = type, tostring, error, next, setmetatable
@@ -15,7 +15,7 @@ local yield, running = coroutine.yield, coroutine.running
 local native_load, os, globals = load, os, core.globals
 
 local FRAMES_MAX = 1e6 -- frames that one call can ask for: more than four hours of play
-local UNTIL_FRAMES = 600 -- frames that test.until_ waits for unless told otherwise: ten seconds
+local UNTIL_FRAMES = 600 -- frames that test.until_ waits for by default: ten seconds
 
 local test, kit = core.test, core.test.kit
 local suite = kit.suite
@@ -26,7 +26,7 @@ kit.own(core.debug.getinfo(1, "S").source)
 
 local engine_test = {}
 
--- Hands a request to the driver. What went wrong with it is raised where the test asked.
+-- Sends a request to the driver. A failure of the request is raised in the test.
 local function request(name, wanted)
   local current = suite.current
   local thread = running()
@@ -41,11 +41,11 @@ local function request(name, wanted)
   return answer
 end
 
----Plays frames: time passes, timers and tweens run, `update` and `render` are called where the game
----has them. An error in a frame is raised here. A game that quits plays no more frames in this
----test.
----@param count? integer how many frames, 1 if left out
----@return integer played frames that were played
+---Runs frames: time passes, timers and tweens run, and `update` and `render` are called if the
+---game defines them. An error in a frame is raised here. After a game quits, no more frames run in
+---this test.
+---@param count? integer number of frames, 1 by default
+---@return integer frames number of frames that ran
 function engine_test.frames(count)
   count = count == nil and 1 or count
   if type(count) ~= "number" or count < 0 or count > FRAMES_MAX or count ~= floor(count) then
@@ -55,9 +55,9 @@ function engine_test.frames(count)
   return (request("frames", { frames = count }))
 end
 
----Plays as many frames as the game's time needs to move on by some seconds.
+---Runs as many frames as needed to advance the game's time by some seconds.
 ---@param seconds number seconds of the game's time, zero or more
----@return integer played frames that were played
+---@return integer frames number of frames that ran
 function engine_test.seconds(seconds)
   if type(seconds) ~= "number" or not (seconds >= 0 and seconds <= FRAMES_MAX / 60) then
     error("test.seconds: argument #1 'seconds' must be a number from 0 to "
@@ -66,10 +66,10 @@ function engine_test.seconds(seconds)
   return (request("seconds", { seconds = seconds }))
 end
 
----Plays frames until a function returns something true. The test fails where that never happens.
----@param predicate fun(): any asked before each frame
----@param limit? integer frames that it may take, 600 if left out
----@return integer played frames that were played
+---Runs frames until a function returns a true value. The test fails if the limit is reached.
+---@param predicate fun(): any called before each frame
+---@param limit? integer maximum number of frames, 600 by default
+---@return integer frames number of frames that ran
 function engine_test.until_(predicate, limit)
   limit = limit == nil and UNTIL_FRAMES or limit
   if not kit.callable(predicate) then
@@ -94,13 +94,14 @@ function engine_test.until_(predicate, limit)
   return played
 end
 
----Starts the game as `engine run` does: its boot script (main.lua), then `init`. Without it nothing
----of the game runs but the modules that the suite requires. Once in each file.
+---Starts the game like `engine run`: its boot script (main.lua), then `init`. Without it, only the
+---modules that the suite requires are executed. Can be called once per file.
 function engine_test.boot()
   request("boot", { boot = true })
 end
 
--- `test` is also another word for `it`, and where nothing more of it is used, busted's function.
+-- `test` is also an alias of `it`, and in files that use no fields of `test` it is busted's
+-- function.
 local word = suite.language.test
 setmetatable(engine_test, {
   __call = function(_, ...)
@@ -117,7 +118,7 @@ setmetatable(engine_test, {
 
 kit.engine_test, kit.request = engine_test, request
 
--- Whether a script uses fields of `test`. The plain search comes first: it is what is quick.
+-- Returns true if a script uses fields of `test`. The plain search comes first because it is fast.
 local function uses_test(text)
   local first, last = find(text, "test", 1, true)
   while first do
@@ -136,20 +137,21 @@ local function choose_test_word(text)
   end
 end
 
----A module that asks for the words of suites may use fields of `test`, too.
+---Selects the meaning of `test` for a module that requires busted, which may also use fields of
+---`test`.
 function kit.choose_test_word_of_module(text)
   if find(text, "busted", 1, true) then
     choose_test_word(text)
   end
 end
 
--- What the driver calls ---------------------------------------------------------------------------
+-- Functions called by the driver ------------------------------------------------------------------
 
 local function escaped(char)
   return format("\\x%02X", byte(char))
 end
 
--- Text for people: what is not UTF-8 is shown as escapes.
+-- Converts a text to valid UTF-8 for people: invalid bytes are shown as escapes.
 local function plain(text)
   if text == nil then
     return nil
@@ -172,7 +174,7 @@ end
 
 local TEXTS = { "kind", "status", "name", "path", "message", "difference", "trace", "hint", "hook" }
 
--- A copy of an event that the driver can read: plain data alone.
+-- Returns a copy of an event that the driver can read, with plain data only.
 local function readable(event)
   local copy = { line = event.line }
   for i = 1, #TEXTS do
@@ -189,7 +191,7 @@ local function readable(event)
   return copy
 end
 
--- Which request it is, and its number; nothing where it is none.
+-- Converts an event to the driver's request with its amount. Returns nil for an invalid request.
 local function request_of(event)
   local wanted = event.request
   for _, key in next, { "frames", "seconds" } do
@@ -204,9 +206,9 @@ local function request_of(event)
   return kit.power_of(wanted)
 end
 
-local undelivered -- the event that the last step made, for the case that it was stopped at its end
+local undelivered -- event of the last step, kept in case the step is stopped at its end
 
--- Frames are kept from the first one on where a test will want to see them.
+-- Records frames from the first one on if a test will need them.
 local function keep_frames(text)
   if find(text, "device lost", 1, true) then
     core.keep_frames(true)
@@ -220,11 +222,11 @@ local function compile(path, text)
   core.note_source(path, text)
   choose_test_word(text)
   keep_frames(text)
-  -- The first line of a script that can be started by itself.
+  -- Removes the first line of an executable script (`#!`).
   return native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
 end
 
----Registers a file of tests.
+---Registers a test file.
 function core.test_load(path, text)
   if not core.options.sandbox then
     globals.arg = { [0] = path }
@@ -233,8 +235,8 @@ function core.test_load(path, text)
   test.load(path, chunk, problem)
 end
 
----Registers a helper, which runs before the file: the text of a script, or, where that is "", a
----module's name.
+---Registers a helper, which runs before the file: the text of a script, or a module's name if the
+---text is "".
 function core.test_helper(name, text, arguments)
   local chunk, problem
   if text ~= "" then
@@ -248,11 +250,12 @@ function core.test_helper(name, text, arguments)
   end, arguments)
 end
 
----Tells Lua's own `require`, of suites without the sandbox, where modules are.
+---Sets the search paths of Lua's own `require`, for suites without the sandbox.
 function core.test_folders(folders)
   local paths = {}
   for _, folder in next, folders do
-    -- As Lua's own paths are: by `?/init.lua` the module '' would be a file of the disk's root.
+    -- As in Lua's own paths: otherwise, with `?/init.lua`, the module '' would be a file in the
+    -- root of the disk.
     if not find(folder, "^/") and not find(folder, "^%a:[/\\]") then
       folder = "./" .. folder
     end
@@ -268,7 +271,7 @@ function core.test_folders(folders)
   globals.package.path = concat(paths, ";")
 end
 
----Takes the engine's own globals away: the suites of a library have Lua's alone, as elsewhere, and
+---Removes the engine's own globals: suites of a library have only Lua's own, as elsewhere, and
 ---`lfs`, which busted leaves there.
 function core.test_library()
   for name in next, core.api do
@@ -277,12 +280,12 @@ function core.test_library()
   rawset(globals, "lfs", core.stand_ins.lfs)
 end
 
----Registers a file that could not be read, and why.
+---Registers a file that could not be read, with the reason.
 function core.test_unreadable(path, problem)
   test.load(path, nil, problem)
 end
 
----Starts the run; see test.begin. Gives words where a pattern of the options is malformed.
+---Starts the run; see test.begin. Returns a message if a pattern of the options is malformed.
 function core.test_begin(options)
   for _, key in next, { "filter", "filter_out" } do
     for _, pattern in next, options[key] do
@@ -295,8 +298,8 @@ function core.test_begin(options)
   test.begin(options)
 end
 
----Runs to the next event or request and gives it. `answer`: the number of frames that were played,
----or the words of what went wrong in them.
+---Runs to the next event or request and returns it. `answer` is the number of frames that ran, or
+---a message about an error in them.
 function core.test_step(answer)
   undelivered = nil
   local event
@@ -314,15 +317,16 @@ function core.test_step(answer)
     end
   until not event or event.kind ~= "yield"
   if event and event.status == "success" and event.kind == "test" and not event.groups then
-    undelivered = "passed" -- there is no more to say of most tests
+    undelivered = "passed" -- most tests need no further details
   else
     undelivered = event and readable(event) or nil
   end
   return undelivered
 end
 
----After a step that was stopped from outside: gives the event that it had made already, or ends the
----function under way with these words, so that the next step goes on behind it.
+---Handles a step that was stopped from outside. Returns the event that the step had already
+---produced, or ends the running function with this message, so that the next step continues after
+---it.
 function core.test_interrupt(words)
   if undelivered then
     return undelivered
@@ -330,10 +334,10 @@ function core.test_interrupt(words)
   test.interrupt(words)
 end
 
--- What a suite without the sandbox writes past the engine comes in its order, too.
+-- Disables buffering, so that direct output of a suite without the sandbox appears in its order.
 core.io.stdout:setvbuf("no")
 
--- A suite without the sandbox can reach this, and the process has other files to test.
+-- A suite without the sandbox can call this function, and the process has other files to test.
 function os.exit()
   error("os.exit was called: a test must not end the process that runs it", 2)
 end

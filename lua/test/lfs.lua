@@ -1,6 +1,6 @@
--- `require "lfs"` for suites without the sandbox: the module LuaFileSystem as its manual has it,
--- for the engine loads no C modules. Without `lock` and `unlock`, which need the files of C's own
--- library. What the disk does is native (core.disk_about and the like).
+-- `require "lfs"` for suites without the sandbox: an implementation of LuaFileSystem according to
+-- its manual, because the engine loads no C modules. `lock` and `unlock` are missing, because they
+-- need the files of C's own library. Disk access is native (core.disk_about and similar functions).
 local core = ...
 
 local type, error, tostring, next, setmetatable = type, error, tostring, next, setmetatable
@@ -13,10 +13,11 @@ local LOCK = "lockfile.lfs" -- the file that locks a folder
 
 local lfs = {
   _VERSION = "LuaFileSystem 1.8.0",
-  _DESCRIPTION = "LuaFileSystem's functions, written anew for engine test",
+  _DESCRIPTION = "LuaFileSystem's functions, implemented for engine test",
 }
 
--- The words of Lua's own library for an argument that is no string. Numbers are strings there.
+-- Checks a string argument, with the messages of Lua's own library. Numbers are accepted as
+-- strings.
 local function text(name, index, value)
   if type(value) == "number" then
     return tostring(value)
@@ -36,7 +37,8 @@ local function number(name, index, value, default)
   return value
 end
 
--- All facts, or the one that is wanted by its name, or all of them in the table that is given.
+-- Returns all attributes, or the single one named by `wanted`, or all of them in the table
+-- `wanted`.
 local function facts_of(path, wanted, follow)
   local facts, words, code = core.disk_about(path, follow)
   if not facts then
@@ -47,7 +49,7 @@ local function facts_of(path, wanted, follow)
   if type(wanted) == "string" then
     local fact = facts[wanted]
     if fact == nil and (follow or wanted ~= "target") then
-      error("invalid attribute name '" .. wanted .. "'", 2) -- it is called in its caller's place
+      error("invalid attribute name '" .. wanted .. "'", 2) -- 2: a tail call replaced the caller
     end
     return fact
   elseif type(wanted) == "table" then
@@ -131,7 +133,7 @@ function lfs.link(old, new, symbolic)
   return core.disk_link(text("link", 1, old), text("link", 2, new), symbolic and true or false)
 end
 
--- There is one mode where lines end in one byte.
+-- Sets nothing, because binary and text modes are the same where lines end in one byte.
 function lfs.setmode(_, mode)
   if mode ~= "binary" and mode ~= "text" then
     error(format("bad argument #2 to 'setmode' (invalid option '%s')", tostring(mode)), 2)
@@ -149,7 +151,8 @@ function Lock:free()
   end
 end
 
--- A link that leads nowhere is made or is there already, in one step.
+-- Creates a lock as a dangling link, because creating a link fails atomically if the link already
+-- exists.
 function lfs.lock_dir(path, stale_seconds)
   local file = text("lock_dir", 1, path) .. "/" .. LOCK
   stale_seconds = number("lock_dir", 2, stale_seconds)

@@ -1,5 +1,5 @@
--- Errors in the engine's log while tests run: one that a test does not expect fails it. The native
--- log holds them back from the terminal until they are asked for here.
+-- Errors in the engine's log while tests run: an error that a test does not expect makes the test
+-- fail. The native log withholds these errors from the terminal until this file takes them.
 local core = ...
 
 local type, find, pcall, format, concat = type, string.find, pcall, string.format, table.concat
@@ -10,9 +10,9 @@ local report = kit.report
 kit.own(core.debug.getinfo(1, "S").source)
 
 local expected = {} -- patterns of the running test, in the order of their calls
-local open = false -- whether a test is running
+local open = false -- true while a test is running
 
----A test begins: nothing is expected yet.
+---Begins a test, without expected errors.
 function kit.begin_log()
   if #expected > 0 then
     expected = {}
@@ -20,7 +20,7 @@ function kit.begin_log()
   open = true
 end
 
--- The errors that no pattern is for; each pattern takes one.
+-- Returns the errors that match no expected pattern. Each pattern accepts one error.
 local function unexpected(errors)
   local left = {}
   for i = 1, #errors do
@@ -45,7 +45,7 @@ local function words_of(errors)
     .. concat(errors, "\n")
 end
 
----A test is over: what is wrong with it, where it was `problem` until now.
+---Ends a test. Returns its problem, given `problem` so far.
 function kit.check_log(problem, element)
   open = false
   if #expected == 0 and not holds_errors() then
@@ -56,7 +56,7 @@ function kit.check_log(problem, element)
   if #left > 0 then
     words = words_of(left)
   elseif #expected > 0 and not (problem and problem.status ~= "pending") then
-    words = format("test.expect_error: no error that fits the pattern '%s' was logged",
+    words = format("test.expect_error: no error that matches the pattern '%s' was logged",
       expected[1])
   else
     return problem
@@ -70,7 +70,7 @@ function kit.check_log(problem, element)
   return found
 end
 
----What is wrong where errors were logged and no test ran; nil where none were.
+---Returns a problem if errors were logged while no test ran, or nil.
 function kit.log_outside()
   if holds_errors() then
     local errors = core.take_errors()
@@ -78,7 +78,7 @@ function kit.log_outside()
   end
 end
 
----Expects one error in the log that fits a pattern, until the test's end.
+---Expects one error in the log that matches a pattern, until the end of the test.
 function kit.expect_error(pattern)
   if type(pattern) ~= "string" then
     error("test.expect_error: argument #1 'pattern' must be string, got "

@@ -1,5 +1,5 @@
--- Matchers: what stands for an argument in `called_with`, `returned_with` and `on_call_with`.
--- Also the comparison of argument lists. Spies themselves are in spy.lua.
+-- Matchers: placeholders for arguments in `called_with`, `returned_with` and `on_call_with`. Also
+-- the comparison of argument lists. Spies are in spy.lua.
 local core = ...
 
 local type, tostring, tonumber, next, rawequal, setmetatable =
@@ -65,8 +65,8 @@ local function accepts(spec, value, reference)
   return diff.equal(value, spec)
 end
 
----True when a list of values fits a list of expectations; `references` are the values themselves,
----`values` how they looked when they were recorded.
+---Returns true if a list of values matches a list of expectations. `references` contains the
+---values themselves, `values` their copies from the time of recording.
 function kit.list_matches(values, references, specs)
   if values.n ~= specs.n then
     return false
@@ -157,7 +157,8 @@ local function unique(_, arguments)
   end
 end
 
--- all_of, any_of and none_of: `stop` is the answer of one matcher that settles the matter.
+-- Combines matchers for all_of, any_of and none_of. `stop` is the result of a single matcher that
+-- decides the combination.
 local function composite(name, stop, answer)
   return function(_, arguments)
     need(arguments, 1, name)

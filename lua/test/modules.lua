@@ -1,5 +1,5 @@
--- The modules that suites require (say, luassert and its parts, busted), and busted's subscribers.
--- They are found through core.test.modules; nothing here is a file on disk.
+-- Modules that suites require (say, luassert and its parts, busted), and busted's subscribers. They
+-- are found through core.test.modules; none of them is a file on disk.
 local core = ...
 
 local type, tostring, next, unpack, rawget, rawset = type, tostring, next, unpack, rawget, rawset
@@ -13,7 +13,7 @@ local getinfo, getmetatable_raw, setfenv_raw, getfenv_raw =
   core.debug.getinfo, core.debug.getmetatable,
   core.debug.setfenv, core.debug.getfenv
 
-local BUSTED_VERSION = "2.2.0" -- the language spoken here, for suites that ask
+local BUSTED_VERSION = "2.2.0" -- the supported version, for suites that query it
 
 local test, kit = core.test, core.test.kit
 local suite, diff, luassert = kit.suite, kit.diff, kit.luassert
@@ -23,7 +23,7 @@ local globals = core.globals or _G
 
 -- Subscribers -------------------------------------------------------------------------------------
 
-local channels, next_id = {}, 0 -- entries by the channel's words joined with slashes
+local channels, next_id = {}, 0 -- entries by the channel's parts joined with slashes
 
 local function channel_name(channel)
   local words = {}
@@ -110,7 +110,7 @@ function util.shallowcopy(t)
   return copy
 end
 
----table.insert that keeps nils and the length `n`.
+---Implements table.insert for lists with nils and an explicit length `n`.
 function util.tinsert(t, ...)
   local position, value = ...
   t.n = (t.n or #t) + 1
@@ -124,7 +124,7 @@ function util.tinsert(t, ...)
   t[position] = value
 end
 
----table.remove that keeps nils and the length `n`.
+---Implements table.remove for lists with nils and an explicit length `n`.
 function util.tremove(t, position)
   t.n = t.n or #t
   position = position or t.n
@@ -140,7 +140,7 @@ function util.tremove(t, position)
   return value
 end
 
----The level at which an assertion of the caller's file should blame its user.
+---Returns the stack level at which an assertion in the caller's file blames its user.
 function util.errorlevel(level)
   level = (level or 1) + 1
   local own = getinfo(level, "S")
@@ -200,8 +200,9 @@ local function sleep(seconds)
   end
 end
 
--- Rebinds one global of a function, or of what is called when the value is called. In the sandbox
--- only functions of test files may be bent: the engine's own look their checks up as globals too.
+-- Rebinds one global of a function, or of the function that is called when the value is called. In
+-- the sandbox only functions of test files can be changed, because the engine's own functions also
+-- look up their checks as globals.
 local function bindfenv(callable, name, value)
   local meta = getmetatable_raw(callable)
   local f = type(meta) == "table" and meta.__call or callable
@@ -247,7 +248,7 @@ local busted_module = setmetatable({}, {
   __newindex = function()
     error("Attempt to modify busted", 2)
   end,
-  -- `require "busted" ()` is how older stand-alone files begin.
+  -- Older stand-alone files begin with `require "busted" ()`.
   __call = function(self)
     return self
   end,
@@ -255,7 +256,8 @@ local busted_module = setmetatable({}, {
 
 kit.busted = busted
 
--- Blocks that begin with fresh modules load a library's ffi declarations again: each counts once.
+-- Wraps ffi declarations so that each is executed once, because blocks with fresh modules load a
+-- library's declarations again.
 local function once(declare)
   local known = {}
   return function(declaration, ...)
@@ -286,13 +288,15 @@ for name, value in next, {
 } do
   modules["luassert." .. name] = value
 end
--- What these hold is always there; a suite that requires them gets the assert table.
+-- The contents of these modules are always available; a suite that requires one gets the assert
+-- table.
 for _, name in next, { "array", "assertions", "modifiers", "matchers", "matchers.core",
   "matchers.composite", "formatters", "formatters.init" } do
   modules["luassert." .. name] = luassert
 end
--- Suites that are measured by luacov load it by themselves. Here --coverage counts lines, and these
--- do nothing. A folder that has the real ones, luacov's own, gets those.
+-- Substitutes for luacov, which measured suites load themselves. They do nothing, because
+-- --coverage counts lines here. A folder that contains the real modules, such as luacov's own, uses
+-- those.
 local function nothing() end
 local luacov = setmetatable({}, { __call = nothing })
 for _, name in next, { "init", "shutdown", "save_stats", "pause", "resume", "tick",
@@ -304,7 +308,7 @@ if core.stand_ins then
     core.stand_ins[name] = luacov
   end
 end
--- Files that can also be run by themselves begin with `require "busted.runner" ()`.
+-- Files that can also be run alone begin with `require "busted.runner" ()`.
 modules["busted.runner"] = function()
   return busted_module
 end

@@ -1,5 +1,5 @@
--- What a test can see of the picture: the draw calls of a frame, as the renderer would make them,
--- and screenshots, which are compared with files beside the suite. What Guis show in words is
+-- Rendering checks for tests: the draw calls of a frame, as the renderer would submit them, and
+-- screenshots, which are compared with files next to the suite. The text form of Guis is
 -- `Gui.inspect`.
 local core = ...
 
@@ -9,18 +9,18 @@ local kit = core.test.kit
 local engine_test, request = kit.engine_test, kit.request
 kit.own(core.debug.getinfo(1, "S").source)
 
----The draw calls of the last frame that was played: first those of worlds, tables with `world`,
----`pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh", "sprite",
----"tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil where its things differ)
----and `count` (how many times); then those of Guis, tables with `gui`, `layer`, `count`
----(quadrilaterals), `material` and `texture` (numbers of the renderer's) and `name` (of a texture
----that is not in the shared atlas).
+---Returns the draw calls of the last frame that ran. Those of worlds come first, as tables with
+---`world`, `pass` ("solid", "blended", "particles", "sun shadow", "spot shadow"), `what` ("mesh",
+---"sprite", "tilemap", "particles"), `name`, `part`, `unit`, `material` (names, nil if the drawn
+---objects differ) and `count` (number of instances). Those of Guis follow, as tables with `gui`,
+---`layer`, `count` (quadrilaterals), `material` and `texture` (numbers of the renderer) and `name`
+---(of a texture that is not in the shared atlas).
 ---@return table[] draws one table for each
 function engine_test.draws()
   return core.draws()
 end
 
----How many draw calls the last frame that was played made.
+---Returns the number of draw calls in the last frame that ran.
 ---@return integer count draw calls
 function engine_test.draw_calls()
   return #core.draws()
@@ -51,12 +51,11 @@ local function check_options(options)
   end
 end
 
----Fails unless the last frame that was played shows what it showed when somebody looked at it. That
----lies beside the suite: for `hud_test.lua` in `hud_test.golden`, as a list of what is drawn or,
----with `picture = true`, as a picture that the software adapter draws; the option
----`--update-golden` of `engine test` writes it. Pictures are compared by blocks of 8 x 8 pixels,
----whose bytes may differ by `tolerance` on average (6). A machine without such an adapter skips the
----test.
+---Compares the last frame that ran with an approved reference. Fails if they differ. The reference
+---is next to the suite: for `hud_test.lua` in `hud_test.golden`, as a list of draw calls or, with
+---`picture = true`, as an image rendered by the software adapter. The option `--update-golden` of
+---`engine test` writes it. Images are compared in blocks of 8 x 8 pixels, whose bytes may differ
+---by `tolerance` on average (6). A machine without such an adapter skips the test.
 ---@param name string the file's name: letters, digits, `_` and `-`
 ---@param options? table `picture`: true or false; `tolerance`: from 0 to 255
 function engine_test.screenshot(name, options)

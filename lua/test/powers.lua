@@ -1,5 +1,5 @@
--- What a test can do to its game from outside: expect errors in the log, give a script another
--- text, have the disk fail, close the window. Time is in engine.lua.
+-- Fault injection and external control of the game under test: expected errors in the log, script
+-- reloads, disk failures, player input, closing the window. Time is in engine.lua.
 local core = ...
 
 local type, error, rawget = type, error, rawget
@@ -8,7 +8,7 @@ local kit = core.test.kit
 local engine_test, request = kit.engine_test, kit.request
 kit.own(core.debug.getinfo(1, "S").source)
 
--- Fails or skips the test that asked, where the driver says so.
+-- Fails or skips the requesting test if the driver's answer says so.
 local function settle(answer)
   if not answer then
     return
@@ -19,7 +19,7 @@ local function settle(answer)
 end
 kit.settle = settle
 
-local TEXT_BYTES_MAX = 16 * 1024 * 1024 -- of a script's new text
+local TEXT_BYTES_MAX = 16 * 1024 * 1024 -- bytes of a script's new text
 
 local function check(name, index, argument, value)
   if type(value) ~= "string" then
@@ -28,24 +28,24 @@ local function check(name, index, argument, value)
   end
 end
 
----Expects one error in the engine's log, which would fail the test otherwise. The test fails where
----no such error comes before its end.
----@param pattern string a Lua pattern that the error's text fits
+---Expects one error in the engine's log, which would otherwise make the test fail. The test fails
+---if no such error is logged before its end.
+---@param pattern string a Lua pattern that matches the error's text
 function engine_test.expect_error(pattern)
   kit.expect_error(pattern)
 end
 
--- The texts that test.reload gave, by the path of the script.
+-- Texts passed to test.reload, by the path of the script.
 local texts = {}
--- What the last reload in this VM came to.
+-- Result of the last reload in this VM.
 local result
 
----Gives a script another text, as if it were saved while the game runs: its functions are replaced
----and state is kept. No file is written, and only this engine sees it.
+---Replaces the text of a script, as if it were saved while the game runs: its functions are
+---replaced and its state is kept. No file is written, and only this engine uses the text.
 ---@param file string the script's path from the game's folder
 ---@param text string its new text
----@return boolean|nil reloaded true, or nil where the new text cannot be taken
----@return string|nil problem why: then everything is as it was
+---@return boolean|nil reloaded true, or nil if the new text cannot be loaded
+---@return string|nil problem the reason; in this case nothing has changed
 function engine_test.reload(file, text)
   check("reload", 1, "file", file)
   check("reload", 2, "text", text)
@@ -60,15 +60,15 @@ function engine_test.reload(file, text)
   return nil, (result.place ~= "" and result.place .. ": " or "") .. result.message
 end
 
--- Whether it is of a file.
+-- Kinds of faults; true if the fault concerns a file.
 local FAULTS = { ["disk full"] = false, ["missing file"] = true, ["device lost"] = false }
 
----Has something of the outside fail until the test ends: "disk full" (saves and user settings
----cannot be written) or "missing file" (a file of the game's folder is as if it were not there;
----what was loaded before stays). "device lost": the graphics adapter fails once, as where its
----driver crashes, and must come back with everything that was on it.
----@param kind string which fault
----@param file? string of "missing file": its path from the game's folder
+---Injects a fault until the test ends: "disk full" (saves and user settings cannot be written) or
+---"missing file" (a file of the game's folder appears to be missing; resources that are already
+---loaded stay). "device lost": the graphics adapter fails once, as after a driver crash, and all
+---its contents must be restored.
+---@param kind string name of the fault
+---@param file? string for "missing file": its path from the game's folder
 function engine_test.fault(kind, file)
   check("fault", 1, "kind", kind)
   local of_file = FAULTS[kind]
@@ -86,20 +86,20 @@ function engine_test.fault(kind, file)
   core.forget_texts()
 end
 
----Ends every fault that this test began.
+---Ends every fault that this test injected.
 function engine_test.mend()
   request("mend", { fault = "none" })
   core.forget_texts()
 end
 
----Does something in the player's place; the next frame that is played gets it, through the queue
----that devices go through. An event is a table with one of `press`, `release`, `tap` (a key, or
----"mouse:left", "pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left",
----with `x` and `y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`,
----`pressure`), `connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width,
----height }), `drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over
----a window beside the main one). The last five take a `window` that Window.open gave.
----@param events table one event, or a list of them in their order
+---Simulates player input. The next frame that runs receives it through the queue of the real
+---devices. An event is a table with one of `press`, `release`, `tap` (a key, or "mouse:left",
+---"pad1:a"; `value` from 0 to 1), `axis` and `motion` ("mouse:cursor", "pad1:left", with `x` and
+---`y`), `text`, `compose`, `touch` (a finger's number, with `phase`, `x`, `y`, `pressure`),
+---`connect` and `disconnect` ("pad2"), `focus` (true or false), `resize` ({ width, height }),
+---`drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over a
+---secondary window). The last five accept a `window` returned by Window.open.
+---@param events table one event, or an ordered list of events
 function engine_test.input(events)
   if type(events) ~= "table" then
     error("test.input: argument #1 'events' must be table, got " .. core.describe(events), 2)
@@ -107,15 +107,15 @@ function engine_test.input(events)
   request("input", { input = true, events = events })
 end
 
----Asks the game to end, as the player does who closes its window: `on_close` may refuse.
----@return boolean ends whether the game ends; it plays no more frames in this test then
+---Requests that the game ends, as when the player closes its window. `on_close` may refuse.
+---@return boolean ends true if the game ends; no more frames run in this test then
 function engine_test.close()
   return request("close", { close = true })
 end
 
--- What the driver calls ---------------------------------------------------------------------------
+-- Functions called by the driver ------------------------------------------------------------------
 
--- Modules that are loaded later have their new text, too.
+-- Modules that are loaded later also use their new text.
 local read_script = core.read_script
 function core.read_script(name)
   local script = read_script(name)
@@ -129,7 +129,8 @@ function core.read_script(name)
   return script
 end
 
--- Whether there is such a script: loaded, or to be found by the name that its path has.
+-- Returns true if a script exists: it is loaded, or can be found by the name that corresponds to
+-- its path.
 local function is_known(file)
   if core.source(file) then
     return true
@@ -139,7 +140,7 @@ local function is_known(file)
   return script and script.chunk == file
 end
 
----Reloads a script for the test that asked; words where there is no such script.
+---Reloads a script for the requesting test. Returns a message if the script does not exist.
 function core.test_reload(file, text)
   if not is_known(file) then
     return "test.reload: there is no script '" .. file .. "' in the game's folder"
@@ -156,7 +157,7 @@ function core.test_reload(file, text)
   end
 end
 
----The request of these that an event of the runner makes, in the driver's words.
+---Converts a request of the test to the driver's form, if it is a request of this file.
 function kit.power_of(wanted)
   if wanted.reload then
     return { kind = "request", request = "reload", file = wanted.file, text = wanted.text }

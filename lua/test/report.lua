@@ -1,5 +1,5 @@
--- What is said of an error in a test: message, difference, place, trace, locals, hint.
--- Makes plain tables; printing them is the business of the native side.
+-- Reports of errors in tests: message, difference, location, trace, locals, hint. Creates plain
+-- tables; the native side prints them.
 local core = ...
 
 local type, tostring, tonumber, pcall, ipairs = type, tostring, tonumber, pcall, ipairs
@@ -8,10 +8,10 @@ local sub, find, match, gsub, concat =
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 
 local TRACE_FRAMES_MAX = 30 -- frames of a trace
-local FRAMES_MAX = 400 -- frames looked at, so that a stack overflow is reported quickly
+local FRAMES_MAX = 400 -- frames inspected, so that a stack overflow is reported quickly
 local LOCALS_MAX = 20 -- locals of the failing frame
 local LOCAL_CHARS = 100 -- characters of one local
-local MESSAGE_BYTES_MAX = 64 * 1024 -- bytes of a message; the rest of a longer one is left out
+local MESSAGE_BYTES_MAX = 64 * 1024 -- bytes of a message; longer ones are cut
 
 local kit = core.test.kit
 local diff = kit.diff
@@ -24,7 +24,8 @@ local function path_of(info)
   return (gsub(gsub(info.source, "^[@=]", ""), "^%./", ""))
 end
 
--- Frames of the game and the test, innermost first; a coroutine that died keeps its stack.
+-- Returns the frames of the game and the test, innermost first. A coroutine that failed keeps its
+-- stack.
 local function game_frames(thread)
   local frames = {}
   for level = 0, FRAMES_MAX do
@@ -77,7 +78,7 @@ local function locals_of(thread, level)
   return lines
 end
 
--- What the sandbox leaves out, by how a missing name shows in Lua's own messages.
+-- Names that the sandbox removes, as a missing name appears in Lua's own messages.
 local MISSING = {}
 for _, name in ipairs({
   "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy", "execute", "remove",
@@ -88,14 +89,14 @@ for _, name in ipairs({
   MISSING[name] = true
 end
 
--- Names that a library keeps in locals of its own, and that hardly mean anything else.
+-- Names that libraries store in locals, and that rarely have another meaning.
 local DISTINCT = {}
 for _, name in ipairs({ "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy",
   "dump", "tmpname", "getenv", "popen", "getinfo", "sethook", "getupvalue", "setupvalue" }) do
   DISTINCT[name] = true
 end
 
--- What the sandbox refuses in its own words.
+-- Patterns of the sandbox's own error messages.
 local REFUSED = {
   "collectgarbage: '%a+' is not for games",
   "is the engine's and cannot be replaced",
@@ -104,22 +105,23 @@ local REFUSED = {
 
 local HINT = "a suite that needs the full standard library runs with: engine test --no-sandbox"
 
--- Words that stand in the environment of a test alone.
+-- Functions that exist only in the environment of a test.
 local INSIDE = { finally = true, async = true, done = true, settimeout = true }
 
--- A module that suites share sees the game's globals, not the words of suites.
+-- Returns a hint about a missing function of the suite language. A module shared by suites sees the
+-- game's globals, but not these functions.
 local function hint_for_word(name, nearest)
   local known = name and (kit.suite.language[name] ~= nil or INSIDE[name])
   if not known or not nearest or kit.suite.is_test_file(nearest.source) then
     return nil
   elseif INSIDE[name] then
-    return "'" .. name .. "' is there in tests alone: a module takes it as an argument"
+    return "'" .. name .. "' exists only in tests: a module takes it as an argument"
   end
-  return "the words of suites are there in suites alone; a module asks for this one: local " .. name
+  return "the words of suites exist only in suites; a module requires this one: local " .. name
     .. ' = require("busted").' .. name
 end
 
--- What to do where the sandbox may be why, or the file that the name stands in.
+-- Returns a hint if the sandbox, or the file that uses the name, may be the cause of an error.
 local function hint_for(message, nearest)
   local global = match(message, "global '([%w_]+)' %(a nil value%)")
   local words = hint_for_word(global, nearest)
@@ -133,7 +135,7 @@ local function hint_for(message, nearest)
   local kept = match(message, "local '([%w_]+)' %(a nil value%)")
     or match(message, "upvalue '([%w_]+)' %(a nil value%)")
   if (name and MISSING[name]) or (kept and DISTINCT[kept]) then
-    return "'" .. (name or kept) .. "' is not there in the sandbox; " .. HINT
+    return "'" .. (name or kept) .. "' does not exist in the sandbox; " .. HINT
   end
   for _, pattern in ipairs(REFUSED) do
     if find(message, pattern) then
@@ -143,7 +145,7 @@ local function hint_for(message, nearest)
   return nil
 end
 
--- A text error usually begins with the place that the report names anyway.
+-- Removes the location from a string error, because the report names it anyway.
 local function without_place(message, info)
   if info then
     for _, name in ipairs({ info.short_src, path_of(info) }) do
@@ -168,13 +170,13 @@ local function words_of(raised)
   return diff.inspect(raised)
 end
 
--- A text that people can read to its end, and patterns go through quickly.
+-- Shortens a message, so that it remains readable and patterns process it quickly.
 local function bounded(message)
   if #message <= MESSAGE_BYTES_MAX then
     return message
   end
   local last = MESSAGE_BYTES_MAX
-  -- Not inside of a character.
+  -- Do not cut inside a character.
   for _ = 1, 3 do
     if find(message, "^[\128-\191]", last + 1) then
       last = last - 1
@@ -198,7 +200,7 @@ local function failure_words(raised, problem)
   return message
 end
 
----What there is to say of `raised`, with which `thread` ended (or on which it was given up).
+---Creates the report for `raised`, the error that ended `thread` (or for which it was abandoned).
 ---Fields: status, message, difference, location {path, line}, trace, locals, hint.
 function report.problem(thread, raised)
   local status = kit.kind_of_error(raised)
@@ -232,7 +234,7 @@ function report.problem(thread, raised)
   return problem
 end
 
----A problem that has no thread, such as a file that does not compile.
+---Creates the report of a problem without a thread, such as a file that does not compile.
 function report.plain(status, message)
   message = bounded(message)
   local path, line = match(message, "^([^\n]-):(%d+): ")

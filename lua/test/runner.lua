@@ -1,8 +1,8 @@
--- Walks a suite's tree step by step: what the native side calls (load, list, begin, step).
--- Prints nothing and measures nothing; everything leaves as an event table.
+-- Walks a suite's tree step by step. The native side calls load, list, begin and step. Prints
+-- nothing and measures nothing; all results are event tables.
 local core = ...
 
--- A few calls for each test are not worth compiling: most runs are over sooner.
+-- A few calls per test do not benefit from compilation: most runs end sooner.
 core.jit.off(true, true)
 
 local type, tostring, next, error, pcall, unpack, select =
@@ -10,9 +10,9 @@ local type, tostring, next, error, pcall, unpack, select =
 local create, resume, yield = coroutine.create, coroutine.resume, coroutine.yield
 local running, status_of, xpcall = coroutine.running, coroutine.status, xpcall
 local sort, floor = table.sort, math.floor
-local math = (core.globals or _G).math -- the game's random numbers: they are seeded
+local math = (core.globals or _G).math -- the game's seeded random numbers
 
-local ASYNC_SECONDS = 1 -- how long a test waits for done() unless it calls settimeout
+local ASYNC_SECONDS = 1 -- time-out of done() in a test that does not call settimeout
 local FRAME_SECONDS = 1 / 60 -- simulated time of one frame, unless the options say otherwise
 
 local test, kit = core.test, core.test.kit
@@ -30,7 +30,7 @@ local function list_of(value)
   return type(value) == "table" and value or { value }
 end
 
--- Calls, in a coroutine each: the walk hands them to step() and gets a problem or nil back --------
+-- Calls, each in a coroutine: the walk passes them to step() and gets a problem or nil ------------
 
 local CALL, EVENT = {}, {}
 local function call(element, body)
@@ -83,7 +83,7 @@ end
 local function wait_for_done(element)
   local done, waited = element.done, 0
   while not done.complete do
-    -- What is called meanwhile is the test's: it may change this, too.
+    -- Code of the test runs meanwhile and may change this limit.
     local limit = element.timeout_seconds or ASYNC_SECONDS
     if waited >= limit then
       return report.plain("error", "asynchronous: done() was not called within " .. limit .. " s ("
@@ -100,11 +100,11 @@ local function wait_for_done(element)
   return nil
 end
 
--- A body, and what it waits for when it said async().
+-- Calls a body and, if it called async(), waits until it is done.
 local function call_to_the_end(element, body)
   local problem = call(element, body)
   if not problem and element.done then
-    -- The functions that sign off are called by frames, and see what the test sees.
+    -- Frames call the functions that sign off, and they use the test's environment.
     local before = suite.enter(element)
     problem = wait_for_done(element)
     suite.enter(before)
@@ -112,7 +112,7 @@ local function call_to_the_end(element, body)
   return problem
 end
 
--- A raised failure or pending in a hook is an error outside the test.
+-- Runs a hook. A failure or pending that is raised in a hook is an error outside the test.
 local function run_hook(hook)
   suite.prepare_hook(hook)
   local problem = call_to_the_end(hook, hook.body)
@@ -134,7 +134,7 @@ local function run_block_hooks(block, list, consequence)
   return fine
 end
 
--- Lazy hooks of a block and of those around it, once, when the first test needs them.
+-- Runs the lazy hooks of a block and its enclosing blocks once, when the first test needs them.
 local function lazy_setup(block)
   if block.parent and not lazy_setup(block.parent) then
     return false
@@ -154,8 +154,8 @@ end
 
 -- Tests -------------------------------------------------------------------------------------------
 
--- The hooks before a test, outermost block first. Answers the innermost block reached (whose
--- after_each are then due) and the first problem.
+-- Runs the hooks before a test, outermost block first. Returns the innermost block reached (whose
+-- after_each hooks must then run) and the first problem.
 local function before_each(block)
   if block.parent then
     local reached, problem = before_each(block.parent)
@@ -200,7 +200,7 @@ local function run_body(element)
     local late = call(element, element.finally)
     element.ending = nil
     if late and (not problem or problem.status == "pending") then
-      -- Only the test itself can fail or be pending; what goes wrong afterwards is an error.
+      -- Only the test itself can fail or be pending; later problems are errors.
       problem = late
       problem.status = "error"
       problem.message = "in finally: " .. tostring(problem.message)
@@ -231,7 +231,7 @@ local function finish(event, problem)
   end
 end
 
--- Errors in the log that came from hooks and bodies of groups, not from a test.
+-- Reports errors in the log that were caused by hooks and bodies of groups, not by a test.
 local function outside_errors(block)
   local problem = log_outside()
   if problem then
@@ -283,7 +283,7 @@ end
 
 -- Blocks ------------------------------------------------------------------------------------------
 
--- As busted orders them, so that a suite that fixes its seed meets the order it was written for.
+-- Shuffles in the same order as busted, so that a suite with a fixed seed gets its expected order.
 local function shuffle(list, seed)
   math.randomseed(seed)
   for i = #list, 1, -1 do
@@ -398,10 +398,10 @@ local function walk()
   run_block(root)
 end
 
--- The face for the native side --------------------------------------------------------------------
+-- Functions called by the native side -------------------------------------------------------------
 
----Registers one test file by its compiled chunk, or by the message why it does not compile.
----The chunk is run when its turn comes, in an insulated block of its own.
+---Registers a test file by its compiled chunk, or by the message of its compile error. The chunk
+---runs later, in its own insulated block.
 function test.load(path, chunk, message)
   local file = { path = path, chunk = chunk }
   if chunk then
@@ -412,12 +412,13 @@ function test.load(path, chunk, message)
   files[#files + 1] = file
 end
 
----Registers a helper: a chunk that runs once before all files, whose hooks hold for all of them.
+---Registers a helper: a chunk that runs once before all files, and whose hooks apply to all of
+---them.
 function test.load_helper(path, chunk, arguments)
   helpers[#helpers + 1] = { path = path, chunk = suite.adopt_helper(path, chunk, arguments) }
 end
 
----Forgets all registered files, helpers and subscribers.
+---Clears all registered files, helpers and subscribers.
 function test.reset()
   files, helpers, run = {}, {}, nil
   publisher.reset()
@@ -446,11 +447,10 @@ local function read_options(options)
   return read
 end
 
----Starts a run over everything that is registered. Options: filter, filter_out (Lua patterns on the
+---Starts a run of everything that is registered. Options: filter, filter_out (Lua patterns for the
 ---full name), names and exclude_names (exact), tags, exclude_tags, shuffle (a seed, or true with
----`seed`), sort,
----fail_fast, list_only, announce (a "start" event before each test), detailed (events of tests have
----the names of their groups), frame_seconds.
+---`seed`), sort, fail_fast, list_only, announce (a "start" event before each test), detailed
+---(events of tests contain the names of their groups), frame_seconds.
 function test.begin(options)
   local read = read_options(options)
   run = {
@@ -468,12 +468,13 @@ function test.begin(options)
   run.walk = create(walk)
 end
 
--- Ends the call in progress: the walk learns of the problem at the next resume.
+-- Ends the call in progress: the walk receives the problem at the next resume.
 local function end_call(problem)
   run.user, run.problem = nil, problem
 end
 
--- The report is made where the error is raised: errors of the VM itself leave no stack behind.
+-- Creates the report where the error is raised, because errors of the VM itself leave no stack
+-- behind.
 local function caught(raised)
   local ok, problem = pcall(report.problem, running(), raised)
   return ok and problem or report.plain("error", tostring(raised))
@@ -489,7 +490,7 @@ local function guarded(body)
   return problem
 end
 
--- Resumes the function under way. Answers a yield event, or nil when it is over.
+-- Resumes the running function. Returns a yield event, or nil when the function has ended.
 local function drive_user(...)
   local user = run.user
   if status_of(user) == "dead" then
@@ -508,10 +509,10 @@ local function drive_user(...)
     .. "only test.frames and its like may pause a test"))
 end
 
----Runs until the next pause and answers one event, or nil when everything is over. The arguments
----go to the test when it waits for an answer. Events, by `kind`: "test" (status success, failure,
----error, pending), "yield" (request), "hook_error", "file_error", "done", and on demand "start"
----and "listed".
+---Runs until the next pause and returns one event, or nil when the run is over. The arguments are
+---passed to the test if it waits for an answer. Events, by `kind`: "test" (status success,
+---failure, error, pending), "yield" (request), "hook_error", "file_error", "done", and on demand
+---"start" and "listed".
 function test.step(...)
   if not run or run.over then
     return nil
@@ -525,7 +526,7 @@ function test.step(...)
         return event
       end
     end
-    -- A call is answered by its problem, an event by what the caller of the step has to say.
+    -- A call is answered with its problem, an event with the arguments of this step.
     local answer = run.problem or arguments[1]
     run.problem = nil
     local ok, what, value = resume(run.walk, answer)
@@ -546,13 +547,14 @@ function test.step(...)
   end
 end
 
----The coroutine of the function that is under way, if there is one.
+---Returns the coroutine of the running function, if any.
 function test.thread()
   return run and run.user
 end
 
----Gives up the function that is under way (a time-out, a watchdog): it ends with this error, and
----the next step goes on with the hooks that follow. So does one that waits for `done`.
+---Aborts the running function (on a time-out or by a watchdog): it ends with this error, and the
+---next step continues with the hooks that follow. The same applies to a function that waits for
+---`done`.
 function test.interrupt(message)
   if not run then
     return
@@ -563,7 +565,7 @@ function test.interrupt(message)
   end
 end
 
----What would run, without running it: the bodies of describe blocks run, tests and hooks do not.
+---Lists the tests without running them: the bodies of describe blocks run, tests and hooks do not.
 function test.list(options)
   local wanted = { list_only = true }
   for key, value in next, options or {} do

@@ -1,4 +1,4 @@
--- Which tests the options of a run mean: by patterns, names and tags.
+-- Test selection by the options of a run: patterns, names and tags.
 local core = ...
 
 local find = string.find

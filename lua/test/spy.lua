@@ -1,5 +1,5 @@
 -- Spies (recorded calls), stubs (replaced functions), mocks (whole tables), and their assertions.
--- What arguments are compared with is in match.lua.
+-- Argument matching is in match.lua.
 local core = ...
 
 local type, tostring, next, error, rawget, setmetatable, unpack =
@@ -18,7 +18,8 @@ local function is_spy(value)
   return type(value) == "table" and getmetatable_raw(value) == Spy
 end
 
----A copy of a value as it is now; spies, matchers and everything but tables stay themselves.
+---Returns a deep copy of a value in its current state. Spies, matchers and all values but tables
+---are not copied.
 function kit.deep_copy(value, copies)
   if type(value) ~= "table" or is_spy(value) or kit.is_matcher(value) then
     return value
@@ -36,7 +37,7 @@ function kit.deep_copy(value, copies)
   return copy
 end
 
--- How a list looked when it was recorded, and the values themselves.
+-- Records a list: a copy of its current state, and the values themselves.
 local function record(list)
   local values = kit.list()
   values.n = list.n
@@ -58,7 +59,7 @@ Spy.__call = function(spy, ...)
   return keep_results(spy, spy.callback(...))
 end
 
--- The newest record that fits, else the newest one at all for the message.
+-- Returns the newest record that matches, or else the newest record, for the message.
 local function look_up(records, specs)
   for i = #records, 1, -1 do
     if kit.list_matches(records[i].vals, records[i].refs, specs) then
@@ -110,7 +111,7 @@ end
 
 local spy = { is_spy = is_spy }
 
----A spy around a function; without one, around a function that does nothing.
+---Creates a spy around a function, or around a function that does nothing.
 function spy.new(callback)
   if callback == nil then
     callback = function() end
@@ -132,7 +133,7 @@ function spy.new(callback)
   return made
 end
 
----Puts a spy in the place of `target[key]`; the function is still called.
+---Replaces `target[key]` with a spy, which still calls the function.
 function spy.on(target, key)
   if type(target) ~= "table" then
     error("spy.on: argument #1 must be the table that holds the function, got " .. type(target), 2)
@@ -185,8 +186,8 @@ local function add_case(cases, made, specs)
   }
 end
 
----Replaces `target[key]` by a spy on a function that returns the given values (or is the one given
----function); without arguments, a stub that stands nowhere.
+---Replaces `target[key]` with a spy on a function that returns the passed values (or on the single
+---passed function). Without arguments, creates a stub that is not installed anywhere.
 function stub.new(target, key, ...)
   if target == nil and key == nil then
     target, key = {}, ""
@@ -215,7 +216,7 @@ function stub.new(target, key, ...)
   made.target_table, made.target_key = target, key
   target[key] = made
 
-  -- What came through __index must not become a field of the table itself.
+  -- A value inherited through __index must not become a field of the table itself.
   made.revert = function(self)
     if not self.reverted then
       target[key] = own
@@ -274,7 +275,8 @@ local function mock_value(value, as_stub, behaviour, visited, owner, key)
   return value
 end
 
----Turns every function of a table, and of the tables in it, into a spy (a stub when `as_stub`).
+---Replaces every function of a table, and of its nested tables, with a spy (or a stub if
+---`as_stub`).
 function mock.new(value, as_stub, behaviour, owner, key)
   return mock_value(value, as_stub, behaviour, {}, owner, key)
 end
@@ -331,7 +333,8 @@ local function payload_of(state, name)
   return payload
 end
 
--- The assertion whose values are the recorded ones of `name` ("called_with", "returned_with").
+-- Creates the assertion that compares the recorded values of `name` ("called_with",
+-- "returned_with").
 local function recorded(name)
   return function(state, arguments)
     local holds, last = payload_of(state, name)[name](state.payload, arguments)

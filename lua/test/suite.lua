@@ -1,8 +1,8 @@
--- The tree of a suite: describe, it, hooks, and the environment that a test file sees.
--- Runs nothing by itself: runner.lua walks the tree.
+-- The tree of a suite: describe, it, hooks, and the environment of a test file. Runs nothing by
+-- itself: runner.lua walks the tree.
 local core = ...
 
--- A few calls for each test are not worth compiling: most runs are over sooner.
+-- A few calls per test do not benefit from compilation: most runs end sooner.
 core.jit.off(true, true)
 
 local type, tostring, next, rawget, rawset, error = type, tostring, next, rawget, rawset, error
@@ -34,13 +34,14 @@ local HOOKS = {
 local suite = { current = nil }
 kit.suite = suite
 
--- A block holds blocks and tests in the order of their writing. `body` is run when the walk comes
--- to the block, not before: what an earlier block's tests did is visible to it, as in busted.
+-- Creates a block, which contains blocks and tests in source order. `body` runs when the walk
+-- reaches the block, not earlier: effects of an earlier block's tests are visible to it, as in
+-- busted.
 local function new_block(kind, name, body, parent)
   return { kind = kind, is_block = true, name = name, body = body, parent = parent, children = {} }
 end
 
--- The environment of a block or test: its own globals, and behind them those of what it stands in.
+-- Returns the environment of a block or test: its own globals, backed by those of its parent.
 local function environment_of(element)
   local env = element.env
   if not env then
@@ -52,8 +53,8 @@ local function environment_of(element)
 end
 suite.environment_of = environment_of
 
--- Test files get one shared, empty environment whose reads and writes go to the element that runs.
--- It is switched by changing two fields, so that reads stay plain table look-ups.
+-- Environment shared by all test files. It is empty, and its reads and writes go to the running
+-- element. It is switched by changing two fields, so that reads remain plain table lookups.
 local switch = {}
 local shared = setmetatable({}, switch)
 suite.shared_environment = shared
@@ -65,7 +66,7 @@ local function ancestor(element, levels)
   return element
 end
 
----Makes an element the one that runs and answers the one that ran before.
+---Makes an element the running one and returns the previous one.
 function suite.enter(element)
   local before = suite.current
   suite.current = element
@@ -78,7 +79,7 @@ function suite.enter(element)
   if element.kind == "hook" then
     switch.__newindex = environment_of(element.parent)
   elseif element.kind == "root" then
-    -- What a helper sets is there for the modules, too.
+    -- Globals set by a helper are also visible to modules.
     switch.__newindex = globals
   elseif element.kind == "expose" then
     local outer = ancestor(element, 2)
@@ -89,13 +90,13 @@ function suite.enter(element)
   return before
 end
 
-local test_files = {} -- the sources of files of tests and of helpers
+local test_files = {} -- sources of test files and helpers
 
 function suite.is_test_file(source)
   return test_files[source]
 end
 
----Gives a file's chunk the environment in which the suite language stands.
+---Sets the environment of a file's chunk to the one with the suite language.
 function suite.adopt(chunk)
   local meta = getmetatable_raw(chunk)
   local run = type(chunk) == "function" and chunk or meta.__call
@@ -104,8 +105,8 @@ function suite.adopt(chunk)
   return chunk
 end
 
----Does the same for a helper. A function that it returns is called then, as busted does, with the
----words that are given to helpers.
+---Sets the environment of a helper's chunk. If the helper returns a function, it is then called
+---with the arguments for helpers, as in busted.
 function suite.adopt_helper(path, chunk, arguments)
   suite.adopt(chunk)
   return function()
@@ -116,7 +117,8 @@ function suite.adopt_helper(path, chunk, arguments)
   end
 end
 
----A full name as people read and filter it: the names of the blocks and the test, by spaces.
+---Returns the full name for display and filters: the names of the blocks and the test, joined by
+---spaces.
 function suite.full_name(element)
   local names, count = {}, 0
   while element and element.kind ~= "root" and element.kind ~= "file" do
@@ -133,7 +135,7 @@ function suite.full_name(element)
   return concat(words, " ")
 end
 
----The names of the blocks that a test stands in, outermost first.
+---Returns the names of the blocks that contain a test, outermost first.
 function suite.group_names(element)
   local names, count = {}, 0
   element = element.parent
@@ -150,7 +152,7 @@ function suite.group_names(element)
   return names
 end
 
----The tags of a full name: its words that begin with `#`, without it.
+---Returns the tags in a full name: its words that begin with `#`, without that character.
 function suite.tags(name)
   local tags = {}
   if find(name, "#", 1, true) then
@@ -161,7 +163,7 @@ function suite.tags(name)
   return tags
 end
 
--- The words of the language -----------------------------------------------------------------------
+-- The functions of the suite language -------------------------------------------------------------
 
 local function unsupported(word)
   error("'" .. word .. "' not supported inside current context block", 3)
@@ -188,7 +190,8 @@ local function check_body(word, name, body)
   end
 end
 
--- `describe "name" (function() … end)` is allowed: without a body the word waits for it.
+-- Creates a function of the suite language. `describe "name" (function() … end)` is allowed:
+-- without a body the function returns another one that accepts it.
 local function word_with_body(word, default_body, add)
   return function(name, body)
     local current = suite.current
@@ -209,7 +212,7 @@ local function word_with_body(word, default_body, add)
       element.path, element.line = path, line
     end
     if body == nil then
-      -- Where nobody calls what this gives, the body was forgotten: the runner tells it.
+      -- If the returned function is never called, the body was forgotten, which the runner reports.
       local open = { word = word, name = name, path = path, line = line }
       current.open = current.open or {}
       current.open[#current.open + 1] = open
@@ -222,8 +225,8 @@ local function word_with_body(word, default_body, add)
   end
 end
 
----Closes a block whose body has run: words that were written in it without a function, as
----`it "flies"`, are told, and count as pending.
+---Closes a block whose body has run. Functions of the suite language that were called without a
+---body, such as `it "flies"`, are reported and count as pending.
 function suite.close(block)
   for _, open in next, block.open or {} do
     if not open.has_body then
@@ -279,7 +282,7 @@ local function randomize(...)
   block.seed = tonumber(first) or tonumber(second)
 end
 
--- A pending test that says so from inside is raised like an error.
+-- Error type that a running test raises to become pending.
 local Pending = {}
 Pending.__index = {}
 Pending.__tostring = function(pending)
@@ -312,7 +315,7 @@ for word in next, HOOKS do
 end
 suite.language = language
 
----A fresh tree; the words stand in the environment of its root, behind which are the globals.
+---Creates a new tree. The suite language is in the environment of its root, backed by the globals.
 function suite.new_root()
   local root = new_block("root", nil, nil, nil)
   local env = environment_of(root)
@@ -329,7 +332,7 @@ function suite.new_file(path, chunk, root)
   return file
 end
 
--- Insulation: globals and loaded modules as they were ---------------------------------------------
+-- Insulation: saving and restoring globals and loaded modules -------------------------------------
 
 local function loaded_modules()
   local package = rawget(globals, "package")
@@ -434,13 +437,13 @@ end
 Done.done = sign_off
 Done.__call = sign_off
 
----What is said of an asynchronous test that never signed off.
+---Returns the message about an asynchronous test that never signed off.
 function suite.waiting_for(done)
   return token_words("tokens expected:", done.tokens) .. ", "
     .. token_words("tokens received:", done.received)
 end
 
--- The words that exist only inside a test; they act on the test that runs.
+-- Functions that exist only inside a test; they affect the running test.
 local function finally(callback)
   if not kit.callable(callback) then
     error("finally: needs a function, got " .. core.describe(callback), 2)
@@ -464,7 +467,7 @@ local function settimeout(seconds)
   suite.current.timeout_seconds = seconds
 end
 
----Gives a test a fresh environment with the words that exist only inside a test.
+---Creates a fresh environment for a test, with the functions that exist only inside a test.
 function suite.prepare_test(element)
   element.env, element.finally, element.done, element.timeout_seconds = nil, nil, nil, nil
   local env = environment_of(element)
@@ -473,7 +476,7 @@ function suite.prepare_test(element)
   rawset(env, "settimeout", settimeout)
 end
 
----A hook may be asynchronous too; its globals are those of its block.
+---Prepares a hook, which may also be asynchronous. Its globals are those of its block.
 function suite.prepare_hook(hook)
   hook.done, hook.timeout_seconds = nil, nil
   if not hook.env then

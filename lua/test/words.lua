@@ -1,5 +1,5 @@
--- The words of the suite language: `say` (messages by key) and how values read in a failure.
--- Knows no assertions; which formatters are in force is the business of assert.lua.
+-- Messages of the test library: `say` (messages by key) and the formatting of values in a failure.
+-- Independent of assertions; assert.lua selects the active formatters.
 local core = ...
 
 local type, tostring, error, setmetatable, unpack = type, tostring, error, setmetatable, unpack
@@ -7,14 +7,14 @@ local format, rep, gmatch, concat = string.format, string.rep, string.gmatch, ta
 local max = math.max
 local getinfo, getmetatable_raw = core.debug.getinfo, core.debug.getmetatable
 
-local STRING_CHARS_MAX = 600 -- a longer string is cut, around its first difference if there is one
-local TABLE_LINES_MAX = 1000 -- lines of one table; beyond them only the way to what differs
+local STRING_CHARS_MAX = 600 -- longer strings are cut, around their first difference if any
+local TABLE_LINES_MAX = 1000 -- lines of one table; beyond it only the path to the difference
 
 local kit = core.test.kit
 local diff = kit.diff
 kit.own(getinfo(1, "S").source)
 
--- say: the strings of messages, by namespace ---------------------------------------------------
+-- say: message strings by namespace ---------------------------------------------------------------
 
 local registry, namespace, fallback = {}, "en", "en"
 local say = { _registry = registry }
@@ -207,7 +207,7 @@ local function default_words(value, extra)
 end
 kit.default_words = default_words
 
----Until match.lua is loaded there are no matchers.
+---There are no matchers until match.lua is loaded.
 kit.is_matcher = function()
   return false
 end

@@ -1,5 +1,5 @@
-// The manual's search, and a link to each heading. search.js has the list of all headings: words,
-// place, page, and what stands below.
+// The manual's search, and a link to each heading. search.js contains the list of all headings:
+// title, address, page, and the text below.
 "use strict";
 
 const SHOWN_MAX = 40;
@@ -8,7 +8,7 @@ const found = document.getElementById("found");
 const up = document.body.dataset.up;
 let chosen = 0;
 
-// How well an entry fits one word; 0: not at all.
+// Returns how well an entry matches one search term, or 0 for no match.
 function fit(word, title, page, below) {
   const last = title.slice(title.lastIndexOf(".") + 1);
   if (title === word) return 100;
@@ -60,7 +60,7 @@ function show() {
     item.append(link);
     return item;
   });
-  if (items.length === 0) items.push(element("li", "none", "Nothing has these words."));
+  if (items.length === 0) items.push(element("li", "none", "No results."));
   found.replaceChildren(...items);
   found.hidden = !open;
   input.setAttribute("aria-expanded", open);

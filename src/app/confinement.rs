@@ -1,183 +1,190 @@
-//! What each command can still reach of the system once it reads and runs a game: the game's
-//! folder, its saves, the files of the command line. How the kernel is asked is in
-//! src/system/platform/confinement/; what a confined process asks of another one is in
-//! src/system/platform/broker/.
+//! The sandbox of each command: the files and devices that the process can still reach once it
+//! reads and runs a game, such as the game's folder, its saves, and the files of the command line.
+//! The calls to the kernel are in src/platform/confinement/, the broker process is in
+//! src/platform/broker/.
 
-use super::{Game, game_id, resources};
-use crate::error;
-use crate::foundation::{Error, log, output_file};
-use crate::resource::compile::data_folder;
-use crate::system::browser;
-use crate::system::platform;
-use crate::system::platform::broker::{self, Duties};
-use crate::system::platform::confinement::{self, Limited, Reach};
+use super::{Game, game_id, resource_reload};
+use engine_foundation::error;
+use engine_foundation::{Error, log, output_file};
+use engine_platform as platform;
+use engine_platform::broker::{self, BrokerDuties};
+use engine_platform::browser;
+use engine_platform::confinement::{self, ConfinementLevel, FileAccessList};
+use engine_resource::compile::data_folder;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The variable of the environment by which a user switches the confinement off.
+/// The environment variable with which a user disables the sandbox.
 const VARIABLE: &str = "ENGINE_UNCONFINED";
 
-/// The program by which frames of windows are drawn as the desktop has them, on Wayland: winit asks
-/// it for the desktop's colours when a window is opened.
+/// The program that winit starts on Wayland when a window is opened, to ask for the desktop's color
+/// scheme. It draws window decorations accordingly.
 const FRAME_PROGRAM: &str = "dbus-send";
 
-/// What is known of the confinement of this process.
+/// State of this process's sandbox, as far as it is known.
 #[derive(Default)]
-struct State {
+struct ConfinementStatus {
     begun: bool,
-    /// Nothing is said on the terminal: the process that has started this one has said it.
+    /// No warnings on the terminal, because the parent process has printed them.
     quiet: bool,
-    files: Option<Result<Limited, String>>,
+    files: Option<Result<ConfinementLevel, String>>,
     programs: Option<Result<(), String>>,
     broker: Option<NoBroker>,
 }
 
-/// The broker that a command needs and does not have.
+/// A missing broker that the command needs.
 struct NoBroker {
     reason: String,
-    /// What it would have done, and nobody does.
+    /// The broker's duties that are lost.
     lost: Vec<&'static str>,
-    /// Whether the command line names files that nobody can write now.
+    /// True if the command line names output files, which cannot be written now.
     outputs: bool,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { begun: false, quiet: false, files: None, programs: None, broker: None });
+static STATE: Mutex<ConfinementStatus> = Mutex::new(ConfinementStatus {
+    begun: false,
+    quiet: false,
+    files: None,
+    programs: None,
+    broker: None,
+});
 
-fn state() -> MutexGuard<'static, State> {
-    // A panic meanwhile leaves what was known before.
+fn state() -> MutexGuard<'static, ConfinementStatus> {
+    // A panic in another thread leaves the state consistent.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the user lets the engine confine itself; `refused`: the command line says no.
+/// Returns true if the user allows the sandbox. `refused` is true if the command line disables it.
 pub fn is_wanted(refused: bool) -> bool {
     !refused && std::env::var_os(VARIABLE).is_none_or(|value| value != "1")
 }
 
-/// What a command needs of the system.
+/// The access to the operating system that a command needs.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
-    pub reach: Reach,
-    pub duties: Duties,
-    /// The game is seen in a window, if there is a display.
+pub struct ConfinementPlan {
+    pub file_access: FileAccessList,
+    pub duties: BrokerDuties,
+    /// The game is shown in a window, if a display exists.
     pub window: bool,
-    /// The command line names files that are replaced.
+    /// The command line names output files, which are replaced.
     pub named_outputs: bool,
-    /// The process works for another one, which says what the system lacks.
+    /// The process is a worker: its parent process reports what the operating system lacks.
     pub worker: bool,
 }
 
-impl Plan {
-    /// For reading a folder, with what the engine itself keeps in it.
-    pub fn of_folder(folder: &Path) -> Plan {
-        let mut plan = Plan::default();
-        plan.reach.read.push(folder.to_path_buf());
-        let own = folder.join(resources::FOLDER);
-        // A link could lead anywhere; it is refused when something is to be written.
+impl ConfinementPlan {
+    /// Returns the plan to read a folder, including the engine's own data in it.
+    pub fn of_folder(folder: &Path) -> ConfinementPlan {
+        let mut plan = ConfinementPlan::default();
+        plan.file_access.read.push(folder.to_path_buf());
+        let own = folder.join(resource_reload::FOLDER);
+        // A link could lead anywhere. It is refused when data is written.
         if std::fs::symlink_metadata(&own).is_ok_and(|found| found.is_dir()) {
-            plan.reach.write.push(own);
+            plan.file_access.write.push(own);
         }
         plan
     }
 
-    /// For reading a game and compiling its resources for this run. What is missing of the game is
-    /// said when it is opened.
-    pub fn of_game(game: &Game) -> Plan {
-        let Game::Folder(folder) = game else { return Plan::default() };
+    /// Returns the plan to read a game and compile its resources for this run. Missing parts of the
+    /// game are reported when it is opened.
+    pub fn of_game(game: &Game) -> ConfinementPlan {
+        let Game::Folder(folder) = game else { return ConfinementPlan::default() };
         if !folder.is_dir() {
-            return Plan::default();
+            return ConfinementPlan::default();
         }
-        // A folder that is no game stays as it is.
+        // A folder that is not a game stays unchanged.
         if game.project().is_err() {
-            return Plan::of_folder(folder);
+            return ConfinementPlan::of_folder(folder);
         }
-        // Made where it is missing. Where the game's folder cannot be written, it is elsewhere.
-        let data = resources::data_of(folder, platform::NAME);
-        let mut plan = Plan::of_folder(folder);
+        // Creates the data folder if it is missing. If the game's folder is read-only, it is
+        // elsewhere.
+        let data = resource_reload::data_of(folder, platform::NAME);
+        let mut plan = ConfinementPlan::of_folder(folder);
         let own = data_folder(folder, platform::NAME);
         let elsewhere = data.ok().filter(|data| *data != own);
-        plan.reach.write.extend(elsewhere);
+        plan.file_access.write.extend(elsewhere);
         plan
     }
 
-    /// For `engine check`, which plays the game once, without a window.
-    pub fn to_check(game: &Game) -> Plan {
-        let mut plan = Plan::of_game(game);
+    /// Returns the plan of `engine check`, which plays the game once, without a window.
+    pub fn to_check(game: &Game) -> ConfinementPlan {
+        let mut plan = ConfinementPlan::of_game(game);
         plan.add_saves(game);
         plan
     }
 
-    /// For compiling a game's folder into another folder, which is there.
-    pub fn to_compile(folder: &Path, out: &Path) -> Plan {
-        let mut plan = Plan::of_folder(folder);
-        plan.reach.write.push(out.to_path_buf());
+    /// Returns the plan to compile a game's folder into another folder, which exists.
+    pub fn to_compile(folder: &Path, out: &Path) -> ConfinementPlan {
+        let mut plan = ConfinementPlan::of_folder(folder);
+        plan.file_access.write.push(out.to_path_buf());
         plan
     }
 
-    /// For compiling a game's folder into one file.
-    pub fn to_bundle(folder: &Path, file: &PathBuf) -> Plan {
-        let mut plan = Plan::of_folder(folder);
+    /// Returns the plan to compile a game's folder into one file.
+    pub fn to_bundle(folder: &Path, file: &PathBuf) -> ConfinementPlan {
+        let mut plan = ConfinementPlan::of_folder(folder);
         plan.add_outputs([file]);
         plan
     }
 
-    /// For converting a font into another one.
-    pub fn to_convert(input: &Path, output: &Path) -> Plan {
+    /// Returns the plan to convert a font into another one.
+    pub fn to_convert(input: &Path, output: &Path) -> ConfinementPlan {
         let folder = |file: &Path| match file.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
             _ => PathBuf::from("."),
         };
-        let mut plan = Plan::default();
-        plan.reach.read.push(folder(input));
-        plan.reach.write.push(folder(output));
+        let mut plan = ConfinementPlan::default();
+        plan.file_access.read.push(folder(input));
+        plan.file_access.write.push(folder(output));
         plan
     }
 
-    /// The devices of graphics, sound and input. What drivers keep is kept for this game alone.
+    /// Adds the devices of graphics, sound and input. Caches of drivers are kept for each game
+    /// separately.
     pub fn add_devices(&mut self, game: &Game) {
-        self.reach.devices = true;
+        self.file_access.devices = true;
         let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
-        self.reach.driver_cache = game_id(&settings, &project).ok();
+        self.file_access.driver_cache = game_id(&settings, &project).ok();
     }
 
-    /// The folder of a game's saves, log and crash reports, made where it is missing.
+    /// Adds the folder of a game's saves, log and crash reports, and creates it if it is missing.
     pub fn add_saves(&mut self, game: &Game) {
         let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
-        // A game whose settings name no such folder is refused when it is opened.
+        // If the settings name no valid folder, opening the game fails.
         let Ok(game) = game_id(&settings, &project) else { return };
         let folder = platform::save_folder(&game);
-        // Where it cannot be made, whoever saves is told.
+        // If the folder cannot be created, saving reports it.
         if let Ok(folder) = folder.map(|folder| (std::fs::create_dir_all(&folder), folder).1) {
-            self.reach.write.push(folder);
+            self.file_access.write.push(folder);
         }
     }
 
-    /// A file that is written where it is while the program runs. It is made here if it is missing,
-    /// because the kernel limits files and not names. If it cannot be made, opening it fails later
-    /// with a message.
+    /// Adds a file that is written in place while the program runs. It is created here if it is
+    /// missing, because the kernel limits files and not names. If it cannot be created, opening it
+    /// fails later with a message.
     pub fn add_file(&mut self, path: &Path) {
         if output_file::append(path).is_ok() {
-            self.reach.files.push(path.to_path_buf());
+            self.file_access.files.push(path.to_path_buf());
         }
     }
 
-    /// Files that the command line names, and that are replaced when they are whole.
+    /// Adds output files that the command line names. They are replaced atomically when complete.
     pub fn add_outputs<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
         let before = self.duties.outputs.len();
         self.duties.outputs.extend(paths.into_iter().cloned());
         self.named_outputs |= self.duties.outputs.len() > before;
     }
 
-    /// A file that may have to be replaced. A run goes on without it.
+    /// Adds a file that may have to be replaced. The run continues if it cannot be.
     pub fn add_possible_output(&mut self, path: PathBuf) {
         self.duties.outputs.push(path);
     }
 
-    /// The game is seen in a window: it may open addresses in the browser, and read what is dropped
-    /// on the window.
+    /// Adds the needs of a window: opening addresses in the browser, and reading files dropped on
+    /// the window.
     pub fn add_window(&mut self) {
         self.window = true;
-        self.reach.abstract_sockets = true;
+        self.file_access.abstract_sockets = true;
         self.duties.open_address = Some(|address| {
             browser::check(address).map_err(|error| error.message)?;
             browser::open_checked(address)
@@ -186,24 +193,26 @@ impl Plan {
         if std::env::var_os("WAYLAND_DISPLAY").is_some_and(|value| !value.is_empty()) {
             let folders = std::env::var_os("PATH").unwrap_or_default();
             let found = std::env::split_paths(&folders).map(|folder| folder.join(FRAME_PROGRAM));
-            self.reach.programs.extend(found.filter(|path| path.is_absolute() && path.is_file()));
+            self.file_access
+                .programs
+                .extend(found.filter(|path| path.is_absolute() && path.is_file()));
         }
     }
 
-    /// What a broker does for the command, as what is lost without it.
+    /// Returns the broker's duties for this command, as names of the features lost without it.
     pub(super) fn broker_work(&self) -> Vec<&'static str> {
-        let Duties { open_address, outputs, appends, drops } = &self.duties;
+        let BrokerDuties { open_address, outputs, appends, drops } = &self.duties;
         let work = [
             (open_address.is_some(), "no address is opened in the browser"),
             (!outputs.is_empty(), "no file that the command line names is replaced"),
             (appends.is_some(), "no names are added to the file of 'log-success'"),
             (*drops, "no dropped file is read"),
         ];
-        work.into_iter().filter(|(needed, _)| *needed).map(|(_, words)| words).collect()
+        work.into_iter().filter(|(needed, _)| *needed).map(|(_, loss)| loss).collect()
     }
 
-    /// Confines the files of the process, which has no other thread yet, and warns if the system
-    /// cannot. A second time nothing changes.
+    /// Sandboxes the process's file access, and warns if the operating system cannot. Must be
+    /// called before other threads start. A second call has no effect.
     pub fn begin(self) {
         let mut state = state();
         if !cfg!(target_os = "linux") || std::mem::replace(&mut state.begun, true) {
@@ -217,22 +226,22 @@ impl Plan {
             let outputs = self.named_outputs;
             state.broker = Some(NoBroker { reason: reason.to_string(), lost: work, outputs });
         }
-        state.files = Some(confinement::limit_files(&self.reach));
+        state.files = Some(confinement::limit_files(&self.file_access));
         state.warn(&[state.files_line(), state.broker_line()]);
     }
 }
 
-/// Refuses to go on if files that the command line names could not be written at the end. Call it
-/// once the confinement has begun.
+/// Checks that the files named on the command line can be written at the end. Call it once the
+/// sandbox has begun.
 ///
 /// # Errors
-/// The message says why, and the remedy.
+/// Returns an error with the reason and the remedy if they cannot be written.
 pub fn check_outputs() -> Result<(), Error> {
     state().check_outputs()
 }
 
-/// Has no program start from now on, in any thread; with `workers`, this one can start again.
-/// Nothing changes in a process that is not confined.
+/// Forbids all threads to start programs from now on. With `workers`, the engine's own executable
+/// can still be started. Has no effect in a process that is not sandboxed.
 pub fn forbid_programs(workers: bool) {
     let mut state = state();
     if !state.begun {
@@ -245,9 +254,9 @@ pub fn forbid_programs(workers: bool) {
     }
 }
 
-/// Says in the log, and not on the terminal, how the process is confined: once, when the log has
+/// Writes the state of the sandbox to the log, not to the terminal. Called once, when the log has
 /// its file.
-pub fn note() {
+pub fn log_status() {
     let state = state();
     if !cfg!(target_os = "linux") {
         return;
@@ -258,20 +267,20 @@ pub fn note() {
     }
 }
 
-/// How a part of the confinement is.
+/// The state of one part of the sandbox.
 #[derive(Clone, PartialEq, Debug)]
 struct Line {
     is_fault: bool,
     text: String,
 }
 
-impl State {
+impl ConfinementStatus {
     fn files_line(&self) -> Option<Line> {
-        let (is_fault, words) = match self.files.as_ref()? {
-            Ok(Limited { version, threads_outside: 0 }) => {
+        let (is_fault, state_text) = match self.files.as_ref()? {
+            Ok(ConfinementLevel { version, threads_outside: 0 }) => {
                 (false, format!("files are limited (Landlock {version})"))
             }
-            Ok(Limited { version, threads_outside }) => (
+            Ok(ConfinementLevel { version, threads_outside }) => (
                 true,
                 format!(
                     "files are limited (Landlock {version}), but not for {threads_outside} \
@@ -280,15 +289,15 @@ impl State {
             ),
             Err(reason) => (true, format!("files are not limited: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {words}") })
+        Some(Line { is_fault, text: format!("confinement: {state_text}") })
     }
 
     fn programs_line(&self) -> Option<Line> {
-        let (is_fault, words) = match self.programs.as_ref()? {
+        let (is_fault, state_text) = match self.programs.as_ref()? {
             Ok(()) => (false, "no programs are started".to_string()),
             Err(reason) => (true, format!("programs are not forbidden: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {words}") })
+        Some(Line { is_fault, text: format!("confinement: {state_text}") })
     }
 
     fn broker_line(&self) -> Option<Line> {
@@ -302,13 +311,13 @@ impl State {
         all.into_iter().flatten().collect()
     }
 
-    /// The warnings about some parts.
+    /// Returns the warnings about some parts.
     fn warnings(&self, lines: &[Option<Line>]) -> Vec<String> {
         let faults = lines.iter().flatten().filter(|line| line.is_fault && !self.quiet);
-        let words = |line: &Line| {
+        let to_text = |line: &Line| {
             format!("{} (--unconfined, or ENGINE_UNCONFINED=1, runs without it)", line.text)
         };
-        faults.map(words).collect()
+        faults.map(to_text).collect()
     }
 
     fn warn(&self, lines: &[Option<Line>]) {
@@ -316,7 +325,7 @@ impl State {
     }
 
     fn check_outputs(&self) -> Result<(), Error> {
-        // Where files are not limited, the process writes them itself.
+        // If file access is not limited, the process itself can write the files.
         match (&self.broker, &self.files) {
             (Some(NoBroker { reason, outputs: true, .. }), Some(Ok(_))) => Err(error!(
                 "the files that the command line names cannot be written, because the process \

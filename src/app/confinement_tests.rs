@@ -1,18 +1,21 @@
-//! How well a process is confined, as lines of the log and as warnings; what each command can
-//! reach, row by row of the table in docs/security.md. That each command is confined is tested from
-//! outside (tests/confinement/commands.rs).
+//! Tests of the sandbox's status, as lines of the log and as warnings, and of the access of each
+//! command, row by row as in the table of docs/security.md. tests/confinement/commands.rs tests
+//! from outside that each command is sandboxed.
 
 use super::*;
-use crate::app::play_access::plan;
-use crate::app::{Choice, HEADLESS_STEP, LetIn, Measures, Options, Pace, Screenshot, Show};
-use crate::system::sound::Destination;
+use crate::run_permissions::plan;
+use crate::{
+    AdapterChoice, DisplayPolicy, FramePacing, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
+    RunOptions, ScreenshotRequest,
+};
+use engine_sound::AudioDestination;
 use std::collections::BTreeSet;
 
-fn all_there() -> State {
-    State {
+fn all_there() -> ConfinementStatus {
+    ConfinementStatus {
         begun: true,
         quiet: false,
-        files: Some(Ok(Limited { version: 7, threads_outside: 0 })),
+        files: Some(Ok(ConfinementLevel { version: 7, threads_outside: 0 })),
         programs: Some(Ok(())),
         broker: None,
     }
@@ -20,7 +23,7 @@ fn all_there() -> State {
 
 #[test]
 fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing() {
-    let check = |state: State, wanted: &[(&str, bool)]| {
+    let check = |state: ConfinementStatus, wanted: &[(&str, bool)]| {
         let lines = state.lines();
         let found: Vec<_> = lines.iter().map(|line| (&*line.text, line.is_fault)).collect();
         assert_eq!(found, wanted);
@@ -29,16 +32,16 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
         let remedy = "(--unconfined, or ENGINE_UNCONFINED=1, runs without it)";
         let warnings: Vec<_> = faults.map(|(text, _)| format!("{text} {remedy}")).collect();
         assert_eq!(state.warnings(&each), warnings);
-        // A worker's parent has said it.
-        let quiet = State { quiet: true, ..state };
+        // A worker's parent process has printed the warning.
+        let quiet = ConfinementStatus { quiet: true, ..state };
         assert_eq!(quiet.warnings(&each), Vec::<String>::new());
     };
     let files = "confinement: files are limited (Landlock 7)";
     let programs = "confinement: no programs are started";
     check(all_there(), &[(files, false), (programs, false)]);
-    let threads = Limited { version: 6, threads_outside: 2 };
+    let threads = ConfinementLevel { version: 6, threads_outside: 2 };
     check(
-        State { files: Some(Ok(threads)), ..all_there() },
+        ConfinementStatus { files: Some(Ok(threads)), ..all_there() },
         &[
             (
                 "confinement: files are limited (Landlock 6), but not for 2 threads that \
@@ -49,7 +52,7 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
         ],
     );
     check(
-        State {
+        ConfinementStatus {
             files: Some(Err("the kernel has Landlock switched off".to_string())),
             programs: Some(Err("the kernel has no filter".to_string())),
             ..all_there()
@@ -59,14 +62,14 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
             ("confinement: programs are not forbidden: the kernel has no filter", true),
         ],
     );
-    let mut plan = Plan::default();
+    let mut plan = ConfinementPlan::default();
     plan.add_window();
     plan.add_outputs([&PathBuf::from("a.png")]);
     plan.duties.appends = Some("spec".into());
     let lost = plan.broker_work();
     let broker = NoBroker { reason: "no memory".to_string(), lost, outputs: true };
     check(
-        State { broker: Some(broker), ..all_there() },
+        ConfinementStatus { broker: Some(broker), ..all_there() },
         &[
             (files, false),
             (programs, false),
@@ -78,15 +81,15 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
             ),
         ],
     );
-    // Nothing is known yet.
-    check(State { files: None, programs: None, ..all_there() }, &[]);
+    // The status is not known yet.
+    check(ConfinementStatus { files: None, programs: None, ..all_there() }, &[]);
 }
 
 #[test]
 fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
     let check = |outputs: bool, limited: bool| {
         let broker = NoBroker { reason: "no memory".to_string(), lost: Vec::new(), outputs };
-        let mut state = State { broker: Some(broker), ..all_there() };
+        let mut state = ConfinementStatus { broker: Some(broker), ..all_there() };
         if !limited {
             state.files = Some(Err("no Landlock".to_string()));
         }
@@ -97,7 +100,7 @@ fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
     assert!(message.contains("no memory (--unconfined writes them"), "{message}");
     assert_eq!((check(false, true), check(true, false)), (Ok(()), Ok(())));
     assert!(all_there().check_outputs().is_ok());
-    let mut plan = Plan::default();
+    let mut plan = ConfinementPlan::default();
     plan.add_outputs(&None);
     plan.add_possible_output("last_picture.png".into());
     assert!(!plan.named_outputs);
@@ -105,7 +108,7 @@ fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
     assert!(plan.named_outputs);
 }
 
-/// A scratch folder with a game, and the folder of its saves.
+/// A scratch folder with a game, and the game's save folder.
 struct Scratch {
     folder: PathBuf,
     id: String,
@@ -130,7 +133,7 @@ impl Scratch {
         self.folder.join(name)
     }
 
-    /// What a run of the game writes: without a home folder there are no saves.
+    /// Returns the expected write access of a run. Without a home folder there are no saves.
     fn writes(&self) -> &'static str {
         match platform::save_folder(&self.id) {
             Ok(_) => "writes game/.engine SAVES",
@@ -138,11 +141,11 @@ impl Scratch {
         }
     }
 
-    /// All that a plan has, in words: paths are those below the scratch folder.
-    fn words(&self, plan: &Plan) -> String {
+    /// Returns a plan as text. Paths are relative to the scratch folder.
+    fn describe(&self, plan: &ConfinementPlan) -> String {
         let saves = platform::save_folder(&self.id).ok();
-        let Plan { reach, duties, window, .. } = plan;
-        let mut words = Vec::new();
+        let ConfinementPlan { file_access, duties, window, .. } = plan;
+        let mut parts = Vec::new();
         let mut add = |kind: &str, paths: &[PathBuf]| {
             let shown = paths.iter().map(|path| match path {
                 path if saves.as_ref() == Some(path) => "SAVES".to_string(),
@@ -150,40 +153,40 @@ impl Scratch {
             });
             let shown: Vec<_> = shown.collect();
             if !shown.is_empty() {
-                words.push(format!("{kind} {}", shown.join(" ")));
+                parts.push(format!("{kind} {}", shown.join(" ")));
             }
         };
-        add("reads", &reach.read);
-        add("writes", &reach.write);
-        add("files", &reach.files);
-        assert!(reach.programs.iter().all(|path| path.ends_with(FRAME_PROGRAM) && *window));
+        add("reads", &file_access.read);
+        add("writes", &file_access.write);
+        add("files", &file_access.files);
+        assert!(file_access.programs.iter().all(|path| path.ends_with(FRAME_PROGRAM) && *window));
         add("replaces", &duties.outputs);
         add("appends", duties.appends.as_slice());
         for (holds, word) in [
-            (reach.devices, "devices"),
-            (reach.driver_cache.as_ref() == Some(&self.id), "own shaders"),
-            (reach.abstract_sockets, "sockets"),
+            (file_access.devices, "devices"),
+            (file_access.driver_cache.as_ref() == Some(&self.id), "own shaders"),
+            (file_access.abstract_sockets, "sockets"),
             (duties.open_address.is_some(), "addresses"),
             (duties.drops, "drops"),
         ] {
-            words.extend(holds.then(|| word.to_string()));
+            parts.extend(holds.then(|| word.to_string()));
         }
-        words.join("; ")
+        parts.join("; ")
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
-        // Empty, for nothing was played.
+        // The folder is empty, because no game was played.
         let _ = platform::save_folder(&self.id).map(std::fs::remove_dir);
     }
 }
 
-fn options(game: Game) -> Options {
-    Options {
+fn options(game: Game) -> RunOptions {
+    RunOptions {
         game,
-        pace: Pace::Fixed(HEADLESS_STEP),
+        pace: FramePacing::Fixed(HEADLESS_STEP),
         frames: None,
         seed: 0,
         boot: None,
@@ -192,10 +195,10 @@ fn options(game: Game) -> Options {
         threads: None,
         record: None,
         replay: None,
-        sound: Destination::Null,
-        show: Show::NOTHING,
-        tools: LetIn::Never,
-        measures: Measures::default(),
+        sound: AudioDestination::Null,
+        display: DisplayPolicy::NOTHING,
+        tools: RemoteAccess::Never,
+        profile_outputs: ProfileOutputs::default(),
         frames_without_display: None,
         confined: true,
     }
@@ -206,30 +209,37 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
     let scratch = Scratch::new("run");
     let base = format!("reads game; {}", scratch.writes());
     let plain = options(scratch.game());
-    assert_eq!(scratch.words(&plan(&plain)), format!("{base}; devices; own shaders"));
-    let lent = Options { tools: LetIn::Always, ..options(scratch.game()) };
-    assert_eq!(scratch.words(&plan(&lent)), format!("{base}; devices; own shaders; sockets"));
-    let named = Options {
+    assert_eq!(scratch.describe(&plan(&plain)), format!("{base}; devices; own shaders"));
+    let lent = RunOptions { tools: RemoteAccess::Always, ..options(scratch.game()) };
+    assert_eq!(scratch.describe(&plan(&lent)), format!("{base}; devices; own shaders; sockets"));
+    let named = RunOptions {
         record: Some(scratch.file("a.recording")),
-        sound: Destination::File(scratch.file("a.wav")),
-        show: Show {
-            screenshot: Some(Screenshot { file: scratch.file("a.png"), frame: None }),
-            ..Show::NOTHING
+        sound: AudioDestination::File(scratch.file("a.wav")),
+        display: DisplayPolicy {
+            screenshot: Some(ScreenshotRequest { file: scratch.file("a.png"), frame: None }),
+            ..DisplayPolicy::NOTHING
         },
-        measures: Measures { trace: Some(scratch.file("a.json")), ..Measures::default() },
+        profile_outputs: ProfileOutputs {
+            trace: Some(scratch.file("a.json")),
+            ..ProfileOutputs::default()
+        },
         ..options(scratch.game())
     };
     let files = "files a.wav; replaces a.png a.recording a.json";
-    assert_eq!(scratch.words(&plan(&named)), format!("{base}; {files}; devices; own shaders"));
+    assert_eq!(scratch.describe(&plan(&named)), format!("{base}; {files}; devices; own shaders"));
     assert!(plan(&named).named_outputs);
-    // A recording has saves of its own.
-    let replay = Options { replay: Some(scratch.file("b")), ..options(scratch.game()) };
+    // A recording contains its own saves.
+    let replay = RunOptions { replay: Some(scratch.file("b")), ..options(scratch.game()) };
     let wanted = "reads game b; writes game/.engine; devices; own shaders";
-    assert_eq!(scratch.words(&plan(&replay)), wanted);
-    let show = Show { window: true, renderer: Some(Choice::Null), ..Show::NOTHING };
-    let window = Options { show, ..options(scratch.game()) };
+    assert_eq!(scratch.describe(&plan(&replay)), wanted);
+    let show = DisplayPolicy {
+        window: true,
+        renderer: Some(AdapterChoice::Null),
+        ..DisplayPolicy::NOTHING
+    };
+    let window = RunOptions { display: show, ..options(scratch.game()) };
     let duties = "replaces last_picture.png; devices; own shaders; sockets; addresses; drops";
-    assert_eq!(scratch.words(&plan(&window)), format!("{base}; {duties}"));
+    assert_eq!(scratch.describe(&plan(&window)), format!("{base}; {duties}"));
     assert!(plan(&window).window && !plan(&window).named_outputs);
 }
 
@@ -237,29 +247,32 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
 fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() {
     let scratch = Scratch::new("compile");
     let (game, folder) = (scratch.game(), scratch.file("game"));
-    let check = |plan: &Plan, wanted: &str| assert_eq!(scratch.words(plan), wanted);
-    // Nothing is made by reading a folder.
-    check(&Plan::of_folder(&folder), "reads game");
-    check(&Plan::to_check(&game), &format!("reads game; {}", scratch.writes()));
-    check(&Plan::of_game(&game), "reads game; writes game/.engine");
-    check(&Plan::of_folder(&folder), "reads game; writes game/.engine");
-    check(&Plan::of_game(&Game::Folder(scratch.file("missing"))), "");
+    let check = |plan: &ConfinementPlan, wanted: &str| assert_eq!(scratch.describe(plan), wanted);
+    // Reading a folder creates no files in it.
+    check(&ConfinementPlan::of_folder(&folder), "reads game");
+    check(&ConfinementPlan::to_check(&game), &format!("reads game; {}", scratch.writes()));
+    check(&ConfinementPlan::of_game(&game), "reads game; writes game/.engine");
+    check(&ConfinementPlan::of_folder(&folder), "reads game; writes game/.engine");
+    check(&ConfinementPlan::of_game(&Game::Folder(scratch.file("missing"))), "");
     let out = scratch.file("data");
-    check(&Plan::to_compile(&folder, &out), "reads game; writes game/.engine data");
+    check(&ConfinementPlan::to_compile(&folder, &out), "reads game; writes game/.engine data");
     let file = scratch.file("a.bundle");
-    let bundle = Plan::to_bundle(&folder, &file);
+    let bundle = ConfinementPlan::to_bundle(&folder, &file);
     check(&bundle, "reads game; writes game/.engine; replaces a.bundle");
     assert!(bundle.named_outputs);
-    let font = Plan::to_convert(&scratch.file("in/a.fnt"), &scratch.file("out/b.fnt"));
+    let font = ConfinementPlan::to_convert(&scratch.file("in/a.fnt"), &scratch.file("out/b.fnt"));
     check(&font, "reads in; writes out");
-    check(&Plan::to_convert(Path::new("a.fnt"), Path::new("b.fnt")), "reads .; writes .");
-    // A link in the place of the engine's own folder is not followed.
+    check(
+        &ConfinementPlan::to_convert(Path::new("a.fnt"), Path::new("b.fnt")),
+        "reads .; writes .",
+    );
+    // A link in place of the engine's own folder is not followed.
     #[cfg(unix)]
     {
         std::fs::remove_dir_all(folder.join(".engine")).unwrap();
         std::os::unix::fs::symlink(&scratch.folder, folder.join(".engine")).unwrap();
-        check(&Plan::of_folder(&folder), "reads game");
-        check(&Plan::of_game(&game), "reads game");
+        check(&ConfinementPlan::of_folder(&folder), "reads game");
+        check(&ConfinementPlan::of_game(&game), "reads game");
     }
 }
 
@@ -276,7 +289,7 @@ fn the_rows_of_the_manual_are_those_that_are_tested() {
         "compile`",
         "font`",
         "console`",
-        // Not confined.
+        // Commands that are not sandboxed.
         "test --no-sandbox`",
         "new`, `docs`, `report`",
     ];

@@ -1,28 +1,28 @@
-//! What is played: a game's folder, or a bundle made of one.
+//! A playable game: a folder of sources, or a bundle compiled from one.
 
-use super::kinds::KINDS;
-use super::resources;
-use crate::engine::Build;
-use crate::foundation::Error;
-use crate::resource::bundle::{self, Bundle};
-use crate::resource::project::Project;
-use crate::resource::settings::Settings;
-use crate::resource::store::Store;
-use crate::system::platform;
+use super::resource_kinds::KINDS;
+use super::resource_reload;
+use engine_foundation::Error;
+use engine_platform as platform;
+use engine_resource::bundle::{self, Bundle};
+use engine_resource::project::Project;
+use engine_resource::settings::Settings;
+use engine_resource::store::ResourceStore;
+use engine_runtime::BuildMode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A game as it is found on the disk.
+/// A game on disk.
 #[derive(Clone, Debug)]
 pub enum Game {
-    /// A folder of sources.
+    /// A folder with the sources.
     Folder(PathBuf),
-    /// All of its data in one file.
+    /// A bundle: all of the game's data in one file.
     Bundle(Arc<Bundle>),
 }
 
 impl Game {
-    /// The game at a path. Of a folder nothing is looked at yet; a bundle is opened.
+    /// Returns the game at a path. A folder is not checked yet; a bundle is opened.
     pub fn at(path: &Path) -> Result<Game, Error> {
         if path.is_dir() || !bundle::is_meant(path) {
             return Ok(Game::Folder(path.to_path_buf()));
@@ -30,17 +30,17 @@ impl Game {
         Bundle::open(path, &KINDS, platform::NAME).map(|bundle| Game::Bundle(Arc::new(bundle)))
     }
 
-    /// The game that was appended to the running executable, if one was.
+    /// Returns the game appended to the running executable, if there is one.
     pub fn of_executable() -> Option<Result<Game, Error>> {
         let found = Bundle::of_executable(&KINDS, platform::NAME)?;
         Some(found.map(|bundle| Game::Bundle(Arc::new(bundle))))
     }
 
-    /// How the game is run when it is played.
-    pub fn build(&self) -> Build {
+    /// Returns the build mode in which the game is played.
+    pub fn build(&self) -> BuildMode {
         match self {
-            Game::Folder(_) => Build::Development,
-            Game::Bundle(_) => Build::Release,
+            Game::Folder(_) => BuildMode::Development,
+            Game::Bundle(_) => BuildMode::Release,
         }
     }
 
@@ -64,10 +64,10 @@ impl Game {
         }
     }
 
-    pub(super) fn store(&self) -> Store {
+    pub(super) fn store(&self) -> ResourceStore {
         match self {
-            Game::Folder(folder) => resources::open(folder),
-            Game::Bundle(bundle) => Store::of_bundle(bundle.clone()),
+            Game::Folder(folder) => resource_reload::open(folder),
+            Game::Bundle(bundle) => ResourceStore::of_bundle(bundle.clone()),
         }
     }
 }

@@ -1,23 +1,25 @@
-//! A small sample of every source format, damaged at every place in every simple way: its compiler
-//! reads it, or says what is wrong with it. It never panics, and it never takes long.
+//! Damage tests for a small sample of every source format: each byte is damaged in every simple
+//! way. The compiler of the format reads the sample or returns an error. It never panics, and it
+//! never takes long.
 
 use super::*;
-use crate::foundation::{Error, damage, fault};
-use crate::resource::image::tests::samples as pictures_of_formats;
-use crate::resource::kind::Compiling;
-use crate::resource::name::ResourceName;
-use crate::system::sound::wave::tests::wav;
-use crate::system::text::tests::page_font;
-use crate::system::textures::tests::aseprite;
+use engine_foundation::{Error, panic};
+use engine_resource::resource_kind::CompileContext;
+use engine_resource::resource_name::ResourceName;
+use engine_test_support::aseprite::aseprite;
+use engine_test_support::bmfont::binary_font;
+use engine_test_support::corruption::corrupted_copies;
+use engine_test_support::images::samples as images_of_formats;
+use engine_test_support::wav::wav_file;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// No damaged sample may take longer than this, on a machine that does other things, too.
+/// Maximum time for one damaged sample, on a machine that also does other work.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 macro_rules! file {
     ($path:literal) => {
-        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)).to_vec()
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)).to_vec()
     };
 }
 
@@ -41,7 +43,7 @@ const UNIT: &str = "inherit = \"other\" nodes = { a = { position = [0, 0, 1], pa
 const LEVEL: &str = "units = { a = { unit = \"b\", position = [0, 1, 2], data = { x = 1 } } } \
                      object_sets = { c = [\"a\"] }";
 
-/// Samples by path, with how many bytes of their heads are damaged one by one.
+/// Returns the samples: path, content, and the number of leading bytes that are damaged one by one.
 fn samples() -> Vec<(String, Vec<u8>, usize)> {
     let mut all: Vec<(&str, Vec<u8>, usize)> = vec![
         ("a.lua", b"local a = { 1, \"x\" } -- b\nreturn function() return a[1] end".to_vec(), 99),
@@ -59,7 +61,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.ttf", file!("tests/golden/game/fonts/arabic.ttf"), 12),
         ("a.otf", file!("tests/golden/game/fonts/japanese.otf"), 20),
         ("a.ttc", file!("core/fonts/symbols.ttf"), 12),
-        ("a.fnt", page_font(), 99),
+        ("a.fnt", binary_font(), 99),
         ("a.texture", b"file = \"rock.png\" filter = \"nearest\" wrap = \"repeat\"".to_vec(), 99),
         ("rock.png", file!("tests/lua/maps/rock.png"), 60),
         ("a.sheet", SHEET.into(), 99),
@@ -71,7 +73,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("b.material", file!("tests/lua/materials/rust.material"), 99),
         ("a.particles", file!("examples/arcade/particles/die.particles"), 99),
         ("a.sound", SOUND.into(), 99),
-        ("tone.wav", wav(8000, 2, &[0, 100, -100, 7]), 60),
+        ("tone.wav", wav_file(8000, 2, &[0, 100, -100, 7]), 60),
         ("a.ogg", file!("tests/sound/tone.ogg"), 30),
         ("a.flac", file!("tests/sound/tone.flac"), 30),
         ("a.mp3", file!("tests/sound/tone.mp3"), 30),
@@ -87,7 +89,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.ldtk", file!("tests/lua/maps/world.ldtk"), 99),
         ("a.physics_properties", file!("tests/lua/global.physics_properties"), 99),
     ];
-    let pictures = pictures_of_formats();
+    let pictures = images_of_formats();
     all.extend(pictures.iter().map(|(extension, bytes)| (*extension, bytes.clone(), 60)));
     let path = |path: &str| match path.contains('.') {
         true => path.to_string(),
@@ -103,22 +105,22 @@ fn no_damage_of_a_source_makes_its_compiler_panic_or_take_long() {
         samples.iter().map(|(path, bytes, _)| (&path[..], &bytes[..])).collect();
     let read = |path: &str| match beside.get(path) {
         Some(bytes) => Ok(bytes.to_vec()),
-        None => Err(crate::error!("{path}: there is no such file")),
+        None => Err(engine_foundation::error!("{path}: there is no such file")),
     };
     let compile = |path: &str, bytes: Vec<u8>| -> Result<Vec<u8>, Error> {
         let (stem, extension) = path.rsplit_once('.').expect("samples have endings");
         let (kind, form) = KINDS.by_extension(extension).expect("it is one of a kind");
         let name = ResourceName::new(kind.name, stem);
-        let mut compiling = Compiling::new(name, path.to_string(), form, bytes, false, &read);
+        let mut compiling = CompileContext::new(name, path.to_string(), form, bytes, false, &read);
         compiling.kinds = KINDS;
         (kind.compile)(&mut compiling)
     };
     let (mut seen, mut tried) = (BTreeSet::new(), 0);
     for (path, bytes, head) in &samples {
         seen.insert(path.rsplit_once('.').expect("it has one").1);
-        for damaged in std::iter::once(bytes.clone()).chain(damage::forms(bytes, *head)) {
+        for damaged in std::iter::once(bytes.clone()).chain(corrupted_copies(bytes, *head)) {
             let began = Instant::now();
-            let outcome = fault::contain(|| compile(path, damaged.clone()).err());
+            let outcome = panic::contain(|| compile(path, damaged.clone()).err());
             let shown = String::from_utf8_lossy(&damaged);
             match outcome {
                 Ok(None) => {}

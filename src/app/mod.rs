@@ -1,55 +1,56 @@
-//! The application: a game booted, its frames, its end. The order of a frame is here and nowhere
-//! else; what each part does is in the layers below.
+//! The application: opens a game, plays its frames and ends it. The order of the steps of a frame
+//! is defined only here. The layers below implement each step.
 
 pub mod confinement;
-pub mod crash;
-mod desk;
-pub mod earlier;
-mod figures;
+pub mod crash_report;
+mod display;
+pub mod frame_input;
+mod frame_stats;
 mod game;
-pub mod given;
-pub mod kinds;
-mod measures;
+pub mod initial_saves;
+mod input_translation;
+mod live_settings;
+mod main_loop;
 pub mod output_files;
-mod play;
-mod play_access;
+mod profile_output;
 pub mod progress;
-pub mod record;
-mod redraws;
-pub mod resources;
+pub mod recording;
+mod redraw_throttle;
+mod remote;
+mod replay_session;
+pub mod resource_kinds;
+pub mod resource_reload;
+mod run_permissions;
 mod save_folder;
-mod screen;
-mod tape;
+mod secondary_windows;
 pub mod testing;
-mod tools;
-mod tuning;
-mod windows;
 
-use crate::engine::{Build, Engine, Start};
-use crate::foundation::sjson::Tree;
-use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, memory, profile};
-use crate::resource::project::{NoScript, Project};
-use crate::resource::settings::Settings;
-use crate::resource::store::Store;
-use crate::resource::watch::Watch;
-use crate::script::{Config, Report, Value, Vm, modules};
-use crate::system::sound::{Destination, Sounds};
-use crate::system::time_step::PolicyWord;
-use crate::system::window::{Change, Fullscreen, Vsync, Window, WindowId, title_of};
-use crate::{doing, scope};
+use engine_foundation::doing;
+use engine_foundation::scope;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, memory, profile};
+use engine_resource::project::{Project, ScriptError};
+use engine_resource::settings::Settings;
+use engine_resource::store::ResourceStore;
+use engine_resource::watcher::ProjectWatcher;
+use engine_runtime::{BuildMode, Engine, EngineConfig};
+use engine_script::{ErrorReport, ScriptValue, Vm, VmConfig, modules};
+use engine_sound::{AudioDestination, SoundSystem};
+use engine_time_step::PolicyArgument;
+use engine_window::{Fullscreen, Vsync, Window, WindowChange, WindowId, title_of};
 
-use figures::Begun;
+pub use display::{AdapterChoice, DisplayPolicy, ScreenshotRequest};
+use frame_input::FrameInput;
+use frame_stats::FrameStart;
 pub use game::Game;
-use given::Given;
-pub use measures::Measures;
-pub use play::{HEADLESS_STEP, LetIn, Options, Pace, play};
+pub use main_loop::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions, play};
+pub use profile_output::ProfileOutputs;
+use remote::RemoteTools;
 pub use save_folder::save_folder_of;
 use save_folder::{game_id, save_folder};
-pub use screen::{Choice, Screenshot, Show};
-use tools::Tools;
 
-/// What the process says to its caller.
+/// Exit codes of the process.
 pub mod exit {
     pub const SUCCESS: i32 = 0;
     /// The game, a test or a check failed.
@@ -59,146 +60,149 @@ pub mod exit {
     pub const NOTHING: i32 = 3;
     /// The engine itself failed.
     pub const ENGINE: i32 = 4;
-    /// Nothing failed but screenshots that have nothing to be compared with.
+    /// The only failures are screenshots that have no reference image to compare with.
     pub const SNAPSHOT: i32 = 5;
 }
 
-/// How a game is opened.
+/// Options with which a game is opened.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct GameLaunch {
     pub game: Game,
-    pub build: Build,
+    pub build: BuildMode,
     pub arguments: Vec<String>,
     pub seed: u64,
     pub deterministic: bool,
-    /// The boot script, where it is not the one of the settings.
+    /// The boot script, if it is not the one that the settings name.
     pub boot: Option<String>,
-    /// Keep saves and user settings in memory alone.
+    /// Keep saves and user settings in memory only.
     pub forget: bool,
     pub sandbox: bool,
     pub coverage: bool,
     /// Count how often each line of a script runs.
     pub lines: bool,
-    /// The compiled resources, where they are compiled already; they are compiled now otherwise.
-    pub store: Option<Store>,
-    /// Take what changes in the folder while the game is played.
+    /// The compiled resources, if they are compiled already. If `None`, opening the game compiles
+    /// them.
+    pub store: Option<ResourceStore>,
+    /// Hot-reload files that change in the folder while the game is played.
     pub watch: bool,
-    /// How many threads work on a frame; as many as there are cores if none.
+    /// Number of threads that work on a frame. If `None`, one for each core.
     pub threads: Option<usize>,
-    /// Where its sound goes.
-    pub sound: Destination,
+    /// Destination of the game's sound.
+    pub sound: AudioDestination,
 }
 
-/// The stretches of a game's code that are called from here.
-const STRETCHES: [&str; 6] = ["boot", "init", "update", "render", "on_activate", "shutdown"];
+/// The callbacks of a game that this module calls. The index of a name is part of the seed of
+/// string ids.
+const CALLBACKS: [&str; 6] = ["boot", "init", "update", "render", "on_activate", "shutdown"];
 
 /// A game that is running.
 pub struct App {
     vm: Vm,
-    watch: Option<Watch>,
+    watch: Option<ProjectWatcher>,
     boot: String,
-    /// Whether a script was saved that could not be taken, and waits for a mended one.
-    waits: bool,
-    /// What was said when something that was saved was not taken, beside problems of resources.
-    refused: Vec<String>,
-    /// What the next frame gets from outside.
-    given: Given,
+    /// True if a saved script could not be reloaded, and a fixed one is awaited.
+    awaits_fix: bool,
+    /// Messages about saved files that were not reloaded, except problems of resources.
+    refusals: Vec<String>,
+    /// The input of the next frame.
+    frame_input: FrameInput,
     init_seconds: f64,
     update_seconds: f64,
-    /// What had been done when the frame began.
-    begun: Begun,
-    /// Who looks into it from outside.
-    tools: Option<Tools>,
+    /// Counters as they were at the start of the frame.
+    frame_start: FrameStart,
+    /// The connection of remote tools that inspect the game.
+    tools: Option<RemoteTools>,
 }
 
 impl App {
-    /// Opens a game and boots a VM for it; nothing of the game has run yet.
-    pub fn open(opening: Opening) -> Result<App, Error> {
-        let (project, settings) = (opening.game.project()?, opening.game.settings()?);
-        let boot = opening.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
-        let save_folder = match opening.forget {
+    /// Opens a game and boots a VM for it. No code of the game has run yet when this returns.
+    pub fn open(launch: GameLaunch) -> Result<App, Error> {
+        let (project, settings) = (launch.game.project()?, launch.game.settings()?);
+        let boot = launch.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
+        let save_folder = match launch.forget {
             true => None,
             false => save_folder(&game_id(&settings, &project)?),
         };
-        let config = Config {
+        let config = VmConfig {
             memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
             jit: settings.boolean("lua.jit"),
-            deterministic: opening.deterministic,
-            sandbox: opening.sandbox,
-            tests: opening.build == Build::Test,
-            coverage: opening.coverage,
-            lines: opening.lines,
-            ..Config::DEFAULT
+            deterministic: launch.deterministic,
+            sandbox: launch.sandbox,
+            tests: launch.build == BuildMode::Test,
+            coverage: launch.coverage,
+            lines: launch.lines,
+            ..VmConfig::DEFAULT
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
-        let store = opening.store.unwrap_or_else(|| opening.game.store());
-        let watch = match &opening.game {
-            Game::Folder(folder) if opening.watch => resources::watch(folder),
+        let store = launch.store.unwrap_or_else(|| launch.game.store());
+        let watch = match &launch.game {
+            Game::Folder(folder) if launch.watch => resource_reload::watch(folder),
             _ => None,
         };
-        let window = window_opening(&settings, &project)?;
-        let mut engine = Engine::new(Start {
+        let window = window_options(&settings, &project)?;
+        let mut engine = Engine::new(EngineConfig {
             project,
             settings,
             store,
-            build: opening.build,
-            arguments: opening.arguments,
-            seed: opening.seed,
-            deterministic: opening.deterministic,
+            build: launch.build,
+            arguments: launch.arguments,
+            seed: launch.seed,
+            deterministic: launch.deterministic,
             save_folder,
         });
         engine.window = Window::new(&window);
-        engine.tasks = Pool::new(opening.threads);
-        let checked = opening.build != Build::Release;
+        engine.tasks = TaskPool::new(launch.threads);
+        let checked = launch.build != BuildMode::Release;
         let Engine { settings, store, .. } = &mut engine;
-        let (seed, sound) = (opening.seed, &opening.sound);
-        engine.sounds = Sounds::new(settings, store, seed, checked, sound)?;
+        let (seed, sound) = (launch.seed, &launch.sound);
+        engine.sounds = SoundSystem::new(settings, store, seed, checked, sound)?;
         apply_settings(&mut engine)?;
-        figures::begin(opening.build);
+        frame_stats::begin(launch.build);
         limit_engine_memory(&engine.settings);
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
-        let given = Given::default();
-        let begun = Begun::default();
+        let frame_input = FrameInput::default();
+        let frame_start = FrameStart::default();
         Ok(App {
             vm,
             watch,
             boot,
-            waits: false,
-            refused: Vec::new(),
-            given,
+            awaits_fix: false,
+            refusals: Vec::new(),
+            frame_input,
             init_seconds,
             update_seconds,
-            begun,
+            frame_start,
             tools: None,
         })
     }
 
-    /// The VM and, in it, the engine.
+    /// Returns the VM, which owns the engine.
     pub fn vm(&mut self) -> &mut Vm {
         &mut self.vm
     }
 
-    /// What devices and the window say before the game starts; nothing in it is news.
-    pub fn begin(&mut self, given: Given) {
+    /// Sets the state of devices and the window before the game starts. Nothing in it counts as a
+    /// change.
+    pub fn begin(&mut self, frame_input: FrameInput) {
         let engine = self.vm.engine();
-        engine.begin_windows(&given.changes);
-        engine.input.begin_frame(given.events);
+        engine.begin_windows(&frame_input.changes);
+        engine.input.begin_frame(frame_input.events);
     }
 
     /// Runs the boot script, then the game's `init`.
-    pub fn start(&mut self) -> Result<(), Box<Report>> {
+    pub fn start(&mut self) -> Result<(), Box<ErrorReport>> {
         let engine = self.vm.engine();
         let found = modules::find(engine, &self.boot);
-        if matches!(found, Err(NoScript::Missing { .. }))
-            && let Some(words) = engine.project.lacks_boot(&self.boot)
+        if matches!(found, Err(ScriptError::Missing { .. }))
+            && let Some(message) = engine.project.lacks_boot(&self.boot)
         {
-            return Err(Box::new(Report::of_words(words)));
+            return Err(Box::new(ErrorReport::from_message(message)));
         }
         {
-            self.number_strings("boot");
+            self.reseed_string_ids("boot");
             doing!("When loading:", &self.boot);
-            let boot = Value::Text(self.boot.clone());
+            let boot = ScriptValue::Text(self.boot.clone());
             self.vm.call_core("boot", &[boot], self.init_seconds)?;
         }
         self.call("init", &[], self.init_seconds)?;
@@ -206,16 +210,17 @@ impl App {
         Ok(())
     }
 
-    /// Has the next frame get something from outside.
-    pub fn give(&mut self, given: Given) {
-        self.given.append(given);
+    /// Adds input for the next frame.
+    pub fn give(&mut self, frame_input: FrameInput) {
+        self.frame_input.append(frame_input);
     }
 
-    /// Plays one frame, which took `measured` seconds: input, packages and new resources, what
-    /// tools ask, the clock, `update`, `render`, the collector. [`App::end_frame`] ends it.
-    pub fn frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
+    /// Plays one frame, which took `measured` seconds: input, packages and new resources, requests
+    /// of remote tools, the clock, `update`, `render`, the collector. [`App::end_frame`] ends the
+    /// frame.
+    pub fn frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
         profile::begin_frame();
-        self.begin_figures();
+        self.start_frame_stats();
         self.vm.engine().input.pass(measured);
         let played = self.play_frame(measured);
         if played.is_err() {
@@ -224,8 +229,8 @@ impl App {
         played
     }
 
-    fn play_frame(&mut self, measured: f64) -> Result<(), Box<Report>> {
-        self.begin_with_what_is_new()?;
+    fn play_frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
+        self.apply_external_changes()?;
         let engine = self.vm.engine();
         let delta = engine.time_step.step(measured);
         engine.frame.index += 1;
@@ -233,10 +238,10 @@ impl App {
         engine.frame.total += delta;
         engine.input.advance_motors(delta, measured);
         engine.workers.begin_frame(engine.frame.index);
-        self.note_step(measured);
+        self.record_step(measured);
         {
             scope!("update");
-            self.call("update", &[Value::Number(delta)], self.update_seconds)?;
+            self.call("update", &[ScriptValue::Number(delta)], self.update_seconds)?;
         }
         {
             scope!("render");
@@ -252,19 +257,19 @@ impl App {
         Ok(())
     }
 
-    /// Has the game draw the frame that it stands in once more. Nothing is pressed any more in it,
-    /// and no time passes.
-    pub fn draw_again(&mut self) -> Result<(), Box<Report>> {
+    /// Lets the game draw its current frame once more. Buttons no longer count as just pressed, and
+    /// no time passes.
+    pub fn redraw(&mut self) -> Result<(), Box<ErrorReport>> {
         self.vm.engine().input.begin_frame(Vec::new());
         self.call("render", &[], self.update_seconds)?;
         self.vm.engine().finish_unseen_frame();
         Ok(())
     }
 
-    fn begin_with_what_is_new(&mut self) -> Result<(), Box<Report>> {
+    fn apply_external_changes(&mut self) -> Result<(), Box<ErrorReport>> {
         {
             scope!("input");
-            self.take_given()?;
+            self.apply_input()?;
         }
         {
             scope!("resources");
@@ -276,109 +281,114 @@ impl App {
         Ok(())
     }
 
-    /// Sound goes on. What is heard keeps to the clock, whatever the game makes of a frame's time;
-    /// a run that must repeat keeps to its own steps.
+    /// Steps the sound. Audible sound follows the real clock, even if the game scales or stops its
+    /// own time. A deterministic run uses its own steps.
     fn step_sound(&mut self, measured: f64) {
         scope!("sound");
         let engine = self.vm.engine();
         engine.move_linked_voices();
-        // A game that stood still is not followed by as much sound at once.
+        // After a pause of the game, at most one second of sound is stepped at once.
         let seconds = if engine.deterministic { engine.frame.delta } else { measured.min(1.0) };
         engine.sounds.step(seconds.max(0.0), engine.frame.index);
     }
 
-    /// The devices and the windows are as they are now; the game hears of the focus, and which
-    /// windows are to be closed.
-    fn take_given(&mut self) -> Result<(), Box<Report>> {
-        let Given { events, changes } = std::mem::take(&mut self.given);
+    /// Applies the frame's input to devices and windows. Reports a changed focus to the game, and
+    /// asks the game about windows that the player wants to close.
+    fn apply_input(&mut self) -> Result<(), Box<ErrorReport>> {
+        let FrameInput { events, changes } = std::mem::take(&mut self.frame_input);
         let engine = self.vm.engine();
         let focused = engine.windows.take_lost_focus() | engine.has_focus();
         engine.begin_windows(&changes);
         engine.input.begin_frame(events);
         let (now, closing) = (engine.has_focus(), engine.windows.closing());
         let window = &mut engine.window;
-        let asked = std::mem::take(&mut window.asked_to_close) || window.closing;
-        let gone = changes.contains(&Change::Gone);
+        let wants_close = std::mem::take(&mut window.asked_to_close) || window.closing;
+        let is_gone = changes.contains(&WindowChange::Gone);
         if now != focused {
-            self.call("on_activate", &[Value::Boolean(now)], self.update_seconds)?;
+            self.call("on_activate", &[ScriptValue::Boolean(now)], self.update_seconds)?;
         }
         for window in closing {
             self.window_close_requested(window)?;
         }
-        if gone {
-            // There is nothing left that could stay open.
+        if is_gone {
+            // The main window no longer exists, so the game cannot keep it open.
             self.vm.engine().quit.get_or_insert(exit::SUCCESS);
-        } else if asked {
+        } else if wants_close {
             self.close_requested()?;
         }
         Ok(())
     }
 
-    /// The player asks the game to end: whether it does, by its `on_close`.
-    pub fn close_requested(&mut self) -> Result<bool, Box<Report>> {
+    /// Handles the player's request to end the game. Returns true if the game's `on_close` agrees.
+    pub fn close_requested(&mut self) -> Result<bool, Box<ErrorReport>> {
         doing!("When calling:", "on_close");
         let answer = self.vm.call_core("on_close", &[], self.update_seconds)?;
-        let ends = answer == Value::Boolean(true);
+        let ends = answer == ScriptValue::Boolean(true);
         if ends {
             self.vm.engine().quit.get_or_insert(exit::SUCCESS);
         }
         Ok(ends)
     }
 
-    /// The player asks to close a window beside the main one: whether that is so, by the game's
-    /// `on_close`. Its handle stays.
-    fn window_close_requested(&mut self, window: WindowId) -> Result<(), Box<Report>> {
+    /// Handles the player's request to close a secondary window. The window closes if the game's
+    /// `on_close` agrees. Its handle remains valid.
+    fn window_close_requested(&mut self, window: WindowId) -> Result<(), Box<ErrorReport>> {
         let known = self.vm.engine().windows.slots().get(window.0);
         if known.is_none_or(|window| window.shut) {
-            // The game closed it when it was asked for another.
+            // The game closed this window while it was asked about another one.
             return Ok(());
         }
         doing!("When calling:", "on_close");
-        let number = Value::Number(window.0.to_number());
+        let number = ScriptValue::Number(window.0.to_number());
         let answer = self.vm.call_core("on_close", &[number], self.update_seconds)?;
-        if answer == Value::Boolean(true) {
+        if answer == ScriptValue::Boolean(true) {
             self.vm.engine().windows.shut(window);
         }
         Ok(())
     }
 
     /// Calls the game's `shutdown`.
-    pub fn shutdown(&mut self) -> Result<(), Box<Report>> {
+    pub fn shutdown(&mut self) -> Result<(), Box<ErrorReport>> {
         self.call("shutdown", &[], self.update_seconds)
     }
 
-    fn call(&mut self, name: &str, arguments: &[Value], seconds: f64) -> Result<(), Box<Report>> {
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &[ScriptValue],
+        seconds: f64,
+    ) -> Result<(), Box<ErrorReport>> {
         doing!("When calling:", name);
-        self.number_strings(name);
+        self.reseed_string_ids(name);
         self.vm.call_core(name, arguments, seconds).map(|_| ())
     }
 
-    /// Begins a stretch of the game's code: what was before it, and not the game's, has no part in
-    /// the order of its tables.
-    fn number_strings(&mut self, name: &str) {
+    /// Reseeds string ids before a callback of the game. Earlier code that is not the game's then
+    /// does not affect the order of the game's tables.
+    fn reseed_string_ids(&mut self, name: &str) {
         let frame = self.vm.engine().frame.index as u32;
-        let place = STRETCHES.iter().position(|known| *known == name);
-        let place = place.expect("every callback is in the list") as u32;
-        self.vm.number_strings(1 + frame.wrapping_mul(STRETCHES.len() as u32).wrapping_add(place));
+        let index = CALLBACKS.iter().position(|known| *known == name);
+        let index = index.expect("every callback is in the list") as u32;
+        self.vm.number_strings(1 + frame.wrapping_mul(CALLBACKS.len() as u32).wrapping_add(index));
     }
 
-    /// The exit code, once the game has asked to end.
+    /// Returns the exit code, if the game has asked to end.
     pub fn quit(&mut self) -> Option<i32> {
         self.vm.engine().quit
     }
 }
 
-/// The window that the settings ask for.
-fn window_opening(
+/// Returns the options of the window that the settings ask for.
+fn window_options(
     settings: &Settings,
     project: &Project,
-) -> Result<crate::system::window::Opening, Error> {
+) -> Result<engine_window::WindowOptions, Error> {
     let names = [settings.text("window.title"), settings.text("name")];
     let folder = project.folder_name();
     let title = names.into_iter().find(|text| !text.is_empty()).unwrap_or(&folder);
     let word = |key: &str| settings.text(key);
     let known = "a test holds that the settings' words are the window's";
-    Ok(crate::system::window::Opening {
+    Ok(engine_window::WindowOptions {
         title: title_of(title),
         width: settings.number("window.width") as u32,
         height: settings.number("window.height") as u32,
@@ -386,7 +396,7 @@ fn window_opening(
         vsync: Vsync::of(word("window.vsync")).expect(known),
         resizable: settings.boolean("window.resizable"),
         monitor: settings.number("window.monitor") as usize,
-        ..crate::system::window::Opening::default()
+        ..engine_window::WindowOptions::default()
     })
 }
 
@@ -396,9 +406,9 @@ fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     apply_time_step(engine)
 }
 
-/// The limit is that of the process: one game is played at a time.
+/// Sets the memory limit. It applies to the whole process, because one game is played at a time.
 fn limit_engine_memory(settings: &Settings) {
-    // Without the allocator that counts there is nothing to compare with it.
+    // Without the counting allocator there is no number to compare with the limit.
     if memory::is_installed() {
         let mib = settings.number("limits.engine_memory_mib");
         memory::limit::set_limit(Some((mib as usize) << 20));
@@ -411,12 +421,12 @@ fn apply_collection(engine: &mut Engine) {
 }
 
 fn apply_priorities(engine: &mut Engine) -> Result<(), Error> {
-    for system in crate::world::SYSTEMS {
+    for system in engine_world::SYSTEMS {
         let priority = engine.settings.number(&format!("tasks.priorities.{system}"));
         if priority.fract() != 0.0 {
-            let words = "must be a whole number, got";
-            return Err(crate::error!(
-                "settings.sjson: 'tasks.priorities.{system}' {words} {priority}"
+            let message = "must be a whole number, got";
+            return Err(engine_foundation::error!(
+                "settings.sjson: 'tasks.priorities.{system}' {message} {priority}"
             ));
         }
         engine.tasks.set_priority(system, priority as u8);
@@ -425,22 +435,23 @@ fn apply_priorities(engine: &mut Engine) -> Result<(), Error> {
 }
 
 fn apply_time_step(engine: &mut Engine) -> Result<(), Error> {
-    let fault = |words: &str| crate::error!("settings.sjson: 'time_step': {words}");
-    let mut words = Vec::new();
+    let to_error =
+        |message: &str| engine_foundation::error!("settings.sjson: 'time_step': {message}");
+    let mut arguments = Vec::new();
     for item in engine.settings.list("time_step") {
-        words.push(match item {
-            Tree::String(name) => PolicyWord::Name(name),
-            Tree::Number(number) => PolicyWord::Number(*number),
-            _ => return Err(fault("only names and numbers can stand in it")),
+        arguments.push(match item {
+            SjsonTree::String(name) => PolicyArgument::Name(name),
+            SjsonTree::Number(number) => PolicyArgument::Number(*number),
+            _ => return Err(to_error("it can contain only names and numbers")),
         });
     }
-    engine.time_step.set(&words).map_err(|words| fault(&words))
+    engine.time_step.set(&arguments).map_err(|message| to_error(&message))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::resource::settings::SETTINGS;
-    use crate::world::SYSTEMS;
+    use engine_resource::settings::SETTINGS;
+    use engine_world::SYSTEMS;
 
     #[test]
     fn every_system_that_runs_as_a_task_has_a_setting_for_its_priority_and_nothing_else_has() {

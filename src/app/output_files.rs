@@ -1,22 +1,22 @@
-//! Files that the command line names, replaced when they are whole. A confined process cannot write
-//! beside them: its broker does.
+//! Output files that the command line names, replaced atomically when complete. A sandboxed process
+//! cannot create temporary files next to them, so its broker replaces them.
 
-use crate::foundation::output_file;
-use crate::system::platform::broker;
+use engine_foundation::output_file;
+use engine_platform::broker;
 use std::fs::File;
 use std::io::{Result, Write};
 use std::path::Path;
 
-/// Replaces a file of the command line's.
+/// Replaces an output file that the command line names.
 ///
 /// # Errors
-/// The path is refused by [`output_file::check`], or the file cannot be written.
+/// Returns an error if [`output_file::check`] refuses the path, or if the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     output_file::check(path)?;
     replace(path, bytes)
 }
 
-/// As [`write`]; a link is replaced, too.
+/// Replaces a file as [`write`] does, but also replaces a link.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     match broker::replace(path) {
         None => output_file::write(path, bytes),
@@ -28,24 +28,24 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Copies a file of the engine's own to where the command line wants it.
+/// Copies a temporary file of the engine to an output path of the command line.
 ///
 /// # Errors
-/// As of [`write`].
-pub fn publish(made: File, path: &Path) -> Result<()> {
+/// Returns an error under the same conditions as [`write`].
+pub fn publish(source: File, path: &Path) -> Result<()> {
     output_file::check(path)?;
-    let mut made = made;
+    let mut source = source;
     match broker::replace(path) {
-        None => output_file::write_by(path, |file| std::io::copy(&mut made, file).map(|_| ())),
+        None => output_file::write_by(path, |file| std::io::copy(&mut source, file).map(|_| ())),
         Some(replacement) => {
             let mut replacement = replacement?;
-            std::io::copy(&mut made, &mut replacement.file)?;
+            std::io::copy(&mut source, &mut replacement.file)?;
             replacement.finish()
         }
     }
 }
 
-/// Whether a file is written by the broker.
+/// Returns true if the broker writes this file.
 pub fn is_brokered(path: &Path) -> bool {
     broker::replaces(path)
 }

@@ -1,32 +1,33 @@
-//! The folder of a game's saves: its name, which comes from the game's settings, and where it is.
+//! The folder of a game's saves: its name, derived from the game's settings, and its location.
 
 use super::Game;
-use crate::error;
-use crate::foundation::{Error, log};
-use crate::resource::project::Project;
-use crate::resource::save::is_device;
-use crate::resource::settings::Settings;
-use crate::system::platform;
+use engine_foundation::error;
+use engine_foundation::{Error, log};
+use engine_platform as platform;
+use engine_resource::project::Project;
+use engine_resource::save::is_device;
+use engine_resource::settings::Settings;
 use std::path::{Path, PathBuf};
 
-/// The longest name of a folder on the usual file systems, in bytes.
+/// Maximum length of a folder name on common file systems, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 
-/// The game's save folder. Where there can be none, the game plays on, and whoever plays is told.
+/// Returns the game's save folder. If none can exist, warns the player, and the game runs without
+/// saves.
 pub(super) fn save_folder(game: &str) -> Option<PathBuf> {
     let folder = platform::save_folder(game);
-    if let Err(words) = &folder {
-        let words = format!("saves and user settings are lost at the end of this run: {words}");
-        log::write(log::Level::Warning, &words);
+    if let Err(message) = &folder {
+        let message = format!("saves and user settings are lost at the end of this run: {message}");
+        log::write(log::LogLevel::Warning, &message);
     }
     folder.ok()
 }
 
-/// The name of a game's save folder: a single name, which never leads out of the folder that all
-/// games' saves are in.
+/// Returns the name of a game's save folder: a single path component, which never leads out of the
+/// folder of all games' saves.
 ///
 /// # Errors
-/// The settings, or the folder of the game, give no such name.
+/// Returns an error if neither the settings nor the game's folder name yield a valid name.
 pub(super) fn game_id(settings: &Settings, project: &Project) -> Result<String, Error> {
     let folder = project.folder_name();
     let chosen = [("'id' is", settings.text("id")), ("'name' is", settings.text("name"))];
@@ -45,11 +46,12 @@ pub(super) fn game_id(settings: &Settings, project: &Project) -> Result<String, 
     ))
 }
 
-/// A text as the name of a folder: no separators, no leading dots; empty where nothing is left.
+/// Converts a text into a folder name without separators and leading dots. Empty if no character is
+/// left.
 fn folder_name(text: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let mut name: String = text.trim_start_matches('.').chars().map(letter).collect();
-    // Windows leaves the dots at an end out, and keeps some names for devices.
+    // Windows drops trailing dots and reserves some names for devices.
     if cfg!(windows) {
         name.truncate(name.trim_end_matches('.').len());
         if is_device(&name) {
@@ -59,10 +61,10 @@ fn folder_name(text: &str) -> String {
     name
 }
 
-/// The save folder of the game in a folder.
+/// Returns the save folder of the game in the folder `game`.
 ///
 /// # Errors
-/// There is no game, or no place for saves.
+/// Returns an error if the folder has no game, or if the system has no location for saves.
 pub fn save_folder_of(game: &Path) -> Result<PathBuf, Error> {
     let game = Game::Folder(game.to_path_buf());
     let (project, settings) = (game.project()?, game.settings()?);

@@ -1,25 +1,25 @@
-//! Materials brought together with the textures that they name, and with the Guis that draw with
-//! them. The systems themselves know nothing of each other.
+//! Integration of materials with the textures that they refer to, and with the Guis that draw with
+//! them. The systems themselves are independent of each other.
 
 use super::Engine;
-use super::picture::{Origin, STALE};
-use super::targets::Targets;
-use crate::error;
-use crate::foundation::{Error, log};
-use crate::packet::texture::{Sampling, TextureSlot};
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
-use crate::system::gui::{Source, SourceNumber};
-use crate::system::materials::{Material, MaterialId};
-use crate::system::textures::{TextureNumber, Textures};
+use super::frame_builder::{STALE, SourceOrigin};
+use super::render_targets::RenderTargets;
+use engine_foundation::error;
+use engine_foundation::{Error, log};
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
+use engine_gui::{SourceNumber, TextureSource};
+use engine_materials::{Material, MaterialId};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use engine_textures::{TextureNumber, Textures};
 
-/// A texture as a material takes it; `targets` are those that are drawn into.
+/// Resolves a texture name for a material; `targets` are the render targets.
 fn resolve(
-    targets: &Targets,
+    targets: &RenderTargets,
     textures: &mut Textures,
-    store: &mut Store,
+    store: &mut ResourceStore,
     name: &str,
-) -> Result<(TextureSlot, Sampling), Error> {
+) -> Result<(TextureSlot, SamplerSettings), Error> {
     let number = match targets.find(name) {
         Some(number) => number,
         None => textures.find(store, name)?,
@@ -29,8 +29,8 @@ fn resolve(
 }
 
 impl Engine {
-    /// The material that all share who draw by its name. A texture stands in for one that does not
-    /// exist.
+    /// Returns the material that all objects share that draw by its name. If it does not exist, a
+    /// texture of that name is used instead.
     pub fn find_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if let Some(material) = self.of_model(name)? {
             return Ok(material);
@@ -40,7 +40,7 @@ impl Engine {
             .find(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
-    /// The texture that a name means: one that is drawn into, or one of the game's.
+    /// Returns the texture with a name: a render target, or a texture of the game.
     pub fn find_picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
         match self.picture.targets.find(name) {
             Some(number) => Ok(number),
@@ -48,24 +48,25 @@ impl Engine {
         }
     }
 
-    /// The name by which a texture is found.
+    /// Returns the name by which a texture is found.
     pub fn picture_name(&self, number: TextureNumber) -> &str {
         self.picture.targets.name(number).unwrap_or_else(|| self.textures.name(number))
     }
 
-    /// A material of its own, whose variables and textures are set apart.
+    /// Creates a separate material with its own variables and textures.
     pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if self.of_model(name)?.is_some()
-            && let Some(made) = self.materials.copy_surface(name)
+            && let Some(copy) = self.materials.copy_surface(name)
         {
-            return made;
+            return copy;
         }
         let Engine { materials, textures, store, picture, .. } = self;
         materials
             .make(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
-    /// A material that a model brought; what has a file of its own, or a picture, is none.
+    /// Returns a material that belongs to a model. Names with a material file or a texture are
+    /// excluded.
     fn of_model(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
         let own = ["material", "texture"].map(|kind| ResourceName::new(kind, name));
         match own.iter().any(|own| self.store.has(own)) {
@@ -82,12 +83,13 @@ impl Engine {
         texture: &str,
     ) -> Result<(), Error> {
         let Engine { materials, textures, store, picture, .. } = self;
-        let resolve =
-            &mut |store: &mut Store, name: &str| resolve(&picture.targets, textures, store, name);
+        let resolve = &mut |store: &mut ResourceStore, name: &str| {
+            resolve(&picture.targets, textures, store, name)
+        };
         materials.set_texture(store, material, name, texture, resolve)
     }
 
-    /// Takes in textures, shaders and materials that were made anew.
+    /// Applies changed textures, shaders, materials and models (hot reload).
     pub fn reload_pictures(&mut self, changed: &[ResourceName]) {
         let Engine { materials, textures, store, picture, .. } = self;
         textures.reload(store, changed);
@@ -99,18 +101,19 @@ impl Engine {
         self.refresh_sources();
     }
 
-    /// Materials that are new take the names that textures were drawn by.
+    /// Switches names that were drawn as textures to new materials of the same name.
     fn take_over_names(&mut self, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "material") {
             let known = self.picture.sources.get(&resource.name).map(|known| known.0 as usize - 1);
-            let of_texture = |place| matches!(self.picture.origins[place], Origin::Texture(_));
-            let Some(place) = known.filter(|place| of_texture(*place)) else { continue };
+            let of_texture =
+                |index| matches!(self.picture.origins[index], SourceOrigin::Texture(_));
+            let Some(index) = known.filter(|index| of_texture(*index)) else { continue };
             if !self.store.has(resource) {
                 continue;
             }
             match self.find_material(&resource.name) {
                 Ok(material) => {
-                    self.picture.origins[place] = Origin::Material(material);
+                    self.picture.origins[index] = SourceOrigin::Material(material);
                     self.picture.origins_version = STALE;
                 }
                 Err(fault) => log::error(&fault.to_string()),
@@ -118,7 +121,7 @@ impl Engine {
         }
     }
 
-    /// Has materials find their textures where they are now. What is not loaded is the
+    /// Updates the texture slots of all materials. Textures that are not loaded are replaced by the
     /// checkerboard.
     pub(super) fn follow_textures(&mut self) {
         let Engine { materials, textures, store, picture, .. } = self;
@@ -130,16 +133,18 @@ impl Engine {
         });
     }
 
-    /// What a Gui draws with, of a material.
-    pub(super) fn source_of_material(&mut self, material: MaterialId) -> Source {
-        let Some(known) = self.materials.slots().get(material.0) else { return Source::PLAIN };
+    /// Returns the Gui source of a material.
+    pub(super) fn source_of_material(&mut self, material: MaterialId) -> TextureSource {
+        let Some(known) = self.materials.slots().get(material.0) else {
+            return TextureSource::PLAIN;
+        };
         let Material { name, slot, texture, .. } = known;
         let (name, slot, texture) = (name.clone(), *slot, texture.clone());
         let Some(texture) = texture else {
-            return Source { name, material: slot, ..Source::PLAIN };
+            return TextureSource { name, material: slot, ..TextureSource::PLAIN };
         };
-        // One that is unloaded stays so. A name that was good when the material was made can be
-        // gone by now, or another one be named in its file.
+        // An unloaded texture stays unloaded. A name that was valid when the material was created
+        // may be missing by now, or the file may name another texture.
         let known = self.picture.targets.find(&texture).or_else(|| self.textures.known(&texture));
         let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
         let found = found.unwrap_or_else(|fault| {
@@ -147,7 +152,7 @@ impl Engine {
             TextureNumber::MISSING
         });
         let entry = *self.textures.entry(found);
-        Source {
+        TextureSource {
             name,
             material: slot,
             texture: entry.slot,
@@ -157,7 +162,8 @@ impl Engine {
         }
     }
 
-    /// The number by which Guis draw with a material: a source, made when first asked for.
+    /// Returns the source number by which Guis draw with a material. The source is created on the
+    /// first request.
     pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
         if let Some(known) = self.picture.materials.get(&material) {
             return Ok(*known);
@@ -169,13 +175,13 @@ impl Engine {
             found.map_err(|fault| error!("the material '{name}': {}", fault.message))?;
         }
         let source = self.source_of_material(material);
-        let number = self.add_source(source, Origin::Material(material))?;
+        let number = self.add_source(source, SourceOrigin::Material(material))?;
         self.picture.materials.insert(material, number);
         Ok(number)
     }
 
-    /// Gives back the numbers by which Guis drew with a material that has ended: its own, and those
-    /// of fonts' pages with it.
+    /// Releases the source numbers of a destroyed material: its own, and those of font pages drawn
+    /// with it.
     pub fn end_material_source(&mut self, material: MaterialId) {
         let Some(own) = self.picture.materials.remove(&material) else { return };
         let mut ended = vec![own];
@@ -186,7 +192,7 @@ impl Engine {
         });
         ended[1..].sort_unstable_by_key(|number| number.0);
         for number in &ended {
-            self.picture.origins[number.0 as usize - 1] = Origin::Ended;
+            self.picture.origins[number.0 as usize - 1] = SourceOrigin::Ended;
         }
         self.guis.end_sources(&ended);
     }

@@ -1,81 +1,81 @@
-//! Models brought together with their textures and materials, and with the units that are made of
-//! them. The systems themselves know nothing of each other.
+//! Integration of models with their textures and materials, and with the units built from them. The
+//! systems themselves are independent of each other.
 
 use super::Engine;
-use crate::doing;
-use crate::error;
-use crate::foundation::{Error, Handle, log};
-use crate::packet::mesh::Surface;
-use crate::packet::texture::{Sampling, TextureSlot};
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
-use crate::system::materials::{MaterialId, Materials};
-use crate::system::models::data::{ModelData, SurfaceData};
-use crate::system::models::{MeshNumber, Model, Models, shapes};
-use crate::system::textures::{TextureNumber, Textures};
-use crate::world::mesh_part::{self, Lookup};
-use crate::world::sprite::SequenceNumber;
-use crate::world::unit_resource::UnitResource;
+use engine_foundation::doing;
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, log};
+use engine_frame_packet::mesh::SurfaceFrame;
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
+use engine_materials::{MaterialId, Materials};
+use engine_models::data::{ModelData, SurfaceData};
+use engine_models::{MeshNumber, Model, Models, primitives};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use engine_textures::{TextureNumber, Textures};
+use engine_world::mesh_component::{self, ResourceLookup};
+use engine_world::sprite::SequenceNumber;
+use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
 
-/// What a model is loaded into.
-struct Loader<'a> {
+/// Tables that a model is loaded into.
+struct ModelLoader<'a> {
     models: &'a mut Models,
     materials: &'a mut Materials,
     textures: &'a mut Textures,
 }
 
-impl Loader<'_> {
-    /// The model of that name, loaded when it is first asked for.
-    fn load(&mut self, store: &mut Store, name: &str) -> Result<Arc<Model>, Error> {
+impl ModelLoader<'_> {
+    /// Returns the model with that name. It is loaded on the first request.
+    fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         match self.models.known(name) {
             Some(known) => Ok(known.clone()),
             None => {
-                crate::owner!("resources/models");
+                engine_foundation::owner!("resources/models");
                 self.load_again(store, name)
             }
         }
     }
 
-    fn load_again(&mut self, store: &mut Store, name: &str) -> Result<Arc<Model>, Error> {
+    fn load_again(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         doing!("When loading model:", name);
         let resource = ResourceName::new("model", name);
         if !store.has(&resource)
-            && let Some(data) = shapes::model(name)
+            && let Some(data) = primitives::model(name)
         {
             return self.models.put(name, data, Vec::new());
         }
         let bytes = store.read(&resource)?;
-        // The renderer has it from here on; it is read again when it is needed again.
+        // From here on the renderer has the data; it is read again if it is needed again.
         store.forget(std::iter::once(resource.id()));
         let data = contain(&resource, || {
             ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
         })?;
-        for words in &data.warnings {
-            log::warning(&format!("model '{name}': {words}"));
+        for warning in &data.warnings {
+            log::warning(&format!("model '{name}': {warning}"));
         }
         let mut slots = Vec::new();
         for (index, range) in data.pictures.iter().enumerate() {
             let own = format!("{name}:{index}");
-            slots.push(self.textures.put_inside(&own, &resource, &bytes, range.clone())?);
+            slots.push(self.textures.add_embedded(&own, &resource, &bytes, range.clone())?);
         }
         let mut materials: Vec<Handle> = Vec::new();
         for surface in &data.surfaces {
             let full = format!("{name}/{}", surface.name);
             let surface = packed(&full, surface, &slots);
-            materials.push(self.materials.put_model_surface(&full, surface)?.0);
+            materials.push(self.materials.set_model_surface(&full, surface)?.0);
         }
         self.models.put(name, data, materials)
     }
 }
 
-/// A surface for the renderer.
-fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> Surface {
-    let of = |place: usize| -> Option<(TextureSlot, Sampling)> {
-        data.pictures[place].map(|(picture, sampling)| (slots[picture as usize], sampling))
+/// Converts a surface for the renderer.
+fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame {
+    let of = |index: usize| -> Option<(TextureSlot, SamplerSettings)> {
+        data.pictures[index].map(|(picture, sampling)| (slots[picture as usize], sampling))
     };
-    Surface {
+    SurfaceFrame {
         name: name.to_string(),
         base_color: data.base_color,
         metallic: data.metallic,
@@ -95,7 +95,7 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> Surface {
     }
 }
 
-impl Lookup for Engine {
+impl ResourceLookup for Engine {
     fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
         let model = self.model(model)?;
         let number = self.models.mesh_of(&model, mesh)?;
@@ -127,21 +127,21 @@ impl Lookup for Engine {
 }
 
 impl Engine {
-    /// The model of that name, loaded when it is first asked for.
+    /// Returns the model with that name. It is loaded on the first request.
     pub fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
         let Engine { models, materials, textures, store, .. } = self;
-        Loader { models, materials, textures }.load(store, name)
+        ModelLoader { models, materials, textures }.load(store, name)
     }
 
-    /// The mesh that a name means: of a model, or its only one.
+    /// Returns the mesh with a name: a named mesh of a model, or the only mesh of a model.
     pub fn find_mesh(&mut self, name: &str) -> Result<MeshNumber, Error> {
         let (model, mesh) = Models::split(&self.store, name)?;
         let model = self.model(&model)?;
         self.models.mesh_of(&model, mesh.as_deref())
     }
 
-    /// The material of a model that a name means, its model loaded if it is not yet; none where the
-    /// name leads to no model.
+    /// Returns the material of a model with a name, and loads the model if necessary. Returns
+    /// `None` if the name does not lead to a model.
     pub(super) fn model_material(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
         if let Some(known) = self.materials.known(name) {
             return Ok(Some(known));
@@ -154,21 +154,21 @@ impl Engine {
                 }
                 let names: Vec<_> =
                     model.data.surfaces.iter().map(|surface| surface.name.as_str()).collect();
-                let near = crate::foundation::suggest::hint(&wanted, names);
+                let near = engine_foundation::suggest::hint(&wanted, names);
                 Err(error!("the model '{}' has no material '{wanted}'{near}", model.name))
             }
             _ => Ok(None),
         }
     }
 
-    /// A material that meshes can be drawn with.
+    /// Returns a material that meshes can be drawn with.
     pub fn find_mesh_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         let material = self.find_material(name)?;
         self.check_mesh_material(material)?;
         Ok(material)
     }
 
-    /// Refuses a material that is for pictures.
+    /// Refuses a 2D material.
     pub fn check_mesh_material(&self, material: MaterialId) -> Result<(), Error> {
         let found = self.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
@@ -180,7 +180,7 @@ impl Engine {
         }
     }
 
-    /// Refuses a material that is for meshes.
+    /// Refuses a material for meshes.
     pub fn check_picture_material(&self, material: MaterialId) -> Result<(), Error> {
         let found = self.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
@@ -193,24 +193,24 @@ impl Engine {
         }
     }
 
-    /// What units of that name are made of, read when it is first asked for.
+    /// Returns the unit resource with that name. It is read on the first request.
     pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
         if let Some(known) = self.units.resources.get(name) {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
         let Engine { models, materials, textures, store, .. } = self;
-        let mut loader = Loader { models, materials, textures };
+        let mut loader = ModelLoader { models, materials, textures };
         let mut resource =
             UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
-        resource.seen = mesh_part::seen(&resource, self)?;
+        resource.template = mesh_component::read_render_template(&resource, self)?;
         let resource = Arc::new(resource);
         self.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
     }
 
-    /// Takes in models that were made anew: meshes and materials of the same names change where
-    /// they are shown. What cannot be used stays as it was, and so does what is gone.
+    /// Applies changed models (hot reload): meshes and materials of the same names change wherever
+    /// they are shown. If a model is invalid or was removed, its previous version stays.
     pub fn reload_models(&mut self, changed: &[ResourceName]) {
         let mut reloaded = false;
         for name in changed.iter().filter(|name| name.kind == "model") {
@@ -218,20 +218,20 @@ impl Engine {
             if self.models.known(&name.name).is_none() {
                 continue;
             }
-            if !self.store.has(name) && !shapes::NAMES.contains(&name.name.as_str()) {
+            if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
-                    "the model '{}' is gone: what is made of it stays until it is destroyed",
+                    "the model '{}' is gone: what was made from it stays until it is destroyed",
                     name.name
                 ));
                 continue;
             }
             let Engine { models, materials, textures, store, .. } = self;
-            match (Loader { models, materials, textures }).load_again(store, &name.name) {
+            match (ModelLoader { models, materials, textures }).load_again(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
-                    self.scenes.note_meshes(&meshes);
+                    self.scenes.mark_meshes_changed(&meshes);
                 }
-                Err(fault) => log::error(&format!("{fault}: what was made of it before stays")),
+                Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }
         }
         if reloaded {

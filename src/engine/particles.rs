@@ -1,29 +1,31 @@
-//! Particles brought together with what they hang on, are filled with and are drawn in: units,
-//! textures, materials, Guis, scenes. How they move is in src/system/particles.
+//! Integration of particles with units, textures, materials, Guis and scenes. Their simulation is
+//! in src/system/particles.
 
 use super::Engine;
-use crate::error;
-use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
-use crate::packet::Packet;
-use crate::packet::gui::BatchKey;
-use crate::packet::material::MaterialSlot;
-use crate::packet::scene::{self, ParticleBatch, SceneFrame};
-use crate::packet::texture::TextureSlot;
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::system::gui::GuiId;
-use crate::system::particles::definition::{EffectData, EmitterDef};
-use crate::system::particles::draw::{self, Drawing, Drawn, Look, Skin};
-use crate::system::particles::emitter::Emitter;
-use crate::system::particles::pictures;
-use crate::system::particles::pose::Pose;
-use crate::system::particles::{Effect, EffectId, Making, Orphaned, Particles, Stage};
-use crate::world::WorldId;
-use crate::world::unit::{UnitId, Units};
+use engine_foundation::error;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::gui::GuiBatchKey;
+use engine_frame_packet::material::MaterialSlot;
+use engine_frame_packet::scene::{self, ParticleBatch, SceneFrame};
+use engine_frame_packet::texture::TextureSlot;
+use engine_gui::GuiId;
+use engine_particles::built_in_textures;
+use engine_particles::data::{EffectData, EmitterDef};
+use engine_particles::draw::{self, AppearanceRules, DrawContext, DrawStyle, ParticleTexture};
+use engine_particles::emitter::Emitter;
+use engine_particles::pose::EffectTransform;
+use engine_particles::{
+    EffectDesc, EffectId, EffectStage, OrphanPolicy, ParticleEffect, Particles,
+};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_world::WorldId;
+use engine_world::unit::{UnitId, Units};
 
 impl Engine {
-    /// The place of an effect's resource, read when it is first asked for.
+    /// Returns the index of an effect's resource. It is read on the first request.
     pub fn find_particles(&mut self, name: &str) -> Result<usize, Error> {
         if let Some(known) = self.particles.known(name) {
             return Ok(known);
@@ -36,8 +38,8 @@ impl Engine {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
         if !self.store.has(&resource) {
-            let words = self.store.missing_words(&resource);
-            return Err(error!("{}", words.replacen("no particles '", "no effect '", 1)));
+            let message = self.store.missing_words(&resource);
+            return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));
         }
         let bytes = self.store.read(&resource)?;
         contain(&resource, || {
@@ -49,44 +51,48 @@ impl Engine {
     pub fn create_particles(
         &mut self,
         world: WorldId,
-        stage: Stage,
+        stage: EffectStage,
         name: &str,
-        pose: Pose,
+        pose: EffectTransform,
     ) -> Result<EffectId, Error> {
         let resource = self.find_particles(name)?;
-        if stage == Stage::World {
-            // From now on views show its scene, whatever else is in it.
+        if stage == EffectStage::World {
+            // From now on views show the world's scene, even if it contains nothing else.
             self.scene_frame(world);
         }
-        let making = Making { world: world.0, stage, resource, pose };
+        let making = EffectDesc { world: world.0, stage, resource, pose };
         self.particles.create(making, &self.tasks)
     }
 
-    /// Ends the effects of Guis that have ended.
+    /// Destroys the effects of destroyed Guis.
     pub(super) fn end_particles_of_ended_guis(&mut self) {
         let guis = &self.guis;
-        let orphan = |it: &Effect| match it.stage {
-            Stage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
-            Stage::World => false,
+        let orphan = |it: &ParticleEffect| match it.stage {
+            EffectStage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
+            EffectStage::World => false,
         };
-        self.particles.destroy_where(orphan, self.frame.index, "");
+        self.particles.destroy_matching(orphan, self.frame.index, "");
     }
 
-    /// Takes in effects that were made anew. One that is gone, or broken, goes on as it was.
+    /// Applies changed effects (hot reload). If an effect is invalid or was removed, its previous
+    /// version stays.
     pub fn reload_particles(&mut self, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "particles") {
-            let Some(place) = self.particles.known(&resource.name) else { continue };
+            let Some(index) = self.particles.known(&resource.name) else { continue };
             let done = self.read_particles(&resource.name).and_then(|data| {
                 self.check_skins(&resource.name, &data)?;
-                self.particles.redefine(place, data)
+                self.particles.redefine(index, data)
             });
             if let Err(fault) = done {
-                log::error(&format!("{}: what plays goes on as it was", fault.message));
+                log::error(&format!(
+                    "{}: effects that are playing continue unchanged",
+                    fault.message
+                ));
             }
         }
     }
 
-    /// Refuses an effect of which an emitter could not be drawn.
+    /// Refuses an effect with an emitter that cannot be drawn.
     fn check_skins(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
         for def in &data.emitters {
             self.skin(def, false).map_err(|fault| {
@@ -96,8 +102,9 @@ impl Engine {
         Ok(())
     }
 
-    /// What an emitter's particles are filled with. `in_world`: also in a scene.
-    fn skin(&mut self, def: &EmitterDef, in_world: bool) -> Result<Skin, Error> {
+    /// Returns the texture and material of an emitter's particles. `in_world` is true if they are
+    /// also drawn in a scene.
+    fn skin(&mut self, def: &EmitterDef, in_world: bool) -> Result<ParticleTexture, Error> {
         let (mut material, _) = draw::blending(def);
         if !def.material.is_empty() {
             let id = self.find_material(&def.material)?;
@@ -112,13 +119,15 @@ impl Engine {
             if def.texture.is_empty() {
                 let (slot, paint, uv) = (source.texture, source.paint, source.uv);
                 let (scene, soft) = (TextureSlot::SHARED, false);
-                return Ok(Skin { material, slot, paint, uv, scene, soft });
+                return Ok(ParticleTexture { material, slot, paint, uv, scene, soft });
             }
         }
         let soft = def.texture.is_empty();
-        let name = if soft { pictures::SOFT } else { &def.texture };
-        let number = match (pictures::find(name), self.textures.known(name)) {
-            (Some(made), None) => self.textures.add_made(name, made.side, made.texels())?,
+        let name = if soft { built_in_textures::SOFT } else { &def.texture };
+        let number = match (built_in_textures::find(name), self.textures.known(name)) {
+            (Some(built_in), None) => {
+                self.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
+            }
             (Some(_), Some(known)) => known,
             (None, _) => self.textures.find(&mut self.store, name)?,
         };
@@ -128,38 +137,38 @@ impl Engine {
             false => TextureSlot::SHARED,
         };
         let (slot, paint, uv) = (entry.slot, entry.paint, entry.uv);
-        Ok(Skin { material, slot, paint, uv, scene, soft })
+        Ok(ParticleTexture { material, slot, paint, uv, scene, soft })
     }
 
-    /// Brings what particles are filled with up to date.
+    /// Updates the textures and materials of all emitters.
     pub(super) fn refresh_skins(&mut self) {
         let version = [self.particles.version(), self.textures.version(), self.materials.version()];
-        if self.particles.drawn.version == version {
+        if self.particles.draw_context.version == version {
             return;
         }
-        let plain = Skin {
+        let plain = ParticleTexture {
             material: MaterialSlot::BUILT_IN,
             slot: TextureSlot::SHARED,
-            paint: crate::packet::gui::paint::SOLID,
+            paint: engine_frame_packet::gui::paint::SOLID,
             uv: [0.0; 4],
             scene: TextureSlot::SHARED,
             soft: false,
         };
         let mut skins = Vec::new();
-        for place in 0..self.particles.resources().len() {
-            let resource = &self.particles.resources()[place];
+        for index in 0..self.particles.resources().len() {
+            let resource = &self.particles.resources()[index];
             let (data, in_world) = (resource.data.clone(), resource.in_world);
-            // What is missing was told when it went.
+            // A missing resource was reported when it was removed.
             let skin = |def: &EmitterDef| self.skin(def, in_world).unwrap_or(plain);
             skins.push(data.emitters.iter().map(skin).collect());
         }
-        self.particles.drawn.skins = skins;
+        self.particles.draw_context.skins = skins;
         let version = [self.particles.version(), self.textures.version(), self.materials.version()];
-        self.particles.drawn.version = version;
+        self.particles.draw_context.version = version;
     }
 
-    /// Draws the particles of all Guis into them, and those of shown worlds into their scenes.
-    pub(super) fn draw_particles(&mut self, packet: &mut Packet) {
+    /// Draws the particles of Guis into the Guis, and those of visible worlds into their scenes.
+    pub(super) fn draw_particles(&mut self, packet: &mut FramePacket) {
         if self.particles.slots().is_empty() {
             return;
         }
@@ -167,26 +176,26 @@ impl Engine {
         let Engine { particles, guis, tasks, .. } = self;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
-            let Stage::Gui { gui, layer } = effect.stage else { return };
+            let EffectStage::Gui { gui, layer } = effect.stage else { return };
             let Some(of) = guis.slots().get(gui) else { return };
             let fresh = drawn.skins.len() > effect.resource;
             effect.seen = is_within(effect, emitters, of.making.seen(window));
             if !effect.seen || !fresh {
                 return;
             }
-            for place in effect.emitters.iter() {
-                let emitter = &emitters[*place as usize];
+            for index in effect.emitters.iter() {
+                let emitter = &emitters[*index as usize];
                 let skin = drawn.skins[effect.resource][emitter.index];
                 let layer = layer + emitter.numbers().layer;
                 let (material, texture) = (skin.material, skin.slot);
-                let key = BatchKey { layer, material, texture, clip: None };
-                let look = Look::new(emitter, &effect.variables);
-                let drawing = Drawing { emitter, look: &look, skin: &skin, eye: Vec3::ZERO };
+                let key = GuiBatchKey { layer, material, texture, clip: None };
+                let look = AppearanceRules::new(emitter, &effect.variables);
+                let drawing = DrawStyle { emitter, look: &look, skin: &skin, eye: Vec3::ZERO };
                 let done = guis
                     .room(GuiId(gui), key, emitter.count * quads_each(emitter))
                     .map_err(Error::new)
                     .and_then(|out| {
-                        let Drawn { instances, bands, .. } = drawn;
+                        let DrawContext { instances, bands, .. } = drawn;
                         if has_bands(emitter) {
                             let each = |path: &[_]| draw::path_quads(path, 1.0, &skin, out);
                             draw::paths(&drawing, bands, each);
@@ -206,12 +215,12 @@ impl Engine {
     }
 
     /// Draws the particles of worlds that views show.
-    fn draw_scenes(&mut self, packet: &mut Packet) {
+    fn draw_scenes(&mut self, packet: &mut FramePacket) {
         let Engine { particles, tasks, .. } = self;
-        let Packet { views, scenes, spare_scenes, .. } = packet;
+        let FramePacket { views, scenes, spare_scenes, .. } = packet;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
-            if effect.stage != Stage::World {
+            if effect.stage != EffectStage::World {
                 return;
             }
             let number = effect.world.to_number() as u64;
@@ -226,12 +235,12 @@ impl Engine {
             effect.seen = eye.is_some();
             let Some(eye) = eye.filter(|_| drawn.skins.len() > effect.resource) else { return };
             let scene = scene_of(scenes, spare_scenes, number);
-            for place in effect.emitters.iter() {
-                let emitter = &emitters[*place as usize];
+            for index in effect.emitters.iter() {
+                let emitter = &emitters[*index as usize];
                 if emitter.count > 0 {
                     let skin = drawn.skins[effect.resource][emitter.index];
-                    let look = Look::new(emitter, &effect.variables);
-                    let drawing = Drawing { emitter, look: &look, skin: &skin, eye };
+                    let look = AppearanceRules::new(emitter, &effect.variables);
+                    let drawing = DrawStyle { emitter, look: &look, skin: &skin, eye };
                     let done = draw_in_scene(&drawing, scene, drawn, (center, radius), tasks);
                     refused = done.err().or(refused.take());
                 }
@@ -242,7 +251,7 @@ impl Engine {
         }
     }
 
-    /// What an effect is called in a comparison of two runs.
+    /// Returns the name of an effect for the comparison of two runs.
     pub(super) fn name_in_particles(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
         match handle.and_then(|handle| self.particles.slots().get(handle)) {
@@ -255,7 +264,7 @@ impl Engine {
     }
 }
 
-/// Moves effects along with the units that they hang on.
+/// Moves effects along with the units that they are linked to.
 pub(super) fn follow_links(
     particles: &mut Particles,
     units: &mut Units,
@@ -269,31 +278,31 @@ pub(super) fn follow_links(
         let unit = units.slots.get(link.unit).map(|_| UnitId(link.unit).row());
         match unit {
             Some(row) => {
-                let node = Pose::of(&units.scene.world(row, link.node as usize));
+                let node = EffectTransform::of(&units.scene.world(row, link.node as usize));
                 effect.pose = link.pose.within(&node);
             }
             None => {
                 effect.link = None;
                 match link.orphaned {
-                    Orphaned::Destroy => ends.push(EffectId(handle)),
-                    Orphaned::Stop => effect.spawning = false,
-                    Orphaned::Unlink => {}
+                    OrphanPolicy::Destroy => ends.push(EffectId(handle)),
+                    OrphanPolicy::Stop => effect.spawning = false,
+                    OrphanPolicy::Unlink => {}
                 }
             }
         }
     }
     for id in ends {
-        particles.destroy(id, frame, "the end of the unit it hung on");
+        particles.destroy(id, frame, "the end of the unit that it was linked to");
     }
 }
 
 /// Draws an emitter's particles into a scene, as one batch.
 fn draw_in_scene(
-    drawing: &Drawing,
+    drawing: &DrawStyle,
     scene: &mut SceneFrame,
-    drawn: &mut Drawn,
+    drawn: &mut DrawContext,
     (center, radius): (Vec3, f32),
-    tasks: &Pool,
+    tasks: &TaskPool,
 ) -> Result<(), Error> {
     let emitter = drawing.emitter;
     let first = scene.particles.len();
@@ -332,39 +341,43 @@ fn has_heads(emitter: &Emitter) -> bool {
     numbers.ribbon == 0 && (numbers.trail_points == 0 || numbers.trail_heads > 0)
 }
 
-/// The most quadrilaterals that a particle becomes.
+/// Returns the maximum number of quads per particle.
 fn quads_each(emitter: &Emitter) -> usize {
     1 + emitter.numbers().trail_points as usize
 }
 
-/// The box around an effect and its particles in the world, as far as they were measured.
-fn bounds(effect: &Effect, emitters: &[Emitter]) -> (Vec3, Vec3) {
+/// Returns the world bounding box of an effect and its particles, as far as they were measured.
+fn bounds(effect: &ParticleEffect, emitters: &[Emitter]) -> (Vec3, Vec3) {
     let (mut least, mut most) = (effect.pose.position, effect.pose.position);
-    for place in &effect.emitters {
-        let emitter = &emitters[*place as usize];
+    for index in &effect.emitters {
+        let emitter = &emitters[*index as usize];
         let Some((low, high)) = emitter.bounds() else { continue };
         for corner in 0..8 {
             let side = |bit: usize| if corner >> bit & 1 == 1 { high[bit] } else { low[bit] };
-            let point = emitter.outward.point(Vec3::new(side(0), side(1), side(2)));
+            let point = emitter.to_world.point(Vec3::new(side(0), side(1), side(2)));
             (least, most) = (least.min(point), most.max(point));
         }
     }
     (least, most)
 }
 
-/// How far the largest particle of an effect reaches from its middle.
-fn reach(effect: &Effect, emitters: &[Emitter]) -> f32 {
-    let each = effect.emitters.iter().map(|place| {
-        let numbers = emitters[*place as usize].numbers();
+/// Returns the extent of an effect's largest particle, measured from its center.
+fn reach(effect: &ParticleEffect, emitters: &[Emitter]) -> f32 {
+    let each = effect.emitters.iter().map(|index| {
+        let numbers = emitters[*index as usize].numbers();
         numbers.size_max * numbers.aspect.max(1.0) * effect.pose.scale
     });
     each.fold(0.0, f32::max)
 }
 
-/// Whether something of an effect is in the part of a Gui that is seen; where nothing was measured,
-/// it is.
-fn is_within(effect: &Effect, emitters: &[Emitter], [left_bottom, right_top]: [Vec2; 2]) -> bool {
-    let measured = effect.emitters.iter().any(|place| emitters[*place as usize].step.bounds);
+/// Returns true if a part of an effect is in the visible area of a Gui. An effect without measured
+/// bounds counts as visible.
+fn is_within(
+    effect: &ParticleEffect,
+    emitters: &[Emitter],
+    [left_bottom, right_top]: [Vec2; 2],
+) -> bool {
+    let measured = effect.emitters.iter().any(|index| emitters[*index as usize].step.bounds);
     if !measured {
         return true;
     }
@@ -374,7 +387,7 @@ fn is_within(effect: &Effect, emitters: &[Emitter], [left_bottom, right_top]: [V
     low.cmplt(right_top).all() && high.cmpgt(left_bottom).all()
 }
 
-/// Whether a sphere touches what a camera sees.
+/// Returns true if a sphere intersects a view frustum.
 pub(super) fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
     let row = |i: usize| matrix.row(i);
     let last = row(3);
@@ -386,17 +399,17 @@ pub(super) fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
     })
 }
 
-/// The frame of a scene in a packet, a new one where there is none.
+/// Returns the frame of a scene in a packet, and adds one if it is missing.
 fn scene_of<'a>(
     scenes: &'a mut Vec<SceneFrame>,
     spare: &mut Vec<SceneFrame>,
     number: u64,
 ) -> &'a mut SceneFrame {
-    let place = scenes.iter().position(|scene| scene.scene == number).unwrap_or_else(|| {
+    let index = scenes.iter().position(|scene| scene.scene == number).unwrap_or_else(|| {
         let mut scene = spare.pop().unwrap_or_default();
         scene.scene = number;
         scenes.push(scene);
         scenes.len() - 1
     });
-    &mut scenes[place]
+    &mut scenes[index]
 }

@@ -1,41 +1,45 @@
-//! Physics with what it needs of the rest: a world's flags and settings, units, models, lines.
+//! Integration of physics with the other systems: world flags and settings, units, models, debug
+//! lines.
 
-use super::{Build, Engine};
-use crate::foundation::{Error, Handle, Kind, Vec3, log};
-use crate::resource::store::Store;
-use crate::system::models::Models;
-use crate::system::physics::{Lane, Look, Setup};
-use crate::world::WorldId;
-use crate::world::lines::{LINES_MAX, Line};
-use crate::world::physics::{ActorId, ActorSpec, MeshPoints, PHYSICS, PhysicsWorldId, Properties};
-use crate::world::scene::Pose;
-use crate::world::unit::UnitId;
-use crate::world::unit_resource::UnitResource;
+use super::{BuildMode, Engine};
+use engine_foundation::{Error, Handle, HandleKind, Vec3, log};
+use engine_models::Models;
+use engine_physics::{BodyColorClass, SimulationSettings, StepThread};
+use engine_resource::store::ResourceStore;
+use engine_world::WorldId;
+use engine_world::debug_lines::{DebugLine, LINES_MAX};
+use engine_world::physics::{
+    ActorDesc, ActorId, MeshPoints, PHYSICS, PhysicsProperties, PhysicsWorldId,
+};
+use engine_world::scene_graph::NodePose;
+use engine_world::unit::UnitId;
+use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
 
-/// The colour of a body's lines.
-const fn color(look: Look) -> [u8; 4] {
+/// Returns the debug line color of a body.
+const fn color(look: BodyColorClass) -> [u8; 4] {
     match look {
-        Look::Still => [150, 150, 150, 255],
-        Look::Awake => [90, 220, 90, 255],
-        Look::Asleep => [60, 120, 200, 255],
-        Look::Driven => [240, 170, 60, 255],
-        Look::Trigger => [230, 90, 200, 255],
+        BodyColorClass::Still => [150, 150, 150, 255],
+        BodyColorClass::Awake => [90, 220, 90, 255],
+        BodyColorClass::Asleep => [60, 120, 200, 255],
+        BodyColorClass::Driven => [240, 170, 60, 255],
+        BodyColorClass::Trigger => [230, 90, 200, 255],
     }
 }
 
 impl Engine {
-    /// The physics of a world, made when first asked for.
+    /// Returns the physics of a world. It is created on the first request.
     ///
     /// # Errors
-    /// The world was made without, or the game's physics properties are broken.
+    /// Returns an error if the world was created without physics, or if the game's physics
+    /// properties are broken.
     pub fn physics_world(&mut self, world: WorldId) -> Result<PhysicsWorldId, Error> {
         if let Some(known) = self.physics.of_world(world) {
             return Ok(known);
         }
         let flags = self.world(world).flags;
         if flags.no_physics {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "the world was made with the flag \"no_physics\", so it has no physics world"
             ));
         }
@@ -46,56 +50,58 @@ impl Engine {
             false => Vec3::new(0.0, 0.0, -down),
         };
         let step_seconds = 1.0 / self.settings.number("physics.steps_per_second") as f32;
-        let lane = if self.tasks.threads() > 1 { Lane::Other } else { Lane::Own };
+        let lane = if self.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
         let beside = flags.pipelined_physics.then_some(lane);
-        let setup = Setup { gravity, step_seconds, flat: flags.flat, beside };
+        let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, beside };
         Ok(self.physics.make_world(world, setup))
     }
 
     fn read_physics_properties(&mut self) -> Result<(), Error> {
         if self.physics.properties.is_none() {
-            let read = Properties::of_game(&mut self.store)?;
+            let read = PhysicsProperties::of_game(&mut self.store)?;
             self.physics.properties = Some(Arc::new(read));
         }
         Ok(())
     }
 
-    /// Reads the game's materials and collision filters again; actors keep what they were made of.
+    /// Reloads the game's physics materials and collision filters. Existing actors keep their old
+    /// properties.
     pub fn reload_physics_properties(&mut self) {
         if self.physics.properties.is_none() {
             return;
         }
-        match Properties::of_game(&mut self.store) {
+        match PhysicsProperties::of_game(&mut self.store) {
             Ok(read) => self.physics.properties = Some(Arc::new(read)),
             Err(error) => log::error(&error.message),
         }
     }
 
-    /// The game's materials and collision filters.
+    /// Returns the game's physics materials and collision filters.
     ///
     /// # Errors
-    /// Their file is broken.
-    pub fn physics_properties(&mut self) -> Result<Arc<Properties>, Error> {
+    /// Returns an error if their file is broken.
+    pub fn physics_properties(&mut self) -> Result<Arc<PhysicsProperties>, Error> {
         self.read_physics_properties()?;
         Ok(self.physics.properties.clone().expect("they were read"))
     }
 
-    /// Makes a unit with everything that is native of it.
+    /// Spawns a unit with its native components.
     ///
     /// # Errors
-    /// There is no room, or what its file names is not there.
+    /// Returns an error if there are too many objects, or if a resource that its file names does
+    /// not exist.
     pub fn spawn_unit(
         &mut self,
         world: WorldId,
         resource: &Arc<UnitResource>,
-        pose: &Pose,
+        pose: &NodePose,
     ) -> Result<UnitId, Error> {
         let unit = self.units.spawn(world, resource, pose)?;
-        let made = self.add_unit_physics(unit);
-        match made.and_then(|()| self.spawn_seen(world, unit, resource)) {
+        let added = self.add_unit_physics(unit);
+        match added.and_then(|()| self.spawn_render_template(world, unit, resource)) {
             Ok(()) => Ok(unit),
             Err(error) => {
-                self.end_seen(unit, "");
+                self.destroy_render_components(unit, "");
                 self.physics.end_unit(unit, self.frame.index, "");
                 self.units.destroy(unit, self.frame.index, "");
                 Err(error)
@@ -103,14 +109,14 @@ impl Engine {
         }
     }
 
-    /// Ends a unit with everything that is native of it; `place` is the script's line.
-    pub fn end_unit(&mut self, unit: UnitId, place: &str) {
-        self.physics.end_unit(unit, self.frame.index, place);
-        self.end_seen(unit, place);
-        self.units.destroy(unit, self.frame.index, place);
+    /// Destroys a unit with its native components. `location` is the script line.
+    pub fn end_unit(&mut self, unit: UnitId, location: &str) {
+        self.physics.end_unit(unit, self.frame.index, location);
+        self.destroy_render_components(unit, location);
+        self.units.destroy(unit, self.frame.index, location);
     }
 
-    /// Makes the actors, joints and the mover of a unit that was just spawned.
+    /// Creates the actors, joints and the mover of a newly spawned unit.
     fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
         let (world, resource) = {
             let known = self.units.of(unit);
@@ -125,33 +131,34 @@ impl Engine {
         tables.spawn(unit, units, physics, &mut |mesh| mesh_of(store, mesh))
     }
 
-    /// Makes the actor of a unit's place again.
+    /// Creates a destroyed actor of a unit again, at its index.
     ///
     /// # Errors
-    /// It is there, or cannot be.
-    pub fn create_unit_actor(&mut self, unit: UnitId, place: usize) -> Result<ActorId, Error> {
+    /// Returns an error if the actor exists, or if it cannot be created.
+    pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
         let Engine { physics: tables, units, store, .. } = self;
-        tables.create_again(unit, units, place, &mut |mesh| mesh_of(store, mesh))
+        tables.recreate(unit, units, index, &mut |mesh| mesh_of(store, mesh))
     }
 
-    /// Makes an actor that the unit's file does not have.
+    /// Creates an actor that is not in the unit's file.
     ///
     /// # Errors
-    /// It cannot be.
-    pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorSpec) -> Result<ActorId, Error> {
+    /// Returns an error if the actor cannot be created.
+    pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorDesc) -> Result<ActorId, Error> {
         let world = self.units.of(unit).world;
         let physics = self.physics_world(world)?;
         let Engine { physics: tables, units, store, .. } = self;
         tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
     }
 
-    /// Takes a unit out of physics, or puts it back.
+    /// Enables or disables the physics of a unit.
     ///
     /// # Errors
-    /// One of its nodes is out of all bounds, or the game's physics properties are broken.
-    pub fn switch_unit_physics(&mut self, unit: UnitId, enabled: bool) -> Result<(), Error> {
+    /// Returns an error if one of its nodes is outside the allowed range, or if the game's physics
+    /// properties are broken.
+    pub fn set_unit_physics_enabled(&mut self, unit: UnitId, enabled: bool) -> Result<(), Error> {
         let world = self.units.of(unit).world;
-        // Nothing was switched off of what has nothing of physics: its world need not get any.
+        // A unit without physics objects has nothing to enable, so its world does not need physics.
         let nothing = enabled && !self.physics.has_parts(unit);
         if nothing || self.world(world).flags.no_physics {
             return Ok(());
@@ -161,33 +168,34 @@ impl Engine {
         tables.switch_unit(unit, units, physics, enabled)
     }
 
-    /// Seconds by which the physics that is farthest behind its newest step is: of worlds whose
-    /// steps run beside scripts.
+    /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
+    /// the visible state is behind the newest step.
     pub fn physics_latency(&self) -> f64 {
-        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_beside());
+        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
         let delta = |world: Handle| self.worlds.get(world).map_or(0.0, |world| world.delta);
         beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
     }
 
-    /// Shows the bodies of a physics world as lines, where that is wanted.
+    /// Draws the bodies of a physics world as debug lines, if enabled.
     pub(super) fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
         let known = self.physics.world(physics);
-        if !known.debug_draw || self.build == Build::Release {
+        if !known.debug_draw || self.build == BuildMode::Release {
             return Ok(());
         }
-        // The game's own lines come first, and a picture for developers ends no game.
+        // The game's own lines take precedence, and a debug view must not stop the game.
         let (mut lines, room) = (Vec::new(), self.lines.room().min(LINES_MAX / 2));
         let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
             if lines.len() < room {
-                lines.push(Line { from, to, color: color(look) });
+                lines.push(DebugLine { from, to, color: color(look) });
             } else {
                 left_out += 1;
             }
         });
         if left_out > 0 {
-            let words = format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
-            log::warn("physics", &words);
+            let message =
+                format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
+            log::warn("physics", &message);
         }
         self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
     }
@@ -195,13 +203,13 @@ impl Engine {
     pub(super) fn name_in_physics(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
         let actor = handle.and_then(|handle| self.physics.actors.get(handle));
-        match (actor, handle.and_then(Kind::of)) {
+        match (actor, handle.and_then(HandleKind::of)) {
             (Some(actor), _) => {
                 let unit = actor.unit.and_then(|unit| self.units.slots.get(unit.0));
                 let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("actor {object} '{}' of unit '{unit}'", actor.name)
             }
-            (None, Some(Kind::Unit)) => {
+            (None, Some(HandleKind::Unit)) => {
                 let unit = handle.and_then(|handle| self.units.slots.get(handle));
                 let name = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("unit {object} '{name}'")
@@ -212,30 +220,30 @@ impl Engine {
     }
 }
 
-/// The points and triangles of a mesh of a model.
-fn mesh_of(store: &mut Store, mesh: &str) -> Result<MeshPoints, Error> {
+/// Returns the points and triangles of a model's mesh.
+fn mesh_of(store: &mut ResourceStore, mesh: &str) -> Result<MeshPoints, Error> {
     let shape = Models::shape(store, mesh)?;
     Ok((shape.points, shape.triangles))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Start;
+    use super::super::EngineConfig;
     use super::*;
-    use crate::resource::project::Project;
-    use crate::resource::settings::Settings;
-    use crate::world::WorldFlags;
+    use engine_resource::project::Project;
+    use engine_resource::settings::Settings;
+    use engine_world::WorldFlags;
 
     #[test]
     fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
         let root = std::env::temp_dir().join(format!("engine-{}-switch", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(Start {
+        let mut engine = Engine::new(EngineConfig {
             project: Project::open(&root).unwrap(),
             settings: Settings::defaults(),
-            store: Store::default(),
-            build: Build::Test,
+            store: ResourceStore::default(),
+            build: BuildMode::Test,
             arguments: Vec::new(),
             seed: 0,
             deterministic: true,
@@ -244,13 +252,13 @@ mod tests {
         std::fs::remove_dir_all(&root).unwrap();
         let world = engine.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
-        let unit = engine.spawn_unit(world, &resource, &Pose::IDENTITY).unwrap();
-        engine.switch_unit_physics(unit, true).unwrap();
+        let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
+        engine.set_unit_physics_enabled(unit, true).unwrap();
         assert!(engine.physics.of_world(world).is_none());
-        engine.switch_unit_physics(unit, false).unwrap();
+        engine.set_unit_physics_enabled(unit, false).unwrap();
         assert!(engine.physics.of_world(world).is_some());
         let number = unit.0.to_number() as u64;
-        let words = engine.name_in_physics(number);
-        assert_eq!(words, format!("unit {number} 'core/units/empty'"));
+        let name = engine.name_in_physics(number);
+        assert_eq!(name, format!("unit {number} 'core/units/empty'"));
     }
 }

@@ -1,47 +1,47 @@
-//! Tile maps on Guis: where the tiles of maps, textures and Guis come together.
+//! Drawing of tile maps on Guis: combines maps, textures and Guis.
 
 use super::Engine;
-use crate::error;
-use crate::foundation::Error;
-use crate::packet::gui::{Instance, Space};
-use crate::system::gui::{GuiId, Making, Mode, SourceNumber, Thing, What, shape};
-use crate::system::tilemaps::TilemapId;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_frame_packet::gui::{GuiSpace, QuadInstance};
+use engine_gui::{DrawRequest, GuiDesc, GuiId, GuiMode, PrimitiveKind, SourceNumber, tessellation};
+use engine_tilemaps::TilemapId;
 
-/// How a map is drawn.
+/// Options for drawing a tile map.
 #[derive(Clone, Debug)]
-pub struct TilemapLook {
-    /// Where the map's left bottom is on the Gui.
+pub struct TilemapDrawOptions {
+    /// Position of the map's bottom left on the Gui.
     pub at: [f32; 2],
-    /// The Gui's layer of the map's lowest one; each next layer is drawn on the next.
+    /// Gui layer of the map's lowest layer; each further layer uses the next Gui layer.
     pub layer: i32,
-    /// Units of the Gui for each texel.
+    /// Gui units per texel.
     pub scale: f32,
-    /// Multiplies every tile: red, green, blue, alpha.
+    /// Tint of every tile: red, green, blue, alpha.
     pub color: [u8; 4],
-    /// Which layers of the map; all that are visible if none are named.
+    /// Layers of the map to draw; if empty, all visible layers.
     pub layers: Vec<usize>,
 }
 
 impl Engine {
-    /// Draws what a Gui can see of a map: how many tiles these are.
+    /// Draws the part of a map that a Gui can show. Returns the number of tiles drawn.
     ///
     /// # Errors
-    /// The Gui is retained, a texture is missing, or the Gui has no room.
+    /// Returns an error if the Gui is retained, a texture is missing, or the Gui is full.
     pub fn draw_tilemap(
         &mut self,
         map: TilemapId,
         gui: GuiId,
-        look: &TilemapLook,
+        look: &TilemapDrawOptions,
     ) -> Result<usize, Error> {
         let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
-        let Some(making) = making.filter(|making| making.mode == Mode::Immediate) else {
+        let Some(making) = making.filter(|making| making.mode == GuiMode::Immediate) else {
             return Err(error!(
                 "tile maps are drawn in immediate Guis: make it with \
                  World.create_screen_gui(world, \"immediate\"), or use Application.main_gui()"
             ));
         };
         let sources = self.tile_sources(map)?;
-        let seen = self.seen_texels(gui, &making, look);
+        let seen = self.visible_texels(gui, &making, look);
         let (mut drawn, mut quads) = (0, Vec::new());
         let seconds = self.frame.total;
         let layers = match look.layers.is_empty() {
@@ -54,7 +54,7 @@ impl Engine {
         for layer in layers {
             quads.clear();
             self.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
-            // One texture after the other; within one, tiles stay in their order.
+            // Sorted by texture; the order of tiles with the same texture stays.
             quads.sort_by_key(|quad| quad.set);
             let opacity = self.tilemaps.of(map).map().layers[layer].opacity;
             let [red, green, blue, alpha] = look.color;
@@ -62,7 +62,7 @@ impl Engine {
             for run in quads.chunk_by(|a, b| a.set == b.set) {
                 let source = sources[run[0].set];
                 let Some(of) = self.guis.source(source).cloned() else { continue };
-                // Where texels are mixed, none of a tile's neighbours is.
+                // Keeps linear filtering from sampling neighboring tiles.
                 let half = self.tilemaps.of(map).sets()[run[0].set].half_texel();
                 let half = of.span(half);
                 let instances = run.iter().map(|quad| {
@@ -71,16 +71,21 @@ impl Engine {
                         *corner = look.at[i % 2] + *corner * look.scale;
                     }
                     let uv = of.part(quad.part[0], quad.part[1]);
-                    Instance { corners, uv, extra: half, ..shape::quad([0.0; 4], &of, color) }
+                    QuadInstance {
+                        corners,
+                        uv,
+                        extra: half,
+                        ..tessellation::quad([0.0; 4], &of, color)
+                    }
                 });
-                let thing = Thing {
+                let request = DrawRequest {
                     gui,
                     object: 0.0,
-                    what: What::Bitmap,
+                    what: PrimitiveKind::Bitmap,
                     layer: look.layer.saturating_add(layer as i32),
                     pose: None,
                 };
-                if self.guis.put_each(thing, source, instances).is_err() {
+                if self.guis.submit_quads(request, source, instances).is_err() {
                     return Err(Error::new(self.guis.take_refusal()));
                 }
                 drawn += run.len();
@@ -89,16 +94,21 @@ impl Engine {
         Ok(drawn)
     }
 
-    /// What Guis draw each of a map's tile sets with.
+    /// Returns the Gui source of each of a map's tile sets.
     fn tile_sources(&mut self, map: TilemapId) -> Result<Vec<SourceNumber>, Error> {
         let sets = self.tilemaps.of(map).sets();
         let textures: Vec<String> = sets.iter().map(|set| set.texture.clone()).collect();
         textures.iter().map(|texture| self.source(texture)).collect()
     }
 
-    /// The part of a map that a Gui shows: left, bottom, right and top in texels.
-    fn seen_texels(&mut self, gui: GuiId, making: &Making, look: &TilemapLook) -> [f32; 4] {
-        if making.space == Space::World {
+    /// Returns the part of a map that a Gui shows: left, bottom, right and top in texels.
+    fn visible_texels(
+        &mut self,
+        gui: GuiId,
+        making: &GuiDesc,
+        look: &TilemapDrawOptions,
+    ) -> [f32; 4] {
+        if making.space == GuiSpace::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
         let [left_bottom, right_top] = making.seen(self.window.logical().to_array());

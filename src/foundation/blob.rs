@@ -1,18 +1,18 @@
-//! Binary data that is written once and read in place: little-endian numbers, byte strings with
-//! their length before them, a checked frame around the whole. Knows no format that is built on it.
+//! Binary data that is written once and read in place: little-endian numbers, length-prefixed byte
+//! strings, and a checked frame around the whole. Knows none of the formats built on it.
 
 use super::Error;
 use super::hash::murmur64a;
 use super::memory::limit;
 use crate::error;
 
-/// Writes a blob.
+/// A writer of binary data (a blob).
 #[derive(Default)]
-pub struct Writer {
+pub struct BlobWriter {
     bytes: Vec<u8>,
 }
 
-impl Writer {
+impl BlobWriter {
     pub fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }
@@ -29,7 +29,7 @@ impl Writer {
         self.bytes.extend(value.to_le_bytes());
     }
 
-    /// A length of four bytes, then the bytes.
+    /// Writes a length of four bytes, then the bytes.
     pub fn bytes(&mut self, value: &[u8]) {
         let length = u32::try_from(value.len()).expect("no part of a blob has 4 GiB");
         self.u32(length);
@@ -40,20 +40,20 @@ impl Writer {
         self.bytes(value.as_bytes());
     }
 
-    /// A count, then each item by `write`.
-    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Writer, &T)) {
+    /// Writes a count, then each item by calling `write`.
+    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut BlobWriter, &T)) {
         self.u32(u32::try_from(items.len()).expect("no list of a blob has 2^32 items"));
         for item in items {
             write(self, item);
         }
     }
 
-    /// What was written, bare.
+    /// Returns the written bytes without a frame.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// What was written, in a frame: `magic`, version, length and checksum before it.
+    /// Returns the written bytes in a frame: preceded by `magic`, version, length and checksum.
     pub fn framed(self, magic: [u8; 4], version: u32) -> Vec<u8> {
         let mut out = Vec::with_capacity(FRAME_BYTES + self.bytes.len());
         append_framed(&mut out, magic, version, |writer| writer.bytes.extend(self.bytes));
@@ -61,14 +61,15 @@ impl Writer {
     }
 }
 
-/// Appends a frame with what `write` writes to bytes that have room for it: nothing is copied.
+/// Appends a frame to `bytes`, with the content that `write` writes. Nothing is copied, because
+/// `write` appends to the same buffer.
 pub fn append_framed(
     bytes: &mut Vec<u8>,
     magic: [u8; 4],
     version: u32,
-    write: impl FnOnce(&mut Writer),
+    write: impl FnOnce(&mut BlobWriter),
 ) {
-    let mut writer = Writer { bytes: std::mem::take(bytes) };
+    let mut writer = BlobWriter { bytes: std::mem::take(bytes) };
     let start = writer.bytes.len();
     writer.bytes.extend(magic);
     writer.u32(version);
@@ -85,10 +86,10 @@ pub fn append_framed(
     *bytes = writer.bytes;
 }
 
-/// The bytes that a frame puts before its content.
+/// Number of bytes that a frame puts before its content.
 pub const FRAME_BYTES: usize = 24;
 
-/// Takes the frame off; the words name what is wrong with it.
+/// Checks a frame and returns its content. The error message names the damage.
 pub fn unframe(bytes: &[u8], magic: [u8; 4], version: u32) -> Result<&[u8], Error> {
     let Some((head, body)) = bytes.split_at_checked(FRAME_BYTES) else {
         return Err(error!("it is cut short: {} bytes", bytes.len()));
@@ -96,7 +97,7 @@ pub fn unframe(bytes: &[u8], magic: [u8; 4], version: u32) -> Result<&[u8], Erro
     if head[..4] != magic {
         return Err(error!("it is something else: its first bytes are not those of the format"));
     }
-    let mut reader = Reader::new(&head[4..]);
+    let mut reader = BlobReader::new(&head[4..]);
     let (found, length, sum) = (reader.u32()?, reader.u64()?, reader.u64()?);
     if found != version {
         return Err(error!("it is of version {found}, and this engine reads version {version}"));
@@ -105,23 +106,23 @@ pub fn unframe(bytes: &[u8], magic: [u8; 4], version: u32) -> Result<&[u8], Erro
         return Err(error!("it is cut short or too long: {} bytes of {length}", body.len()));
     }
     if murmur64a(body, version.into()) != sum {
-        return Err(error!("it is damaged: its checksum does not fit its content"));
+        return Err(error!("it is damaged: its checksum does not match its content"));
     }
     Ok(body)
 }
 
-/// Reads a blob; every read beyond its end is an error.
+/// A reader of a blob. Every read beyond its end is an error.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct BlobReader<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
-        Reader { bytes }
+impl<'a> BlobReader<'a> {
+    pub fn new(bytes: &'a [u8]) -> BlobReader<'a> {
+        BlobReader { bytes }
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Error> {
         let (taken, rest) = self
             .bytes
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        Ok(self.take(N)?.try_into().expect("as many bytes as were asked for"))
+        Ok(self.take(N)?.try_into().expect("as many bytes as were requested"))
     }
 
     pub fn u8(&mut self) -> Result<u8, Error> {
@@ -160,7 +161,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.bytes()?).map_err(|_| error!("it is damaged: a text is not UTF-8"))
     }
 
-    /// A finite number of 32 bits.
+    /// Reads a 32-bit float; NaN and infinities are errors.
     pub fn finite(&mut self) -> Result<f32, Error> {
         let number = f32::from_bits(self.u32()?);
         match number.is_finite() {
@@ -169,7 +170,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A byte that is 1 for true and 0 for false.
+    /// Reads a boolean stored as a byte: 1 for true, 0 for false.
     pub fn flag(&mut self) -> Result<bool, Error> {
         match self.u8()? {
             0 => Ok(false),
@@ -178,34 +179,35 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A byte that is the index of an item of `list`: the item.
+    /// Reads a byte that is an index into `list`, and returns that item.
     pub fn choice<T: Copy>(&mut self, list: &[T]) -> Result<T, Error> {
         let index = self.u8()?;
         let found = list.get(usize::from(index)).copied();
         found.ok_or_else(|| error!("it is damaged: there is no choice {index}"))
     }
 
-    /// As many items as were written, each by `read`, which takes at least a byte.
+    /// Reads a list that [`BlobWriter::list`] wrote. Each item is read by `read`, which must
+    /// consume at least one byte.
     ///
-    /// A count of more items than there are bytes is refused at once, and the room that is made
-    /// ahead is never larger than the bytes that are left.
+    /// A count larger than the number of remaining bytes is refused at once. The memory reserved in
+    /// advance is never larger than the remaining bytes.
     ///
-    /// Items can take many times what their bytes do, so the limit on the engine's memory is looked
-    /// at while they are read.
+    /// Items in memory can be many times larger than their bytes. So the engine's memory limit is
+    /// checked while they are read.
     pub fn list<T>(
         &mut self,
-        read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+        read: impl FnMut(&mut BlobReader<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
         let count = self.u32()? as usize;
         self.items(count, read)
     }
 
-    /// As [`Reader::list`], with a limit and its name: a longer list is refused before its first
-    /// item is read.
+    /// Reads a list as [`BlobReader::list`] does, with a named limit. A longer list is refused
+    /// before its first item is read.
     pub fn list_at_most<T>(
         &mut self,
         (max, limit): (usize, &str),
-        read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+        read: impl FnMut(&mut BlobReader<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
         let count = self.u32()? as usize;
         if count > max {
@@ -219,7 +221,7 @@ impl<'a> Reader<'a> {
     fn items<T>(
         &mut self,
         count: usize,
-        mut read: impl FnMut(&mut Reader<'a>) -> Result<T, Error>,
+        mut read: impl FnMut(&mut BlobReader<'a>) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
         let left = self.bytes.len();
         if count > left {
@@ -240,17 +242,17 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
-    /// How many bytes are left to read.
+    /// Returns the number of bytes that are left to read.
     pub fn left(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether everything was read.
+    /// Returns true if everything was read.
     pub fn is_done(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Refuses data that goes on after its last value.
+    /// Returns an error if data follows the last value.
     pub fn end(&self) -> Result<(), Error> {
         match self.bytes.len() {
             0 => Ok(()),
@@ -259,22 +261,22 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// After how many items of a list the limit on the engine's memory is looked at.
+/// Number of list items between two checks of the engine's memory limit.
 const LOOK_ITEMS: usize = 1024;
 
-/// Makes room for more items, if the limit on the engine's memory leaves any.
+/// Reserves memory for more items, if the engine's memory limit allows it.
 fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
     limit::check_room(more.saturating_mul(size_of::<T>()))?;
     let lacks = |_| error!("it is damaged: there is no memory for its {more} items");
     items.try_reserve_exact(more).map_err(lacks)
 }
 
-/// The least and the greatest value of a number. A compiler holds its source to the same range as
-/// the validator holds compiled data.
-pub type Range = (f32, f32);
+/// The minimum and maximum of a number. The compiler checks its source and the validator checks
+/// compiled data against the same range.
+pub type NumberRange = (f32, f32);
 
-/// Refuses a number outside of its range; NaN is outside of every range.
-pub fn within(name: &str, number: f32, (min, max): Range) -> Result<(), Error> {
+/// Returns an error if a number is outside of its range. NaN is outside of every range.
+pub fn within(name: &str, number: f32, (min, max): NumberRange) -> Result<(), Error> {
     match (min..=max).contains(&number) {
         true => Ok(()),
         false => Err(error!("it is damaged: '{name}' must be {min} to {max}, got {number}")),
@@ -286,7 +288,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = BlobWriter::default();
         writer.u8(7);
         writer.u32(70_000);
         writer.u64(1 << 40);
@@ -299,13 +301,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let bytes = sample();
-        let mut reader = Reader::new(unframe(&bytes, *b"TEST", 3).unwrap());
+        let mut reader = BlobReader::new(unframe(&bytes, *b"TEST", 3).unwrap());
         assert_eq!(reader.u8().unwrap(), 7);
         assert_eq!(reader.u32().unwrap(), 70_000);
         assert_eq!(reader.u64().unwrap(), 1 << 40);
         assert_eq!(reader.f64().unwrap(), -0.5);
         assert_eq!(reader.text().unwrap(), "Bär");
-        assert_eq!(reader.list(Reader::u8).unwrap(), [1, 2, 3]);
+        assert_eq!(reader.list(BlobReader::u8).unwrap(), [1, 2, 3]);
         assert!(reader.is_done() && reader.u8().is_err());
     }
 
@@ -320,37 +322,37 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(unframe(&damaged, *b"TEST", 3).is_err(), "bit {bit}");
         }
-        let words = unframe(&bytes, *b"TEST", 4).unwrap_err().message;
-        assert_eq!(words, "it is of version 3, and this engine reads version 4");
+        let message = unframe(&bytes, *b"TEST", 4).unwrap_err().message;
+        assert_eq!(message, "it is of version 3, and this engine reads version 4");
     }
 
     #[test]
     fn a_count_beyond_the_end_takes_no_memory() {
         let bytes = u32::MAX.to_le_bytes();
-        assert!(Reader::new(&bytes).list(Reader::u64).is_err());
-        // Not even where an item reads nothing: this would run for seconds.
-        let words = Reader::new(&bytes).list(|_| Ok(())).unwrap_err().message;
-        assert_eq!(words, "it is damaged: it lists 4294967295 items in 0 bytes");
+        assert!(BlobReader::new(&bytes).list(BlobReader::u64).is_err());
+        // This fails even for items that read nothing. Otherwise it would run for seconds.
+        let message = BlobReader::new(&bytes).list(|_| Ok(())).unwrap_err().message;
+        assert_eq!(message, "it is damaged: it lists 4294967295 items in 0 bytes");
         let mut long = 100_000u32.to_le_bytes().to_vec();
         long.resize(100_004, 0);
-        let list = Reader::new(&long).list(|reader| Ok((reader.u8()?, [0u64; 8]))).unwrap();
+        let list = BlobReader::new(&long).list(|reader| Ok((reader.u8()?, [0u64; 8]))).unwrap();
         assert_eq!(list.len(), 100_000);
     }
 
     #[test]
     fn a_list_beyond_its_limit_is_refused_before_an_item_is_read() {
-        let mut writer = Writer::default();
+        let mut writer = BlobWriter::default();
         writer.list(&[1u8, 2, 3], |writer, item| writer.u8(*item));
         let bytes = writer.finish();
         let read = |max: usize, items: &mut usize| {
-            Reader::new(&bytes).list_at_most((max, "ITEMS_MAX"), |reader| {
+            BlobReader::new(&bytes).list_at_most((max, "ITEMS_MAX"), |reader| {
                 *items += 1;
                 reader.u8()
             })
         };
         let mut items = 0;
-        let words = read(2, &mut items).unwrap_err().message;
-        assert_eq!(words, "it is damaged: it lists 3 items, and 2 are the most (ITEMS_MAX)");
+        let message = read(2, &mut items).unwrap_err().message;
+        assert_eq!(message, "it is damaged: it lists 3 items, and 2 are the most (ITEMS_MAX)");
         assert_eq!(items, 0);
         assert_eq!(read(3, &mut items).unwrap(), [1, 2, 3]);
         assert_eq!(items, 3);
@@ -358,28 +360,31 @@ mod tests {
 
     #[test]
     fn values_that_a_format_does_not_have_are_refused_with_words() {
-        let words = |bytes: &[u8], read: fn(&mut Reader) -> Result<(), Error>| {
-            read(&mut Reader::new(bytes)).unwrap_err().message
+        let message = |bytes: &[u8], read: fn(&mut BlobReader) -> Result<(), Error>| {
+            read(&mut BlobReader::new(bytes)).unwrap_err().message
         };
         let float = |number: f32| number.to_le_bytes();
         assert_eq!(
-            words(&float(f32::NAN), |reader| reader.finite().map(drop)),
+            message(&float(f32::NAN), |reader| reader.finite().map(drop)),
             "it is damaged: NaN is where a finite number should be"
         );
         assert_eq!(
-            words(&[2], |reader| reader.flag().map(drop)),
+            message(&[2], |reader| reader.flag().map(drop)),
             "it is damaged: 2 is where 0 or 1 should be"
         );
         assert_eq!(
-            words(&[3], |reader| reader.choice(&["a", "b", "c"]).map(drop)),
+            message(&[3], |reader| reader.choice(&["a", "b", "c"]).map(drop)),
             "it is damaged: there is no choice 3"
         );
-        assert_eq!(words(&[0, 0], |reader| reader.end()), "it is damaged: 2 bytes follow its end");
+        assert_eq!(
+            message(&[0, 0], |reader| reader.end()),
+            "it is damaged: 2 bytes follow its end"
+        );
         assert_eq!(
             within("rate", f32::NAN, (0.0, 2.0)).unwrap_err().message,
             "it is damaged: 'rate' must be 0 to 2, got NaN"
         );
         assert_eq!(within("rate", 2.0, (0.0, 2.0)), Ok(()));
-        assert_eq!(Reader::new(&float(0.5)).finite(), Ok(0.5));
+        assert_eq!(BlobReader::new(&float(0.5)).finite(), Ok(0.5));
     }
 }

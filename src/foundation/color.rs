@@ -1,28 +1,27 @@
-//! Colours as games give them. Knows no textures and no light.
+//! Colors as games specify them. Knows no textures and no lighting.
 
-/// A colour: parts from 0 to 255, sRGB, alpha not multiplied in. Not clamped: lights may be
-/// brighter than white.
+/// An sRGB color with components from 0 to 255 and straight alpha (not premultiplied). Components
+/// are not clamped: lights may be brighter than white.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Color {
     pub red: f32,
     pub green: f32,
     pub blue: f32,
-    /// 0 is invisible, 255 opaque.
+    /// Opacity: 0 is invisible, 255 is opaque.
     pub alpha: f32,
 }
 
 impl Color {
     pub const WHITE: Color = Color { red: 255.0, green: 255.0, blue: 255.0, alpha: 255.0 };
 
-    /// Red, green, blue and alpha as bytes, rounded; what lies outside becomes 0 or 255.
+    /// Converts red, green, blue and alpha to bytes, rounded and clamped to 0..=255.
     #[inline(always)]
     pub fn to_bytes(self) -> [u8; 4] {
         // `as` saturates.
         [self.red, self.green, self.blue, self.alpha].map(|part| (part + 0.5) as u8)
     }
 
-    /// Red, green and blue as shaders see them, in linear light with alpha multiplied in, and
-    /// alpha; 1 is white, or opaque (IEC 61966-2-1).
+    /// Converts to linear, premultiplied RGBA for shaders: 1 is white, or opaque (IEC 61966-2-1).
     pub fn to_light(self) -> [f32; 4] {
         let alpha = self.alpha / 255.0;
         let light = |part: f32| {

@@ -1,33 +1,37 @@
-//! What the engine is doing right now, as a stack of lines per thread: an error says it by itself,
-//! so no message has to repeat it. After Niklas Gray's "Sensible Error Handling" (Bitsquid, 2012).
+//! The current activity of each thread, as a stack of lines. Every error captures this stack, so
+//! error messages need not repeat it. After Niklas Gray's "Sensible Error Handling" (Bitsquid,
+//! 2012).
 //!
-//! Pushing costs four words and copies nothing; the lines become text only when an error is made.
+//! Pushing a line costs four machine words and copies nothing. The lines become text only when an
+//! error is created.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-/// For how many lines room is made at once.
-const ROOM: usize = 64;
+/// Number of lines for which memory is reserved at once.
+const STACK_CAPACITY: usize = 64;
 
 thread_local! {
     static STACK: RefCell<Vec<(&'static str, *const str)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One line of context, there as long as this value is. Made by [`doing!`](crate::doing).
+/// A guard for one line of context: the line is on the stack while this value lives. Created by
+/// [`doing!`](crate::doing).
 pub struct Context<'a>(PhantomData<&'a str>, PhantomData<*const ()>);
 
 impl<'a> Context<'a> {
-    /// Pushes a line. `name` carries its own colon: `"When spawning unit:"`.
+    /// Pushes a line. `name` includes its colon: `"When spawning unit:"`.
     ///
     /// # Safety
-    /// The value must be dropped, in reverse order of making, while `data` lives: hold it in a
-    /// plain local variable. The macro `doing!` does that.
+    /// The value must be dropped while `data` lives, and in reverse order of creation. Hold it in a
+    /// plain local variable, as the macro `doing!` does.
     pub unsafe fn push(name: &'static str, data: &'a str) -> Context<'a> {
         STACK.with_borrow_mut(|stack| {
             if stack.len() == stack.capacity() {
-                // It stays with the thread, whoever it grows for.
+                // The memory of the stack stays with the thread, regardless of the caller for which
+                // it grows.
                 crate::owner!("engine");
-                stack.reserve(ROOM);
+                stack.reserve(STACK_CAPACITY);
             }
             stack.push((name, data as *const str));
         });
@@ -41,7 +45,7 @@ impl Drop for Context<'_> {
     }
 }
 
-/// The lines of this thread, outermost first.
+/// Returns the context lines of this thread, outermost first.
 pub fn lines() -> Vec<String> {
     STACK.with_borrow(|stack| {
         let line = |(name, data): &(&str, *const str)| {
@@ -52,13 +56,13 @@ pub fn lines() -> Vec<String> {
     })
 }
 
-/// Says what the code is doing until the end of the block: `doing!("When loading:", path);`
+/// Pushes a line of context until the end of the block: `doing!("When loading:", path);`
 #[macro_export]
 macro_rules! doing {
     ($name:literal, $data:expr) => {
         let (name, data): (&'static str, &str) = ($name, $data);
         // SAFETY: the hidden local lives to the end of the block, and nothing can move it.
-        let _doing = unsafe { $crate::foundation::context::Context::push(name, data) };
+        let _doing = unsafe { $crate::context::Context::push(name, data) };
     };
 }
 

@@ -1,23 +1,23 @@
-//! The error that functions return when the outside (files, devices, data) fails them: words for a
-//! person, and the context in which it was made. The engine's own faults are `assert!`s instead.
+//! The error type for failures outside of the engine (files, devices, data): a message for people,
+//! and the context in which it was created. Faults of the engine itself are `assert!`s instead.
 
 use super::context;
 
-/// Words that name the thing, the conflict and the remedy, and what the engine was doing.
+/// An error message that names the subject, the conflict and the remedy, and the engine's context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// What went wrong and what to do about it.
+    /// A description of the failure and its remedy.
     pub message: String,
-    /// What the engine was doing, outermost first.
+    /// The engine's activities when the error occurred, outermost first.
     pub contexts: Vec<String>,
-    /// Whether the engine itself failed: this was a panic.
+    /// True if the engine itself failed: the error was a panic.
     pub is_fault: bool,
-    /// It is of the machine at this moment: the same may succeed later.
+    /// True for a temporary failure of the machine: the same operation may succeed later.
     pub is_passing: bool,
 }
 
 impl Error {
-    /// An error with this thread's contexts.
+    /// Creates an error with this thread's context lines.
     pub fn new(message: impl Into<String>) -> Error {
         let (is_fault, is_passing) = (false, false);
         Error { message: message.into(), contexts: context::lines(), is_fault, is_passing }
@@ -35,14 +35,14 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Makes an [`Error`] as `format!` makes a string.
+/// Creates an [`Error`] from a format string, as `format!` creates a string.
 #[macro_export]
 macro_rules! error {
-    ($($words:tt)*) => { $crate::foundation::Error::new(format!($($words)*)) };
+    ($($arguments:tt)*) => { $crate::Error::new(format!($($arguments)*)) };
 }
 
-/// Formats an assertion's failure as SYSTEMS A1.7 has it: one line per context, outermost first,
-/// the assertion, then its message and its place, indented.
+/// Formats the failure of an assertion as SYSTEMS A1.7 specifies: one line per context, outermost
+/// first, then the assertion, then its message and its source location, indented.
 pub fn assertion(test: &str, message: &str, file: &str, line: u32) -> String {
     let mut text = String::new();
     for context in context::lines() {
@@ -55,14 +55,15 @@ pub fn assertion(test: &str, message: &str, file: &str, line: u32) -> String {
     text + &format!("    In {file}:{line}\n")
 }
 
-/// Asserts something that only a fault of the engine itself can break, and says what it was doing.
+/// Asserts a condition that only a fault of the engine itself can break. A failure includes the
+/// context lines.
 #[macro_export]
 macro_rules! insist {
-    ($test:expr, $($words:tt)+) => {
+    ($test:expr, $($arguments:tt)+) => {
         if !$test {
-            let message = format!($($words)+);
+            let message = format!($($arguments)+);
             let test = stringify!($test);
-            panic!("{}", $crate::foundation::error::assertion(test, &message, file!(), line!()));
+            panic!("{}", $crate::error::assertion(test, &message, file!(), line!()));
         }
     };
 }

@@ -1,10 +1,10 @@
-//! Handles: the numbers by which scripts name what exists in the engine, and the slots behind them.
-//! Knows nothing of what the slots hold.
+//! Handles: the numbers by which scripts refer to engine objects, and the slots that hold the
+//! objects. Knows nothing about the objects themselves.
 //!
-//! A handle is kind (6 bits, 0 never valid), generation (18 bits, 0 never valid) and index (22
-//! bits): below 2^46, so that Lua prints it whole and a double carries it exactly. A slot is reused
-//! first-in-first-out, and retired for good when its generations have run out, so that a stale
-//! handle can never come to mean something else.
+//! A handle consists of kind (6 bits, 0 is never valid), generation (18 bits, 0 is never valid) and
+//! index (22 bits). It is below 2^46, so Lua prints all of its digits and a double stores it
+//! exactly. Slots are reused first-in-first-out. A slot is retired permanently when its generations
+//! are used up, so a stale handle never refers to another object.
 
 use super::memory::limit;
 use std::collections::VecDeque;
@@ -15,13 +15,13 @@ const GENERATION_BITS: u32 = 18;
 const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
 const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
 
-/// The most slots that one kind can ever have.
+/// Maximum number of slots for one handle kind.
 pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
 
-/// What a handle names. The discriminant is the handle's six kind bits.
+/// The type of the object that a handle refers to. The discriminant is the handle's six kind bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum HandleKind {
     World = 1,
     ResourcePackage = 2,
     Gui = 3,
@@ -49,123 +49,123 @@ pub enum Kind {
     Window = 27,
 }
 
-impl Kind {
-    /// Every kind, in the order of their numbers.
-    pub const ALL: &[Kind] = &[
-        Kind::World,
-        Kind::ResourcePackage,
-        Kind::Gui,
-        Kind::Camera,
-        Kind::Material,
-        Kind::Voice,
-        Kind::Worker,
-        Kind::GuiObject,
-        Kind::Unit,
-        Kind::Actor,
-        Kind::Mover,
-        Kind::Level,
-        Kind::PhysicsWorld,
-        Kind::SoundWorld,
-        Kind::Viewport,
-        Kind::ParticleEffect,
-        Kind::LineObject,
-        Kind::Mesh,
-        Kind::Light,
-        Kind::Joint,
-        Kind::PhysicsSnapshot,
-        Kind::Broadphase,
-        Kind::Tilemap,
-        Kind::Sprite,
-        Kind::Window,
+impl HandleKind {
+    /// All kinds, in the order of their discriminants.
+    pub const ALL: &[HandleKind] = &[
+        HandleKind::World,
+        HandleKind::ResourcePackage,
+        HandleKind::Gui,
+        HandleKind::Camera,
+        HandleKind::Material,
+        HandleKind::Voice,
+        HandleKind::Worker,
+        HandleKind::GuiObject,
+        HandleKind::Unit,
+        HandleKind::Actor,
+        HandleKind::Mover,
+        HandleKind::Level,
+        HandleKind::PhysicsWorld,
+        HandleKind::SoundWorld,
+        HandleKind::Viewport,
+        HandleKind::ParticleEffect,
+        HandleKind::LineObject,
+        HandleKind::Mesh,
+        HandleKind::Light,
+        HandleKind::Joint,
+        HandleKind::PhysicsSnapshot,
+        HandleKind::Broadphase,
+        HandleKind::Tilemap,
+        HandleKind::Sprite,
+        HandleKind::Window,
     ];
 
-    /// The word for it in messages and in the editor's definitions.
+    /// Returns the name of the kind for messages and for the editor's definitions.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::World => "World",
-            Kind::Voice => "Voice",
-            Kind::SoundWorld => "SoundWorld",
-            Kind::Mesh => "Mesh",
-            Kind::Light => "Light",
-            Kind::ParticleEffect => "ParticleEffect",
-            Kind::LineObject => "LineObject",
-            Kind::Viewport => "Viewport",
-            Kind::Window => "Window",
-            Kind::GuiObject => "GuiObject",
-            Kind::Camera => "Camera",
-            Kind::Material => "Material",
-            Kind::Gui => "Gui",
-            Kind::ResourcePackage => "ResourcePackage",
-            Kind::Worker => "Worker",
-            Kind::Unit => "Unit",
-            Kind::Tilemap => "Tilemap",
-            Kind::Sprite => "Sprite",
-            Kind::Broadphase => "Broadphase",
-            Kind::Level => "Level",
-            Kind::Actor => "Actor",
-            Kind::Mover => "Mover",
-            Kind::PhysicsWorld => "PhysicsWorld",
-            Kind::Joint => "Joint",
-            Kind::PhysicsSnapshot => "PhysicsSnapshot",
+            HandleKind::World => "World",
+            HandleKind::Voice => "Voice",
+            HandleKind::SoundWorld => "SoundWorld",
+            HandleKind::Mesh => "Mesh",
+            HandleKind::Light => "Light",
+            HandleKind::ParticleEffect => "ParticleEffect",
+            HandleKind::LineObject => "LineObject",
+            HandleKind::Viewport => "Viewport",
+            HandleKind::Window => "Window",
+            HandleKind::GuiObject => "GuiObject",
+            HandleKind::Camera => "Camera",
+            HandleKind::Material => "Material",
+            HandleKind::Gui => "Gui",
+            HandleKind::ResourcePackage => "ResourcePackage",
+            HandleKind::Worker => "Worker",
+            HandleKind::Unit => "Unit",
+            HandleKind::Tilemap => "Tilemap",
+            HandleKind::Sprite => "Sprite",
+            HandleKind::Broadphase => "Broadphase",
+            HandleKind::Level => "Level",
+            HandleKind::Actor => "Actor",
+            HandleKind::Mover => "Mover",
+            HandleKind::PhysicsWorld => "PhysicsWorld",
+            HandleKind::Joint => "Joint",
+            HandleKind::PhysicsSnapshot => "PhysicsSnapshot",
         }
     }
 
-    /// What people call one, in the middle of a sentence.
+    /// Returns the noun for an object of the kind, for use in the middle of a sentence.
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::World => "world",
-            Kind::Voice => "voice",
-            Kind::SoundWorld => "sound world",
-            Kind::Mesh => "mesh",
-            Kind::Light => "light",
-            Kind::ParticleEffect => "particle effect",
-            Kind::LineObject => "line object",
-            Kind::Viewport => "viewport",
-            Kind::Window => "window",
-            Kind::GuiObject => "object of a Gui",
-            Kind::Camera => "camera",
-            Kind::Material => "material",
-            Kind::Gui => "Gui",
-            Kind::ResourcePackage => "package",
-            Kind::Worker => "worker",
-            Kind::Unit => "unit",
-            Kind::Tilemap => "tile map",
-            Kind::Sprite => "sprite",
-            Kind::Broadphase => "broadphase",
-            Kind::Level => "level",
-            Kind::Actor => "actor",
-            Kind::Mover => "mover",
-            Kind::PhysicsWorld => "physics world",
-            Kind::Joint => "joint",
-            Kind::PhysicsSnapshot => "snapshot",
+            HandleKind::World => "world",
+            HandleKind::Voice => "voice",
+            HandleKind::SoundWorld => "sound world",
+            HandleKind::Mesh => "mesh",
+            HandleKind::Light => "light",
+            HandleKind::ParticleEffect => "particle effect",
+            HandleKind::LineObject => "line object",
+            HandleKind::Viewport => "viewport",
+            HandleKind::Window => "window",
+            HandleKind::GuiObject => "object of a Gui",
+            HandleKind::Camera => "camera",
+            HandleKind::Material => "material",
+            HandleKind::Gui => "Gui",
+            HandleKind::ResourcePackage => "package",
+            HandleKind::Worker => "worker",
+            HandleKind::Unit => "unit",
+            HandleKind::Tilemap => "tile map",
+            HandleKind::Sprite => "sprite",
+            HandleKind::Broadphase => "broadphase",
+            HandleKind::Level => "level",
+            HandleKind::Actor => "actor",
+            HandleKind::Mover => "mover",
+            HandleKind::PhysicsWorld => "physics world",
+            HandleKind::Joint => "joint",
+            HandleKind::PhysicsSnapshot => "snapshot",
         }
     }
 
-    /// The kind that a handle's bits name, if there is one.
-    pub fn of(handle: Handle) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0.get() >> 40)
+    /// Returns the kind of a handle, if its bits name one.
+    pub fn of(handle: Handle) -> Option<HandleKind> {
+        HandleKind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0.get() >> 40)
     }
 }
 
-/// A name for one thing that exists, or once existed, in the engine. Never 0, so that there may be
-/// none without a word more.
+/// A reference to an object that exists, or existed, in the engine. It is never 0, so an
+/// `Option<Handle>` takes no extra memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Handle(NonZero<u64>);
 
 impl Handle {
-    fn new(kind: Kind, generation: u32, index: usize) -> Handle {
+    fn new(kind: HandleKind, generation: u32, index: usize) -> Handle {
         debug_assert!(generation <= GENERATION_MAX && index < SLOTS_MAX);
         let bits = (kind as u64) << (INDEX_BITS + GENERATION_BITS);
         let bits = bits | u64::from(generation) << INDEX_BITS | index as u64;
         Handle(NonZero::new(bits).expect("no kind is 0"))
     }
 
-    /// Reads a handle from a script's number; `None` where the number cannot be one.
+    /// Converts a script's number to a handle; returns `None` if the number cannot be a handle.
     #[inline(always)]
     pub fn from_number(number: f64) -> Option<Handle> {
-        // Not by `fract`, which is a call into the C library on plain x86-64. NaN is not in range.
+        // `fract` is avoided, because it calls the C library on plain x86-64. NaN is not in range.
         if number >= 0.0 && number < (1u64 << 46) as f64 {
-            // SAFETY: every number in that range has a whole part that an i64 can hold.
+            // SAFETY: an i64 can represent the integer part of every number in that range.
             let bits: i64 = unsafe { number.to_int_unchecked() };
             if bits as f64 == number {
                 return NonZero::new(bits as u64).map(Handle);
@@ -174,17 +174,17 @@ impl Handle {
         None
     }
 
-    /// The number by which scripts know it.
+    /// Returns the number that scripts use for the handle.
     pub fn to_number(self) -> f64 {
         self.0.get() as f64
     }
 
     #[inline(always)]
-    fn is_of(self, kind: Kind) -> bool {
+    fn is_of(self, kind: HandleKind) -> bool {
         self.0.get() >> (INDEX_BITS + GENERATION_BITS) == kind as u64
     }
 
-    /// The slot's place: for tables beside the slots.
+    /// Returns the slot index, for tables parallel to the slots.
     #[inline(always)]
     pub fn index(self) -> usize {
         (self.0.get() & INDEX_MASK) as usize
@@ -196,59 +196,62 @@ impl Handle {
     }
 }
 
-/// Why a handle does not lead anywhere.
+/// The reason why a handle refers to no living object.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Stale {
+pub enum StaleHandle {
     /// The number was never a handle of this kind.
     Never,
-    /// It named something that is gone: its name, the frame and the script's line of its end.
+    /// The handle named an object that was destroyed: the object's name, and the frame and script
+    /// line of its destruction.
     Gone { name: String, frame: u64, place: String },
-    /// It named something that is gone, and its slot has been used again since.
+    /// The handle named an object that was destroyed, and its slot has been reused since.
     Reused,
 }
 
-/// Values behind handles of one kind. Adding and looking up take constant time.
+/// A slot map: values of one kind, addressed by handles. Adding and looking up take constant time.
 pub struct Slots<T> {
-    kind: Kind,
+    kind: HandleKind,
     limit: usize,
-    /// By the slots' places: the generation of the value, or of the next one.
+    /// By slot index: the generation of the current value, or of the next one.
     generations: Vec<u32>,
     values: Vec<Option<T>>,
-    /// Why a slot's last value is gone: as long as the last slot that ever lost one.
-    graves: Vec<Option<Box<Stale>>>,
+    /// By slot index: the reason why the slot's last value is gone. The vector is as long as the
+    /// highest slot that ever lost a value requires.
+    stale_reasons: Vec<Option<Box<StaleHandle>>>,
     free: VecDeque<u32>,
     alive: usize,
 }
 
 impl<T> Slots<T> {
-    /// The bytes of a slot whose value lives, besides what that has elsewhere.
+    /// Bytes of a slot with a living value, without memory that the value owns elsewhere.
     pub const BYTES: usize = size_of::<u32>() + size_of::<Option<T>>();
 
-    /// Room for `limit` living values (at most [`SLOTS_MAX`]).
-    pub fn new(kind: Kind, limit: usize) -> Slots<T> {
+    /// Creates a slot map for at most `limit` living values (at most [`SLOTS_MAX`]).
+    pub fn new(kind: HandleKind, limit: usize) -> Slots<T> {
         assert!(limit <= SLOTS_MAX, "{} slots are more than a handle can count", limit);
         Slots {
             kind,
             limit,
             generations: Vec::new(),
             values: Vec::new(),
-            graves: Vec::new(),
+            stale_reasons: Vec::new(),
             free: VecDeque::new(),
             alive: 0,
         }
     }
 
-    /// How many values are alive.
+    /// Returns the number of living values.
     pub fn len(&self) -> usize {
         self.alive
     }
 
-    /// Whether no value is alive.
+    /// Returns true if no value is alive.
     pub fn is_empty(&self) -> bool {
         self.alive == 0
     }
 
-    /// Adds a value; `None` when `limit` values are alive already, or every slot is retired.
+    /// Adds a value. Returns `None` if `limit` values are alive already, or if every slot is
+    /// retired.
     pub fn add(&mut self, value: T) -> Option<Handle> {
         if self.alive >= self.limit {
             return None;
@@ -267,44 +270,44 @@ impl<T> Slots<T> {
         Some(Handle::new(self.kind, self.generations[index], index))
     }
 
-    /// Whether a handle's slot is still at its generation.
+    /// Returns true if a handle's generation is the current generation of its slot.
     #[inline(always)]
     fn is_current(&self, handle: Handle) -> bool {
         handle.is_of(self.kind)
             && self.generations.get(handle.index()) == Some(&handle.generation())
     }
 
-    /// The living value of a handle.
+    /// Returns the living value of a handle.
     #[inline(always)]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         if self.is_current(handle) { self.at(handle.index()) } else { None }
     }
 
-    /// The living value at a slot's place.
+    /// Returns the living value at a slot index.
     #[inline(always)]
     pub fn at(&self, index: usize) -> Option<&T> {
         self.values.get(index)?.as_ref()
     }
 
-    /// The living value of a handle, to change.
+    /// Returns the living value of a handle, mutably.
     #[inline(always)]
     pub fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
         if self.is_current(handle) { self.at_mut(handle.index()) } else { None }
     }
 
-    /// The living value at a slot's place, to change.
+    /// Returns the living value at a slot index, mutably.
     #[inline(always)]
     pub fn at_mut(&mut self, index: usize) -> Option<&mut T> {
         self.values.get_mut(index)?.as_mut()
     }
 
-    /// The handle of the living value at a slot's place.
+    /// Returns the handle of the living value at a slot index.
     pub fn handle_at(&self, index: usize) -> Option<Handle> {
         self.at(index).map(|_| Handle::new(self.kind, self.generations[index], index))
     }
 
-    /// Ends a value. Its name, the frame and the place are kept for the words of [`Slots::stale`],
-    /// where there is memory for them: what is released must make room.
+    /// Removes a value. Its name, the frame and the script line are kept for [`Slots::stale`] if
+    /// memory is available. They are optional because removing a value must free memory.
     pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
         if !self.is_current(handle) {
             return None;
@@ -312,15 +315,16 @@ impl<T> Slots<T> {
         let index = handle.index();
         let value = self.values[index].take()?;
         if limit::is_over() {
-            if let Some(grave) = self.graves.get_mut(index) {
-                *grave = None;
+            if let Some(stale_reason) = self.stale_reasons.get_mut(index) {
+                *stale_reason = None;
             }
         } else {
-            let grave = Stale::Gone { name: name.to_string(), frame, place: place.to_string() };
-            if self.graves.len() <= index {
-                self.graves.resize_with(index + 1, || None);
+            let stale_reason =
+                StaleHandle::Gone { name: name.to_string(), frame, place: place.to_string() };
+            if self.stale_reasons.len() <= index {
+                self.stale_reasons.resize_with(index + 1, || None);
             }
-            self.graves[index] = Some(Box::new(grave));
+            self.stale_reasons[index] = Some(Box::new(stale_reason));
         }
         self.alive -= 1;
         if self.generations[index] < GENERATION_MAX {
@@ -330,27 +334,30 @@ impl<T> Slots<T> {
         Some(value)
     }
 
-    /// Why `handle` leads nowhere. Call it only after [`Slots::get`] said `None`.
-    pub fn stale(&self, handle: Handle) -> Stale {
+    /// Returns the reason why `handle` refers to no living value. Call it only after [`Slots::get`]
+    /// returned `None`.
+    pub fn stale(&self, handle: Handle) -> StaleHandle {
         let index = handle.index();
-        let Some(generation) = self.generations.get(index).copied() else { return Stale::Never };
+        let Some(generation) = self.generations.get(index).copied() else {
+            return StaleHandle::Never;
+        };
         if !handle.is_of(self.kind) || handle.generation() == 0 {
-            return Stale::Never;
+            return StaleHandle::Never;
         }
-        // The slot waits for its next value under this generation, which no handle has had yet;
-        // only one that has run out keeps its last.
+        // An empty slot stores the generation of its next value, which no handle has had yet. Only
+        // a retired slot keeps its last generation.
         let retired = self.values[index].is_none()
             && generation == handle.generation()
             && generation == GENERATION_MAX;
         let ended = handle.generation() + 1 == generation || retired;
-        match self.graves.get(index) {
-            Some(Some(grave)) if ended => (**grave).clone(),
-            _ if handle.generation() < generation => Stale::Reused,
-            _ => Stale::Never,
+        match self.stale_reasons.get(index) {
+            Some(Some(stale_reason)) if ended => (**stale_reason).clone(),
+            _ if handle.generation() < generation => StaleHandle::Reused,
+            _ => StaleHandle::Never,
         }
     }
 
-    /// The living values with their handles, in index order, to change.
+    /// Iterates over the living values with their handles, in index order, mutably.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Handle, &mut T)> {
         let (kind, generations) = (self.kind, &self.generations);
         self.values.iter_mut().enumerate().filter_map(move |(index, value)| {
@@ -358,7 +365,7 @@ impl<T> Slots<T> {
         })
     }
 
-    /// The living values with their handles, in index order.
+    /// Iterates over the living values with their handles, in index order.
     pub fn iter(&self) -> impl Iterator<Item = (Handle, &T)> {
         self.values.iter().enumerate().filter_map(|(index, value)| {
             let value = value.as_ref()?;
@@ -373,7 +380,7 @@ mod tests {
 
     #[test]
     fn a_handle_survives_the_way_through_a_double() {
-        let handle = Handle::new(Kind::World, GENERATION_MAX, SLOTS_MAX - 1);
+        let handle = Handle::new(HandleKind::World, GENERATION_MAX, SLOTS_MAX - 1);
         assert_eq!(Handle::from_number(handle.to_number()), Some(handle));
         assert!(handle.to_number() < (1u64 << 46) as f64);
     }
@@ -387,25 +394,32 @@ mod tests {
 
     #[test]
     fn a_stale_handle_says_what_it_was() {
-        let mut slots = Slots::new(Kind::World, 4);
+        let mut slots = Slots::new(HandleKind::World, 4);
         let first = slots.add("yard").unwrap();
         slots.remove(first, "yard", 812, "enemy.lua:40").unwrap();
-        let gone =
-            Stale::Gone { name: "yard".into(), frame: 812, place: "enemy.lua:40".to_string() };
+        let gone = StaleHandle::Gone {
+            name: "yard".into(),
+            frame: 812,
+            place: "enemy.lua:40".to_string(),
+        };
         assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
         let second = slots.add("cave").unwrap();
         assert_ne!(first, second);
-        let next = Handle::new(Kind::World, second.generation() + 1, second.index());
-        assert_eq!(slots.stale(next), Stale::Never, "a slot that lives has no next handle yet");
+        let next = Handle::new(HandleKind::World, second.generation() + 1, second.index());
+        assert_eq!(
+            slots.stale(next),
+            StaleHandle::Never,
+            "a slot that lives has no next handle yet"
+        );
         assert_eq!(slots.stale(first), gone, "the slot lives again, its last death is known");
         slots.remove(second, "cave", 900, "main.lua:1").unwrap();
-        assert_eq!(slots.stale(first), Stale::Reused);
-        assert_eq!(slots.stale(next), Stale::Never, "nor does one that waits");
+        assert_eq!(slots.stale(first), StaleHandle::Reused);
+        assert_eq!(slots.stale(next), StaleHandle::Never, "nor does one that waits");
     }
 
     #[test]
     fn a_slot_is_retired_when_its_generations_have_run_out() {
-        let mut slots = Slots::new(Kind::World, 1);
+        let mut slots = Slots::new(HandleKind::World, 1);
         let mut last = None;
         for _ in 0..GENERATION_MAX {
             let handle = slots.add(()).unwrap();
@@ -415,7 +429,7 @@ mod tests {
         let fresh = slots.add(()).unwrap();
         assert_eq!(fresh.index(), 1, "the first slot is never used again");
         assert!(slots.get(last.unwrap()).is_none());
-        assert!(matches!(slots.stale(last.unwrap()), Stale::Gone { .. }));
+        assert!(matches!(slots.stale(last.unwrap()), StaleHandle::Gone { .. }));
     }
 
     #[test]
@@ -425,7 +439,7 @@ mod tests {
 
     #[test]
     fn slots_are_reused_first_in_first_out_and_the_limit_holds() {
-        let mut slots = Slots::new(Kind::World, 2);
+        let mut slots = Slots::new(HandleKind::World, 2);
         let (a, b) = (slots.add('a').unwrap(), slots.add('b').unwrap());
         assert_eq!(slots.add('c'), None);
         slots.remove(b, "", 0, "");

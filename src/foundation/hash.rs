@@ -1,6 +1,6 @@
-//! Hashed names and state hashes: MurmurHash64A and MurmurHash2, the two id types, a checked
-//! constant form, and a streaming hash of plain values. Knows no texts behind the ids (the
-//! resource compiler keeps that list) and nothing that must resist an attacker.
+//! Hashed names and state hashes: MurmurHash64A and MurmurHash2, the two id types, constants that
+//! are checked at compile time, and a streaming hash of plain values. Does not know the names
+//! behind the ids (the resource compiler keeps that list). Not suitable against an attacker.
 //!
 //! Source: Austin Appleby, MurmurHash2 and MurmurHash64A (2008, public domain).
 
@@ -13,7 +13,7 @@ const FACTOR_64: u64 = 0xc6a4_a793_5bd1_e995;
 /// The multiplier of MurmurHash2.
 const FACTOR_32: u32 = 0x5bd1_e995;
 
-/// MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
+/// Returns the MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
 pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
     let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(FACTOR_64);
     let (words, rest) = bytes.as_chunks();
@@ -29,10 +29,10 @@ pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
     finish_64(hash)
 }
 
-/// MurmurHash2 (32 bits) of `bytes`. Ids inside data are hashed with seed 0.
+/// Returns the MurmurHash2 (32 bits) of `bytes`. Ids inside data are hashed with seed 0.
 pub const fn murmur32(bytes: &[u8], seed: u32) -> u32 {
     let length = bytes.len();
-    // The published hash takes the length as 32 bits; longer input wraps, as it does there.
+    // The published hash takes a 32-bit length. Longer input wraps, as it does there.
     let mut hash = seed ^ length as u32;
     let mut at = 0;
     while at + 4 <= length {
@@ -50,7 +50,7 @@ pub const fn murmur32(bytes: &[u8], seed: u32) -> u32 {
     hash ^ (hash >> 15)
 }
 
-/// Reads `count` (at most 8) bytes from `at` on as a little-endian number.
+/// Reads `count` (at most 8) bytes starting at `at` as a little-endian number.
 const fn little_endian(bytes: &[u8], at: usize, count: usize) -> u64 {
     let mut word = 0;
     let mut i = 0;
@@ -61,14 +61,14 @@ const fn little_endian(bytes: &[u8], at: usize, count: usize) -> u64 {
     word
 }
 
-/// One step of MurmurHash64A: takes a word into the hash.
+/// Mixes one word into the hash: one step of MurmurHash64A.
 const fn absorb_64(hash: u64, word: u64) -> u64 {
     let mut word = word.wrapping_mul(FACTOR_64);
     word ^= word >> 47;
     (hash ^ word.wrapping_mul(FACTOR_64)).wrapping_mul(FACTOR_64)
 }
 
-/// The end of MurmurHash64A: spreads the last words over all bits.
+/// Finishes MurmurHash64A: spreads the last words over all bits.
 const fn finish_64(mut hash: u64) -> u64 {
     hash ^= hash >> 47;
     hash = hash.wrapping_mul(FACTOR_64);
@@ -85,14 +85,14 @@ pub struct IdString64(pub u64);
 #[repr(transparent)]
 pub struct IdString32(pub u32);
 
-/// A map by names of resources, whose ids are hashes already.
-pub type IdMap<V> = HashMap<IdString64, V, BuildHasherDefault<AsItIs>>;
+/// A map keyed by resource names. The keys are hashes already, so they are not hashed again.
+pub type IdMap<V> = HashMap<IdString64, V, BuildHasherDefault<IdentityHasher>>;
 
-/// Leaves a number as it is.
+/// A hasher that returns its input number unchanged.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AsItIs(u64);
+pub struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -107,24 +107,25 @@ impl Hasher for AsItIs {
 }
 
 impl IdString64 {
-    /// The id of `name`.
+    /// Returns the id of `name`.
     pub const fn new(name: &str) -> IdString64 {
         IdString64(murmur64a(name.as_bytes(), 0))
     }
 
-    /// Reads exactly 16 hexadecimal digits of either case; anything else is `None`.
+    /// Parses exactly 16 hexadecimal digits of either case; anything else is `None`.
     pub fn from_hex(digits: &str) -> Option<IdString64> {
         hex_value(digits, 16).map(IdString64)
     }
 }
 
 impl IdString32 {
-    /// The id of `name`.
+    /// Returns the id of `name`.
     pub const fn new(name: &str) -> IdString32 {
         IdString32(murmur32(name.as_bytes(), 0))
     }
 
-    /// The id of `name`, which must be `value`; `static_hash!` makes this a check at compile time.
+    /// Returns the id of `name`, and panics if it is not `value`. `static_hash!` makes this a
+    /// compile-time check.
     pub const fn checked(name: &str, value: u32) -> IdString32 {
         let id = IdString32::new(name);
         assert!(
@@ -134,13 +135,14 @@ impl IdString32 {
         id
     }
 
-    /// Reads exactly 8 hexadecimal digits of either case; anything else is `None`.
+    /// Parses exactly 8 hexadecimal digits of either case; anything else is `None`.
     pub fn from_hex(digits: &str) -> Option<IdString32> {
         hex_value(digits, 8).map(|value| IdString32(value as u32))
     }
 }
 
-/// Two names that [`IdString32`] does not tell apart, if there are such: the later one last.
+/// Returns the first two different names with the same [`IdString32`], if they exist; the later
+/// name is last.
 pub fn clash<'a>(names: impl Iterator<Item = &'a str>) -> Option<(&'a str, &'a str)> {
     let mut known = HashMap::new();
     names.into_iter().find_map(|name| {
@@ -149,7 +151,7 @@ pub fn clash<'a>(names: impl Iterator<Item = &'a str>) -> Option<(&'a str, &'a s
     })
 }
 
-/// The value of exactly `count` hexadecimal digits, without the sign that `from_str_radix` allows.
+/// Parses exactly `count` hexadecimal digits. Rejects the sign that `from_str_radix` allows.
 fn hex_value(digits: &str, count: usize) -> Option<u64> {
     let clean = digits.len() == count && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !clean {
@@ -158,39 +160,39 @@ fn hex_value(digits: &str, count: usize) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-/// 16 lower-case hexadecimal digits.
+/// Formats the id as 16 lower-case hexadecimal digits.
 impl fmt::Display for IdString64 {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:016x}", self.0)
     }
 }
 
-/// 8 lower-case hexadecimal digits.
+/// Formats the id as 8 lower-case hexadecimal digits.
 impl fmt::Display for IdString32 {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{:08x}", self.0)
     }
 }
 
-/// An `IdString32` constant with its value written beside the name, so that data files and
-/// debuggers can be searched for it: `static_hash!("root_point", 0x5e43bd96)`. A wrong value does
-/// not compile.
+/// Defines an `IdString32` constant from a name and its value, so that data files and debuggers can
+/// be searched for the value: `static_hash!("root_point", 0x5e43bd96)`. A wrong value does not
+/// compile.
 #[allow(unused_macros, reason = "see below")]
 macro_rules! static_hash {
     ($name:literal, $value:literal) => {
-        const { $crate::foundation::hash::IdString32::checked($name, $value) }
+        const { $crate::hash::IdString32::checked($name, $value) }
     };
 }
 #[allow(unused_imports, reason = "a face of this module; ids in Rust come and go")]
 pub(crate) use static_hash;
 
-/// A streaming 64-bit hash of plain values, equal on every platform, for state hashes and content
-/// fingerprints.
+/// A streaming 64-bit hash of plain values, for state hashes and content fingerprints. The result
+/// is the same on every platform.
 ///
-/// Each value becomes one or more 64-bit words; each word is taken in by MurmurHash64A's step, and
-/// the number of words is taken in last. Bytes are preceded by their length, so neighbouring runs
-/// cannot be confused. Floats go in by their bits, so 0.0 and -0.0 differ; every NaN counts as the
-/// same value, because its bits depend on the processor.
+/// Each value becomes one or more 64-bit words. MurmurHash64A's step mixes in each word, and
+/// finally the number of words. Bytes are preceded by their length, so neighboring byte strings
+/// cannot be confused. Floats are hashed by their bits, so 0.0 and -0.0 differ. Every NaN counts as
+/// the same value, because its bits depend on the processor.
 #[derive(Clone, Debug)]
 pub struct StateHash {
     hash: u64,
@@ -198,7 +200,7 @@ pub struct StateHash {
 }
 
 impl StateHash {
-    /// An empty hash; different seeds give unrelated hashes of the same values.
+    /// Creates an empty hash. Different seeds give unrelated hashes of the same values.
     pub const fn new(seed: u64) -> StateHash {
         StateHash { hash: seed, words: 0 }
     }
@@ -229,7 +231,7 @@ impl StateHash {
         }
     }
 
-    /// The hash of all that was written so far; more may be written afterwards.
+    /// Returns the hash of all values written so far. More values may be written afterwards.
     pub const fn finish(&self) -> u64 {
         finish_64(absorb_64(self.hash, self.words))
     }
@@ -251,7 +253,7 @@ mod tests {
         check_64("unit", "e0a48d0be9a7453f");
         check_64("texture", "cd4238c6a0c69e32");
         check_64("", "0000000000000000");
-        // The low half of this one is Crown's published 32-bit id of "actor".
+        // The low half of this hash is Crown's published 32-bit id of "actor".
         assert_eq!(murmur64a(b"actor", 0) as u32, 0x374c_f583);
     }
 
@@ -347,7 +349,7 @@ mod tests {
             state(|h| h.write_f64(1.0)),
         ];
         for (i, a) in hashes.iter().enumerate() {
-            // No bytes and the number 0 are both the single word 0.
+            // An empty byte string and the number 0 both become the single word 0.
             let same = if i == 1 || i == 2 { 2 } else { 1 };
             assert_eq!(hashes.iter().filter(|b| a == *b).count(), same, "row {i}");
         }

@@ -1,216 +1,220 @@
-//! The log: lines with a level, kept in order, written to the terminal and kept for tests and
-//! reports. One log per process; a warning is written once per place and counted from then on.
+//! The log: lines with a severity level, kept in order, written to the terminal, and kept for tests
+//! and reports. Each process has one log. A warning is written once per location; repetitions are
+//! counted.
 
 use super::log_file::LogFile;
 use super::terminal;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
-/// How many of the last lines are kept for crash reports.
+/// Number of most recent lines that are kept for crash reports.
 pub const LINES_KEPT: usize = 200;
-/// A longer line is kept by its beginning, of this many bytes.
+/// Maximum bytes of a kept line. Only the beginning of a longer line is kept.
 pub const LINE_BYTES_KEPT: usize = 4096;
-/// How many places a warning can come from before all further ones are counted as one.
-pub const WARNING_PLACES_MAX: usize = 10_000;
+/// Maximum number of locations whose warnings are counted separately. Warnings from further
+/// locations are counted as one.
+pub const WARNING_LOCATIONS_MAX: usize = 10_000;
 
-/// How many errors are held for a test; the first ones say what is wrong.
+/// Maximum number of errors that are held back for a test. The first errors usually show the cause.
 pub const ERRORS_HELD_MAX: usize = 100;
 
-/// How much a line matters.
+/// The severity of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Level {
+pub enum LogLevel {
     Info,
     Warning,
     Error,
 }
 
-impl Level {
-    /// The name of the level.
+impl LogLevel {
+    /// Returns the name of the level.
     pub fn name(self) -> &'static str {
         match self {
-            Level::Info => "info",
-            Level::Warning => "warning",
-            Level::Error => "error",
+            LogLevel::Info => "info",
+            LogLevel::Warning => "warning",
+            LogLevel::Error => "error",
         }
     }
 
-    /// The word before the line; information has none.
-    fn word(self) -> &'static str {
+    /// Returns the prefix of a line; information has none.
+    fn prefix(self) -> &'static str {
         match self {
-            Level::Info => "",
-            Level::Warning => "warning: ",
-            Level::Error => "error: ",
+            LogLevel::Info => "",
+            LogLevel::Warning => "warning: ",
+            LogLevel::Error => "error: ",
         }
     }
 }
 
 #[derive(Default)]
-struct Log {
-    last: VecDeque<(Level, String)>,
-    /// How many lines there were in all.
+struct LogState {
+    last: VecDeque<(LogLevel, String)>,
+    /// Total number of lines so far.
     written: u64,
     errors: u64,
     warnings: BTreeMap<String, u64>,
     silent: bool,
-    held: Option<Vec<String>>,
+    captured: Option<Vec<String>>,
     file: Option<LogFile>,
 }
 
-impl Log {
-    /// Counts and keeps a line. Returns whether the terminal gets it, too.
-    fn keep(&mut self, level: Level, text: &str) -> bool {
-        if level == Level::Error {
+impl LogState {
+    /// Counts and keeps a line. Returns true if the terminal should show it, too.
+    fn record(&mut self, level: LogLevel, text: &str) -> bool {
+        if level == LogLevel::Error {
             self.errors += 1;
         }
-        let held = self.held.as_mut().filter(|_| level == Level::Error);
-        let is_held = held.is_some();
-        if let Some(held) = held.filter(|held| held.len() < ERRORS_HELD_MAX) {
-            held.push(text.to_string());
+        let captured = self.captured.as_mut().filter(|_| level == LogLevel::Error);
+        let is_captured = captured.is_some();
+        if let Some(captured) = captured.filter(|captured| captured.len() < ERRORS_HELD_MAX) {
+            captured.push(text.to_string());
         }
         self.written += 1;
         if self.last.len() == LINES_KEPT {
             self.last.pop_front();
         }
-        let kept = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
-        self.last.push_back((level, kept.to_string()));
+        let shortened = &text[..text.floor_char_boundary(LINE_BYTES_KEPT)];
+        self.last.push_back((level, shortened.to_string()));
         if let Some(file) = &mut self.file {
             file.line(level, text);
         }
-        !self.silent && !is_held
+        !self.silent && !is_captured
     }
 }
 
-static LOG: Mutex<Option<Log>> = Mutex::new(None);
+static LOG: Mutex<Option<LogState>> = Mutex::new(None);
 
-fn with<R>(f: impl FnOnce(&mut Log) -> R) -> R {
+fn with<R>(f: impl FnOnce(&mut LogState) -> R) -> R {
     crate::owner!("log");
-    let mut log: MutexGuard<Option<Log>> = LOG.lock().unwrap_or_else(|poison| poison.into_inner());
+    let mut log: MutexGuard<Option<LogState>> =
+        LOG.lock().unwrap_or_else(|poison| poison.into_inner());
     f(log.get_or_insert_default())
 }
 
-/// Keeps lines from the terminal from now on (they are still kept and counted), or lets them
-/// through.
+/// Turns terminal output off or on. While it is off, lines are still kept and counted.
 pub fn set_silent(silent: bool) {
     with(|log| log.silent = silent);
 }
 
-/// Writes a line. What a game prints goes to standard output, warnings and errors to standard
-/// error. What steers a terminal is escaped here, before anybody gets or keeps the line: the
-/// terminal, the log's file, crash reports, tools.
-pub fn write(level: Level, text: &str) {
+/// Writes a line. A game's output goes to standard output; warnings and errors go to standard
+/// error. Terminal control characters are escaped here, before the line reaches the terminal, the
+/// log file, crash reports or tools.
+pub fn write(level: LogLevel, text: &str) {
     let text = &*terminal::escape(text);
-    let to_terminal = with(|log| log.keep(level, text));
-    // With the lock open again: a terminal or pipe that takes nothing more holds up only the
-    // thread that writes to it, and the report of a stuck process still finds the last lines.
+    let to_terminal = with(|log| log.record(level, text));
+    // The lock is already released. A blocked terminal or pipe delays only the thread that writes
+    // to it, and the report of a hung process can still read the last lines.
     match level {
         _ if !to_terminal => {}
-        Level::Info => terminal::print_game_line(text),
-        _ => terminal::print_error(&format!("{}{text}\n", level.word())),
+        LogLevel::Info => terminal::print_game_line(text),
+        _ => terminal::print_error(&format!("{}{text}\n", level.prefix())),
     }
 }
 
-/// Writes every line from now on to a file, too; to none if there is none.
-pub fn keep_in(file: Option<LogFile>) {
+/// Also writes every line from now on to a file; `None` stops writing to a file.
+pub fn attach_file(file: Option<LogFile>) {
     with(|log| log.file = file);
 }
 
 /// Writes information.
 pub fn info(text: &str) {
-    write(Level::Info, text);
+    write(LogLevel::Info, text);
 }
 
-/// Writes information that players need not see: into the log's file and the lines that are kept,
-/// not to the terminal.
+/// Writes information that players need not see: to the log file and the kept lines, but not to the
+/// terminal.
 pub fn note(text: &str) {
     let silent = with(|log| std::mem::replace(&mut log.silent, true));
-    write(Level::Info, text);
+    write(LogLevel::Info, text);
     set_silent(silent);
 }
 
 /// Writes an error.
 pub fn error(text: &str) {
-    write(Level::Error, text);
+    write(LogLevel::Error, text);
 }
 
-/// Writes a warning that has no place, each time.
+/// Writes a warning without a location. It is not counted and is written each time.
 pub fn warning(text: &str) {
-    write(Level::Warning, text);
+    write(LogLevel::Warning, text);
 }
 
-/// Warns, once per place; later ones from that place are counted and told by [`counted_warnings`].
-/// A warning without a place is a [`warning`]: counted, it would hide every other one.
-pub fn warn(place: &str, text: &str) {
-    assert!(!place.is_empty(), "a warning that is counted has a place");
+/// Writes a warning once per location. Later warnings from that location are counted and reported
+/// by [`counted_warnings`]. A warning without a location must use [`warning`]: counted, it would
+/// hide every other such warning.
+pub fn warn(location: &str, text: &str) {
+    assert!(!location.is_empty(), "a warning that is counted has a place");
     let first = with(|log| {
-        let full = log.warnings.len() >= WARNING_PLACES_MAX && !log.warnings.contains_key(place);
-        let place = if full { "elsewhere" } else { place };
-        let count = log.warnings.entry(place.to_string()).or_insert(0);
+        let full =
+            log.warnings.len() >= WARNING_LOCATIONS_MAX && !log.warnings.contains_key(location);
+        let location = if full { "elsewhere" } else { location };
+        let count = log.warnings.entry(location.to_string()).or_insert(0);
         *count += 1;
         *count == 1
     });
     if first {
-        warning(&format!("{place}: {text}"));
+        warning(&format!("{location}: {text}"));
     }
 }
 
-/// The places that warned more than once, with how often.
+/// Returns the locations that warned more than once, with their counts.
 pub fn counted_warnings() -> Vec<(String, u64)> {
     with(|log| {
         let repeated = log.warnings.iter().filter(|(_, count)| **count > 1);
-        repeated.map(|(place, count)| (place.clone(), *count)).collect()
+        repeated.map(|(location, count)| (location.clone(), *count)).collect()
     })
 }
 
-/// Counts warnings from nothing again: another game begins in this process.
+/// Resets the counts of warnings before another game starts in this process.
 pub fn forget_warnings() {
     with(|log| log.warnings.clear());
 }
 
-/// Holds errors back from the terminal from now on, for [`take_errors`].
-pub fn hold_errors() {
-    with(|log| log.held = Some(Vec::new()));
+/// Starts to hold back errors from the terminal, for [`take_errors`].
+pub fn capture_errors() {
+    with(|log| log.captured = Some(Vec::new()));
 }
 
-/// Whether there is something for [`take_errors`].
+/// Returns true if errors are held back for [`take_errors`].
 pub fn holds_errors() -> bool {
-    with(|log| log.held.as_ref().is_some_and(|held| !held.is_empty()))
+    with(|log| log.captured.as_ref().is_some_and(|captured| !captured.is_empty()))
 }
 
-/// The errors that were held since the last time, at most [`ERRORS_HELD_MAX`].
+/// Returns the errors that were held back since the last call, at most [`ERRORS_HELD_MAX`].
 pub fn take_errors() -> Vec<String> {
-    with(|log| log.held.as_mut().map(std::mem::take).unwrap_or_default())
+    with(|log| log.captured.as_mut().map(std::mem::take).unwrap_or_default())
 }
 
-/// Lets errors through to the terminal again: those that are still held.
+/// Stops holding back errors. Returns the errors that are still held back.
 pub fn release_errors() -> Vec<String> {
-    with(|log| log.held.take().unwrap_or_default())
+    with(|log| log.captured.take().unwrap_or_default())
 }
 
-/// The last lines, oldest first.
+/// Returns the kept lines with their prefixes, oldest first.
 pub fn last_lines() -> Vec<String> {
-    with(|log| log.last.iter().map(|(level, text)| format!("{}{text}", level.word())).collect())
+    with(|log| log.last.iter().map(|(level, text)| format!("{}{text}", level.prefix())).collect())
 }
 
-/// How many lines have been written so far, and those of them that came after line `number` and
-/// are still kept, oldest first.
-pub fn lines_after(number: u64) -> (u64, Vec<(Level, String)>) {
+/// Returns the number of lines written so far, and the kept lines after line `number`, oldest
+/// first.
+pub fn lines_after(number: u64) -> (u64, Vec<(LogLevel, String)>) {
     with(|log| {
         let new = log.written.saturating_sub(number).min(log.last.len() as u64) as usize;
         (log.written, log.last.iter().skip(log.last.len() - new).cloned().collect())
     })
 }
 
-/// The errors that were written since there were `count` of them, as far as they are kept.
+/// Returns the errors written after the first `count` errors, as far as they are kept.
 pub fn errors_since(count: u64) -> Vec<String> {
     with(|log| {
         let new = log.errors.saturating_sub(count) as usize;
-        let errors = log.last.iter().filter(|(level, _)| *level == Level::Error);
+        let errors = log.last.iter().filter(|(level, _)| *level == LogLevel::Error);
         let errors: Vec<&String> = errors.map(|(_, text)| text).collect();
         errors[errors.len().saturating_sub(new)..].iter().map(|text| text.to_string()).collect()
     })
 }
 
-/// How many errors have been written so far.
+/// Returns the number of errors written so far.
 pub fn error_count() -> u64 {
     with(|log| log.errors)
 }
@@ -236,7 +240,7 @@ mod tests {
         let (before, _) = lines_after(u64::MAX);
         info("followed one");
         error("followed two");
-        // Other tests write, too.
+        // Other tests write lines at the same time.
         let (after, lines) = lines_after(before);
         assert!(after >= before + 2 && lines.len() as u64 <= after - before);
         let own: Vec<_> = lines.iter().filter(|(_, text)| text.starts_with("followed")).collect();

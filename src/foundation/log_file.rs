@@ -1,19 +1,20 @@
-//! The log's file: every line with the seconds since it was opened, beside the files of the runs
-//! before. The newest is `game.log`; older ones are counted up, and the oldest is removed. A file
-//! that grows too large is put aside in the same way while the game goes on.
+//! The log file: every line with the seconds since the file was opened, and the files of earlier
+//! runs next to it. The newest file is `game.log`. Older files have increasing numbers, and the
+//! oldest is removed. A file that grows too large is rotated in the same manner while the game
+//! runs.
 
-use super::log::Level;
+use super::log::LogLevel;
 use std::fs::{self, File};
 use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The newest file's name.
+/// Name of the newest file.
 pub const NEWEST: &str = "game.log";
-/// Above so many bytes a new file is begun.
+/// File size in bytes above which the log is rotated.
 pub const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// Where lines are written.
+/// An open log file.
 pub struct LogFile {
     folder: PathBuf,
     file: File,
@@ -22,55 +23,56 @@ pub struct LogFile {
     began: Instant,
 }
 
-/// The name of an older file: 1 is the one before the newest.
-fn older(number: usize) -> String {
+/// Returns the name of an older file: 1 is the one before the newest.
+fn rotated_name(number: usize) -> String {
     format!("game.{number}.log")
 }
 
-/// Counts the files up, so that the newest name is free.
+/// Rotates the files: increases their numbers, so that the newest name is free.
 fn rotate(folder: &Path, files_max: usize) -> Result<()> {
-    let place = |number: usize| match number {
+    let path_of = |number: usize| match number {
         0 => folder.join(NEWEST),
-        number => folder.join(older(number)),
+        number => folder.join(rotated_name(number)),
     };
-    // One that stays from a time when more were kept goes, too.
+    // Also removes files from a time when more files were kept.
     for number in files_max.. {
-        if fs::remove_file(place(number)).is_err() {
+        if fs::remove_file(path_of(number)).is_err() {
             break;
         }
     }
     for number in (0..files_max).rev() {
-        // A link to nothing is there, too.
-        if fs::symlink_metadata(place(number)).is_err() {
+        // A dangling link also counts as existing.
+        if fs::symlink_metadata(path_of(number)).is_err() {
             continue;
         }
         match number + 1 < files_max {
-            true => fs::rename(place(number), place(number + 1))?,
-            false => fs::remove_file(place(number))?,
+            true => fs::rename(path_of(number), path_of(number + 1))?,
+            false => fs::remove_file(path_of(number))?,
         }
     }
     Ok(())
 }
 
 impl LogFile {
-    /// Begins a file in a folder, which is made where it is missing; `files_max` are kept, at least
-    /// one.
+    /// Opens a new log file in a folder, which is created if it is missing. At most `files_max`
+    /// files are kept, and at least one.
     ///
     /// # Errors
-    /// The folder or the file cannot be written.
+    /// Returns an error if the folder or the file cannot be written.
     pub fn open(folder: &Path, files_max: usize) -> Result<LogFile> {
         let files_max = files_max.max(1);
         fs::create_dir_all(folder)?;
         rotate(folder, files_max)?;
-        // The name is free: what waits there now is a pipe or a link, which is not written to.
+        // The name was free. If something is there now, it is a pipe or a link, which is not
+        // written to.
         let file = File::create_new(folder.join(NEWEST))?;
         let folder = folder.to_path_buf();
         Ok(LogFile { folder, file, bytes: 0, files_max, began: Instant::now() })
     }
 
-    /// Writes a line. What cannot be written is lost: the terminal has it, and a full disk must not
+    /// Writes a line. Write errors are ignored: the terminal has the line, and a full disk must not
     /// end a game.
-    pub fn line(&mut self, level: Level, text: &str) {
+    pub fn line(&mut self, level: LogLevel, text: &str) {
         let seconds = self.began.elapsed().as_secs_f64();
         let line = format!("{seconds:10.3} {:7} {text}\n", level.name());
         self.bytes += line.len() as u64;
@@ -90,7 +92,7 @@ mod tests {
 
     fn scratch(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("engine_log_{}_{name}", std::process::id()));
-        // It may be left from a run that was killed.
+        // The folder may remain from a test run that was killed.
         let _ = fs::remove_dir_all(&folder);
         folder
     }
@@ -110,7 +112,7 @@ mod tests {
         let folder = scratch("runs");
         for run in 0..5 {
             let mut log = LogFile::open(&folder, 3).unwrap();
-            log.line(Level::Warning, &format!("run {run}"));
+            log.line(LogLevel::Warning, &format!("run {run}"));
         }
         assert_eq!(names(&folder), ["game.1.log", "game.2.log", "game.log"]);
         let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
@@ -127,9 +129,9 @@ mod tests {
         let mut log = LogFile::open(&folder, 2).unwrap();
         let long = "x".repeat(FILE_BYTES_MAX as usize / 2);
         for _ in 0..3 {
-            log.line(Level::Info, &long);
+            log.line(LogLevel::Info, &long);
         }
-        log.line(Level::Info, "after");
+        log.line(LogLevel::Info, "after");
         assert_eq!(names(&folder), ["game.1.log", "game.log"]);
         let newest = fs::read_to_string(folder.join(NEWEST)).unwrap();
         assert!(newest.ends_with("after\n") && newest.len() < FILE_BYTES_MAX as usize);

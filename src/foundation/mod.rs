@@ -1,17 +1,14 @@
-//! What every layer stands on: handles, names, errors with their context, the log, SJSON, numbers.
-//! Nothing here knows of resources, devices or scripts.
+//! Basic libraries that every layer uses: handles, names, errors with their context, the log,
+//! SJSON, and numbers. Knows no resources, devices or scripts.
 
-pub mod angles;
+pub mod atomic_file;
 pub mod blob;
 pub mod color;
 pub mod context;
 pub mod counters;
-#[cfg(test)]
-pub mod damage;
+pub mod deterministic_math;
 pub mod error;
-pub mod fault;
 pub mod file_access;
-pub mod files;
 pub mod handle;
 pub mod hash;
 pub mod log;
@@ -19,6 +16,7 @@ pub mod log_file;
 pub mod memory;
 pub mod noise;
 pub mod output_file;
+pub mod panic;
 pub mod profile;
 pub mod random;
 pub mod sjson;
@@ -33,4 +31,4 @@ pub use error::Error;
 pub use glam::camera::rh::proj::directx as projections;
 pub use glam::camera::rh::view as views;
 pub use glam::{DMat4, DVec3, DVec4, Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
-pub use handle::{Handle, Kind, Slots};
+pub use handle::{Handle, HandleKind, Slots};

@@ -1,22 +1,22 @@
-//! Gradient noise in one to four dimensions and its fractal sum. Seedable, equal on every
-//! platform, no tables; knows no textures and no terrain.
+//! Gradient noise in one to four dimensions and its fractal sum. It is seedable, gives the same
+//! values on every platform and needs no tables. Knows no textures and no terrain.
 //!
-//! Source: K. Perlin, "Improving Noise" (SIGGRAPH 2002): the quintic fade and gradients along the
-//! edges of a cube. Instead of a permutation table, a 64-bit hash of the lattice point picks the
+//! Source: K. Perlin, "Improving Noise" (SIGGRAPH 2002): the quintic fade, and gradients along the
+//! edges of a cube. Instead of a permutation table, a 64-bit hash of the lattice point selects the
 //! gradient, so the noise does not repeat after 256 cells. Only sums, products and `floor` are
-//! used; they are exact or correctly rounded everywhere.
+//! used, because they are exact or correctly rounded on every platform.
 
-/// The most octaves of `fractal`; each costs as much as one call of `noise`.
+/// Maximum number of octaves of `fractal`. Each octave costs as much as one call of `noise`.
 pub const OCTAVES_MAX: u32 = 16;
 
-/// How octaves of noise are added up.
+/// Parameters for the sum of noise octaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fractal {
-    /// How many layers, 1 to `OCTAVES_MAX`.
+    /// Number of octaves, 1 to `OCTAVES_MAX`.
     pub octaves: u32,
-    /// How much finer each layer is than the one before.
+    /// Frequency of each octave relative to the previous one.
     pub lacunarity: f64,
-    /// How much weaker each layer is than the one before, above 0.
+    /// Amplitude of each octave relative to the previous one, above 0.
     pub gain: f64,
 }
 
@@ -24,31 +24,32 @@ impl Fractal {
     pub const DEFAULT: Fractal = Fractal { octaves: 4, lacunarity: 2.0, gain: 0.5 };
 }
 
-/// Noise of one number: -1 to 1, 0 at whole numbers, smooth up to the second derivative.
+/// Returns one-dimensional noise: -1 to 1, 0 at integers, smooth up to the second derivative.
 ///
-/// Coordinates that are not finite give NaN. Beyond 2^52 a coordinate has no fraction and the
-/// noise is 0. This holds for all four dimensions.
+/// Coordinates that are not finite give NaN. Beyond 2^52 a coordinate has no fraction and the noise
+/// is 0. This holds for all four dimensions.
 pub fn noise_1d(seed: u64, x: f64) -> f64 {
     noise(seed, [x])
 }
 
-/// Noise over a plane; range and seeds as for `noise_1d`.
+/// Returns two-dimensional noise; range and seeds as for `noise_1d`.
 pub fn noise_2d(seed: u64, x: f64, y: f64) -> f64 {
     noise(seed, [x, y])
 }
 
-/// Noise in space; range and seeds as for `noise_1d`.
+/// Returns three-dimensional noise; range and seeds as for `noise_1d`.
 pub fn noise_3d(seed: u64, x: f64, y: f64, z: f64) -> f64 {
     noise(seed, [x, y, z])
 }
 
-/// Noise in space and time; range and seeds as for `noise_1d`.
+/// Returns four-dimensional noise, for example in space and time; range and seeds as for
+/// `noise_1d`.
 pub fn noise_4d(seed: u64, x: f64, y: f64, z: f64, w: f64) -> f64 {
     noise(seed, [x, y, z, w])
 }
 
-/// Adds up octaves of noise at a point of one to four coordinates and divides by the sum of their
-/// weights: -1 to 1. The caller checks that the number of octaves is 1 to `OCTAVES_MAX`.
+/// Returns the sum of noise octaves at a point of one to four coordinates, divided by the sum of
+/// their weights: -1 to 1. The caller must check that the number of octaves is 1 to `OCTAVES_MAX`.
 pub fn fractal<const N: usize>(seed: u64, point: [f64; N], shape: &Fractal) -> f64 {
     assert!(
         (1..=OCTAVES_MAX).contains(&shape.octaves),
@@ -58,7 +59,7 @@ pub fn fractal<const N: usize>(seed: u64, point: [f64; N], shape: &Fractal) -> f
     let (mut sum, mut weights) = (0.0, 0.0);
     let (mut scale, mut weight) = (1.0, 1.0);
     for octave in 0..u64::from(shape.octaves) {
-        // Each octave has its own seed; otherwise all of them would be 0 at the same points.
+        // Each octave has its own seed. Otherwise all octaves would be 0 at the same points.
         sum += weight * noise(seed.wrapping_add(octave), point.map(|x| x * scale));
         weights += weight;
         scale *= shape.lacunarity;
@@ -67,8 +68,8 @@ pub fn fractal<const N: usize>(seed: u64, point: [f64; N], shape: &Fractal) -> f
     sum / weights
 }
 
-/// What divides the raw sum over the corners, by dimension: no choice of gradients gives more.
-/// A test searches for the greatest sums.
+/// Divisor of the raw sum over the corners, by dimension: no choice of gradients gives a greater
+/// sum. A test searches for the greatest sums.
 const GREATEST: [f64; 5] = [1.0, 0.5, 1.0, 1.036_354, 1.536_583];
 
 fn noise<const N: usize>(seed: u64, point: [f64; N]) -> f64 {
@@ -93,8 +94,8 @@ fn noise<const N: usize>(seed: u64, point: [f64; N]) -> f64 {
     sum / GREATEST[N]
 }
 
-/// The hashes of the 2^N corners of a cell; bit `axis` of a corner's index is set where it lies on
-/// the far side. Corners share the hashes of the axes that they agree on.
+/// Returns the hashes of the 2^N corners of a cell. Bit `axis` of a corner's index is set if the
+/// corner is on the far side. Corners share the hashes of the axes on which they agree.
 fn corner_hashes<const N: usize>(seed: u64, cell: [f64; N]) -> [u64; 16] {
     let mut hashes = [0; 16];
     hashes[0] = mix(seed);
@@ -110,7 +111,7 @@ fn corner_hashes<const N: usize>(seed: u64, cell: [f64; N]) -> [u64; 16] {
     hashes
 }
 
-/// The dot product of the gradient that `hash` picks with the offset from its corner.
+/// Returns the dot product of the gradient that `hash` selects with the offset from its corner.
 ///
 /// One dimension: any slope from -1 to 1. Two: the eight directions of a compass, of length √2.
 /// Three and four: plus or minus 1 on all axes but one, as in the paper.
@@ -128,12 +129,12 @@ fn slope<const N: usize>(hash: u64, offset: [f64; N]) -> f64 {
         };
     }
     let without = (((hash >> 32) * N as u64) >> 32) as usize;
-    // A factor instead of a branch, which the processor could not guess.
+    // A factor replaces a branch that the processor could not predict.
     let factor = |axis: usize| f64::from(u8::from(axis != without));
     (0..N).map(|axis| signed(axis) * factor(axis)).sum()
 }
 
-/// SplitMix64's mixing function, after a step that keeps 0 from staying 0.
+/// Mixes a value with SplitMix64's function, after a step that keeps 0 from staying 0.
 const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -145,7 +146,7 @@ const fn mix(value: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Calls `each` with pseudorandom points of a wide area.
+    /// Calls `each` with pseudorandom points from a wide range.
     fn points<const N: usize>(count: u64, mut each: impl FnMut([f64; N])) {
         for i in 0..count {
             let mut axis = 0;
@@ -175,7 +176,7 @@ mod tests {
         check_range::<4>(0.6);
     }
 
-    /// The greatest sum at a point when every corner has the gradient that suits it best.
+    /// Returns the greatest possible sum at a point: every corner has its best gradient.
     fn greatest_at<const N: usize>(point: [f64; N]) -> f64 {
         let mut sum = 0.0;
         for corner in 0..1usize << N {
@@ -200,7 +201,7 @@ mod tests {
         sum
     }
 
-    /// Searches a grid, then ever finer around the best point.
+    /// Searches a grid, then increasingly finer grids around the best point.
     fn check_greatest<const N: usize>() {
         let (mut best, mut place) = (0.0, [0.25; N]);
         let (mut centre, mut reach) = ([0.25; N], 0.25);
@@ -265,7 +266,8 @@ mod tests {
     fn seeds_and_cells_differ() {
         let here = noise_2d(1, 0.5, 0.5);
         let others = (0..1000).filter(|i| noise_2d(1, 0.5 + f64::from(*i), 0.5) == here);
-        // At a centre few gradients give many equal sums; a repeating lattice would give all.
+        // At a center, the few gradients give many equal sums. A repeating lattice would give only
+        // equal sums.
         assert!(others.count() < 500);
         let equal = (2..1000).filter(|seed| noise_1d(*seed, 0.5) == noise_1d(1, 0.5));
         assert_eq!(equal.count(), 0);

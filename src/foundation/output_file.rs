@@ -1,17 +1,17 @@
-//! Files that a person named: pictures, recordings, traces, tables, coverage, bundles. Each is a
-//! plain file in a folder that is there already. Devices, pipes, sockets, links and folders are
-//! refused: they are neither written to nor replaced.
+//! Output files whose path a person specified: pictures, recordings, traces, tables, coverage,
+//! bundles. Each is a regular file in an existing folder. Devices, pipes, sockets, links and
+//! folders are refused: they are not written to and not replaced.
 
-use super::files;
-use super::files::disk::Output;
+use super::atomic_file;
+use super::atomic_file::disk::DiskOutput;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
-/// Refuses a path that no plain file can have.
+/// Checks that a regular file can be written at a path.
 ///
 /// # Errors
-/// The message says what is in the way, and the remedy.
+/// Returns an error if it cannot. The message names the obstacle and the remedy.
 pub fn check(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(()),
@@ -55,55 +55,57 @@ fn kind(found: FileType) -> &'static str {
     }
 }
 
-/// Refuses a path below a folder that anybody may have made, such as a game's, where a link is on
-/// the way: it could lead out of the folder.
+/// Checks that no link is on a path below a folder that another person may have created, such as a
+/// game's. A link could lead out of the folder.
 ///
 /// # Errors
-/// The message names the link.
+/// Returns an error that names the link, if one is on the path.
 pub fn check_no_links(folder: &Path, path: &Path) -> Result<()> {
-    let mut at = folder.to_path_buf();
+    let mut prefix = folder.to_path_buf();
     for part in path {
-        at.push(part);
-        if fs::symlink_metadata(&at).is_ok_and(|found| found.is_symlink()) {
-            let shown = at.display();
+        prefix.push(part);
+        if fs::symlink_metadata(&prefix).is_ok_and(|found| found.is_symlink()) {
+            let display_path = prefix.display();
             return Err(Error::other(format!(
-                "'{shown}' is a link, and nothing is written through links: remove it"
+                "'{display_path}' is a link, and nothing is written through links: remove it"
             )));
         }
     }
     Ok(())
 }
 
-/// Opens a file that is written while the program runs; what was in it is gone.
+/// Opens a file that is written while the program runs. Its previous content is deleted.
 ///
 /// # Errors
-/// The path is refused by [`check`], or the file cannot be made.
+/// Returns an error if [`check`] refuses the path, or if the file cannot be created.
 pub fn create(path: &Path) -> Result<File> {
     check(path)?;
     File::create(path)
 }
 
-/// Opens a file to write behind what is in it.
+/// Opens a file to append to its content.
 ///
 /// # Errors
-/// As of [`create`].
+/// Returns an error if [`check`] refuses the path, or if the file cannot be created.
 pub fn append(path: &Path) -> Result<File> {
     check(path)?;
     OpenOptions::new().create(true).append(true).open(path)
 }
 
-/// Replaces a file: the old or the new content is there whole, whatever happens meanwhile.
+/// Replaces a file atomically and durably: after a crash or a power failure, either the old or the
+/// new content is complete.
 ///
 /// # Errors
-/// The path is refused by [`check`], or the file cannot be written.
+/// Returns an error if [`check`] refuses the path, or if the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_by(path, |file| file.write_all(bytes))
 }
 
-/// As [`write`], of content that `write` writes, piece by piece: it need not fit in memory.
-pub fn write_by(path: &Path, write: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
+/// Replaces a file as [`write`] does, with content that `write` writes piece by piece. The content
+/// need not fit in memory.
+pub fn write_by(path: &Path, write: impl FnOnce(&mut DiskOutput) -> Result<()>) -> Result<()> {
     check(path)?;
-    files::write_by(path, write)
+    atomic_file::write_by(path, write)
 }
 
 #[cfg(test)]

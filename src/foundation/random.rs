@@ -1,6 +1,6 @@
 //! Random numbers: a seedable generator with readable state, and a stateless step from seed to
-//! seed. Equal on every platform; knows no clock and no other source of chance, and is not for
-//! secrets.
+//! seed. Results are the same on every platform. Knows no clock and no other source of randomness.
+//! Not cryptographically secure.
 //!
 //! Sources: xoshiro256**, D. Blackman and S. Vigna, "Scrambled Linear Pseudorandom Number
 //! Generators" (2018); seeding and mixing by SplitMix64, G. Steele, D. Lea and C. Flood, "Fast
@@ -14,7 +14,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// A generator whose whole sequence follows from `seed`; every seed is good.
+    /// Creates a generator whose whole sequence follows from `seed`. Every seed is suitable.
     pub const fn seed(seed: u64) -> Random {
         let mut state = [0; 4];
         let mut counter = seed;
@@ -27,13 +27,13 @@ impl Random {
         Random { state }
     }
 
-    /// A generator that goes on from a state read earlier. All zeros is no state: such a
-    /// generator would give zeros for ever.
+    /// Creates a generator that continues from a state read earlier. Returns `None` for all zeros,
+    /// because such a generator would return only zeros.
     pub fn from_state(state: [u64; 4]) -> Option<Random> {
         (state != [0; 4]).then_some(Random { state })
     }
 
-    /// The whole state, for state hashes and snapshots.
+    /// Returns the complete state, for state hashes and snapshots.
     pub const fn state(&self) -> [u64; 4] {
         self.state
     }
@@ -50,28 +50,31 @@ impl Random {
         (self.next_u64() >> 32) as u32
     }
 
-    /// A number in 0 <= x < 1, a multiple of 2^-53.
+    /// Returns a number in 0 <= x < 1, a multiple of 2^-53.
     pub const fn next_f64(&mut self) -> f64 {
         unit_interval(self.next_u64())
     }
 
-    /// A whole number in min..=max, each equally likely. The caller checks that min <= max.
+    /// Returns an integer in min..=max, uniformly distributed. The caller must check that min <=
+    /// max.
     pub fn range_i64(&mut self, min: i64, max: i64) -> i64 {
         bounded(min, max, || self.next_u64())
     }
 }
 
-/// One stateless step: the seed after `seed`, and a number in 0 <= x < 1 with 53 bits.
+/// Performs one stateless step: returns the seed after `seed`, and a number in 0 <= x < 1 with 53
+/// bits.
 ///
-/// Seeds have 32 bits, so that a game can keep them in a number, print them whole and send them;
-/// the sequence of seeds repeats after 2^32 steps.
+/// Seeds have 32 bits, so that a game can keep them in a number, print all their digits and send
+/// them. The sequence of seeds repeats after 2^32 steps.
 pub const fn next_random(seed: u32) -> (u32, f64) {
     let (seed, bits) = next_bits(seed);
     (seed, unit_interval(bits))
 }
 
-/// One stateless step: the seed after `seed`, and a whole number in min..=max. The caller checks
-/// that min <= max. Of a range above 2^32 numbers, only 2^32 can come up.
+/// Performs one stateless step: returns the seed after `seed`, and an integer in min..=max. The
+/// caller must check that min <= max. If the range has more than 2^32 numbers, only 2^32 of them
+/// can occur.
 pub fn next_random_range(seed: u32, min: i64, max: i64) -> (u32, i64) {
     let mut seed = seed;
     let value = bounded(min, max, || {
@@ -82,30 +85,31 @@ pub fn next_random_range(seed: u32, min: i64, max: i64) -> (u32, i64) {
     (seed, value)
 }
 
-/// The increment of SplitMix64: 2^64 divided by the golden ratio, made odd.
+/// The increment of SplitMix64: 2^64 divided by the golden ratio, rounded to an odd number.
 const SPLITMIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The mixing function of SplitMix64: one-to-one over 64 bits.
+/// Mixes a value with the mixing function of SplitMix64, which is one-to-one over 64 bits.
 const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
 }
 
-/// Steps a 32-bit seed by a linear congruential generator of full period (Knuth's conditions hold:
-/// the factor is 1 more than a multiple of 4, the increment odd), and mixes 64 bits out of it.
+/// Steps a 32-bit seed by a linear congruential generator of full period, and mixes 64 bits from
+/// it. Knuth's conditions hold: the factor is 1 more than a multiple of 4, and the increment is
+/// odd.
 const fn next_bits(seed: u32) -> (u32, u64) {
     let seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     (seed, mix((seed as u64).wrapping_add(SPLITMIX_STEP)))
 }
 
-/// The upper 53 bits as a number in 0 <= x < 1; both steps are exact.
+/// Converts the upper 53 bits to a number in 0 <= x < 1. Both steps are exact.
 const fn unit_interval(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A whole number in min..=max from 64-bit numbers, each equally likely: products that fall into
-/// the uneven rest are drawn again.
+/// Returns a uniformly distributed integer in min..=max, from 64-bit numbers. Products that fall
+/// into the uneven remainder are drawn again.
 fn bounded(min: i64, max: i64, mut bits: impl FnMut() -> u64) -> i64 {
     assert!(min <= max, "random range {min} to {max} is empty: swap its ends");
     let count = (max.wrapping_sub(min) as u64).wrapping_add(1);
@@ -114,7 +118,8 @@ fn bounded(min: i64, max: i64, mut bits: impl FnMut() -> u64) -> i64 {
     }
     loop {
         let product = u128::from(bits()) * u128::from(count);
-        // The rest is less than `count`, and a division costs more than all else here.
+        // The remainder is less than `count`. The first comparison avoids a division, which costs
+        // more than everything else here.
         if product as u64 >= count || product as u64 >= count.wrapping_neg() % count {
             return min.wrapping_add((product >> 64) as i64);
         }
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_reference_sequence_holds() {
-        // From the authors' C program with this state.
+        // These numbers come from the authors' C program with this state.
         let mut random = Random::from_state([1, 2, 3, 4]).unwrap();
         let first: Vec<u64> = (0..4).map(|_| random.next_u64()).collect();
         assert_eq!(first, [11520, 0, 1509978240, 1215971899390074240]);
@@ -135,7 +140,7 @@ mod tests {
 
     #[test]
     fn seeding_follows_splitmix() {
-        // The first outputs of SplitMix64 from 0, published with the algorithm.
+        // These are the first outputs of SplitMix64 from 0, published with the algorithm.
         assert_eq!(
             Random::seed(0).state()[..3],
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]
@@ -208,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_uneven_rest_is_drawn_again() {
-        // Of 2^64 numbers over 3 values one is left over: the product 0.
+        // Of 2^64 numbers over 3 values, one remains: the product 0.
         let mut bits = [0, u64::MAX].into_iter();
         assert_eq!(bounded(10, 12, || bits.next().unwrap()), 12);
         assert_eq!(bits.next(), None);

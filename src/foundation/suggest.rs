@@ -1,42 +1,43 @@
-//! "Did you mean …?": the nearest of a list of names.
+//! Suggestions for misspelled names ("Did you mean …?"): the nearest match in a list of names.
 
-/// The most work of one search, as pairs of letters that are compared: a word and a name of 64 KiB
-/// have 4,294,967,296, and there may be very many names.
+/// Work limit of one search, in compared pairs of letters. A word and a name of 64 KiB have
+/// 4,294,967,296 pairs, and the list of names may be very long.
 const PAIRS_MAX: usize = 1 << 24;
 
-/// How far each name is from `word`, by what `part` takes of it; without those that are out of the
-/// question, or for which no work is left.
+/// Returns the distance of each name from `word`, where `part` selects the compared part of the
+/// name. Names of a very different length are left out, and so are names that exceed the work
+/// limit.
 fn distances<'a>(
     word: &str,
     names: impl Iterator<Item = &'a str>,
     part: impl Fn(&'a str) -> &'a str,
 ) -> impl Iterator<Item = (usize, &'a str)> {
-    let mut left = PAIRS_MAX;
+    let mut pairs_left = PAIRS_MAX;
     names.filter_map(move |name| {
         let compared = part(name);
         if !is_comparable(word, compared) {
             return None;
         }
-        left = left.checked_sub(word.len().saturating_mul(compared.len()))?;
+        pairs_left = pairs_left.checked_sub(word.len().saturating_mul(compared.len()))?;
         Some((distance(word, compared), name))
     })
 }
 
-/// The name in `names` that `word` most likely meant, by Damerau-Levenshtein distance without
-/// repeated edits (optimal string alignment); `None` where more than about a third of it differs.
+/// Returns the name that `word` most likely means, by Damerau-Levenshtein distance without repeated
+/// edits (optimal string alignment). Returns `None` if more than about a third of the word differs.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).max(1);
     let scored = distances(word, names.into_iter(), |name| name);
-    scored.filter(|(far, _)| *far <= allowed).min().map(|(_, name)| name)
+    scored.filter(|(distance, _)| *distance <= allowed).min().map(|(_, name)| name)
 }
 
-/// `", did you mean 'x'?"`, or nothing where no name is near.
+/// Returns `", did you mean 'x'?"`, or an empty text if no name is near.
 pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map(|name| format!(", did you mean '{name}'?")).unwrap_or_default()
 }
 
-/// The same for names in folders: where no name is near as a whole, one whose last part is that of
-/// `word`, for folders are easily forgotten.
+/// Returns the nearest name for names in folders. If no whole name is near, compares only the last
+/// part, because people often omit folders.
 pub fn nearest_in_folders<'a>(
     word: &str,
     names: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
@@ -48,11 +49,11 @@ pub fn nearest_in_folders<'a>(
         let end = word.rsplit('/').next().filter(|end| !end.is_empty())?;
         let allowed = end.chars().count() / 5;
         let scored = distances(end, names, last);
-        scored.filter(|(far, _)| *far <= allowed).min().map(|(_, name)| name)
+        scored.filter(|(distance, _)| *distance <= allowed).min().map(|(_, name)| name)
     })
 }
 
-/// `", did you mean 'x'?"` for names in folders.
+/// Returns `", did you mean 'x'?"` for names in folders, or an empty text.
 pub fn hint_in_folders<'a>(
     word: &str,
     names: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
@@ -61,28 +62,30 @@ pub fn hint_in_folders<'a>(
     near.map(|name| format!(", did you mean '{name}'?")).unwrap_or_default()
 }
 
-/// Parts of names that say little of what is meant.
+/// Parts of names that carry little meaning.
 const FILLERS: [&str; 8] = ["get", "set", "is", "has", "do", "draw", "on", "the"];
-/// The fewest letters by which a part may begin another.
+/// Minimum number of letters of a part that may match the beginning of another part.
 const PART_LETTERS_MIN: usize = 3;
-/// The most names that fit equally well and are all told.
-const FITTING_MAX: usize = 3;
+/// Maximum number of equally good names that are suggested. More names give no suggestion.
+const SUGGESTIONS_MAX: usize = 3;
 
-/// Where no name is near as a whole: those that fit by their parts, best first. All parts of such a
-/// name are in `word` (`is_down`: `down`), or all of `word` are in it (`set_position`:
-/// `set_local_position`).
+/// Returns the names that match `word` by their parts, best first, for use if no whole name is
+/// near. Either all parts of such a name are in `word` (`is_down`: `down`), or all parts of `word`
+/// are in the name (`set_position`: `set_local_position`).
 pub fn by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = parts(word);
-    let scored = names.into_iter().filter_map(|name| Some((fit(&wanted, &parts(name))?, name)));
+    let scored =
+        names.into_iter().filter_map(|name| Some((match_cost(&wanted, &parts(name))?, name)));
     let mut scored: Vec<(usize, &str)> = scored.collect();
     scored.sort_unstable();
     let least = scored.first().map_or(0, |(score, _)| *score);
     let best = scored.iter().take_while(|(score, _)| *score == least);
     let best: Vec<&str> = best.map(|(_, name)| *name).collect();
-    if best.len() > FITTING_MAX { Vec::new() } else { best }
+    if best.len() > SUGGESTIONS_MAX { Vec::new() } else { best }
 }
 
-/// `", did you mean 'x'?"` for names of functions: as a whole, or else by their parts.
+/// Returns `", did you mean 'x'?"` for names of functions: the nearest whole name, or else matches
+/// by parts.
 pub fn hint_of_functions<'a>(
     word: &str,
     names: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
@@ -99,7 +102,7 @@ pub fn hint_of_functions<'a>(
     }
 }
 
-/// The parts of a name, in small letters: `set_position` and `setPosition` are the same.
+/// Splits a name into lower-case parts: `set_position` and `setPosition` give the same parts.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut small = false;
@@ -116,34 +119,36 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// How badly the parts of a name fit those that were wanted; `None` where they do not.
-fn fit(wanted: &[String], name: &[String]) -> Option<usize> {
-    // What `set` means is never meant by what only gives, nor the other way round.
-    let sets = |parts: &[String]| parts.iter().any(|part| part == "set");
-    if sets(wanted) != sets(name) {
+/// Returns a penalty for the match of a name's parts with the wanted parts, or `None` if they do
+/// not match.
+fn match_cost(wanted: &[String], name: &[String]) -> Option<usize> {
+    // A setter is never suggested for a getter, and vice versa.
+    let is_setter = |parts: &[String]| parts.iter().any(|part| part == "set");
+    if is_setter(wanted) != is_setter(name) {
         return None;
     }
     let filler = |part: &String| FILLERS.contains(&part.as_str());
-    let alike = |a: &str, b: &str| {
+    let is_similar = |a: &str, b: &str| {
         let least = a.len().min(b.len()) >= PART_LETTERS_MIN;
         a == b || least && (a.starts_with(b) || b.starts_with(a))
     };
-    let inside = |a: &String, of: &[String]| of.iter().any(|b| alike(a, b));
-    let (mut met, mut inexact) = (0, 0);
-    for part in wanted.iter().filter(|part| !filler(part) && inside(part, name)) {
-        met += 1;
+    let has_similar = |a: &String, of: &[String]| of.iter().any(|b| is_similar(a, b));
+    let (mut matched, mut inexact) = (0, 0);
+    for part in wanted.iter().filter(|part| !filler(part) && has_similar(part, name)) {
+        matched += 1;
         inexact += usize::from(!name.contains(part));
     }
-    let lacks = wanted.iter().filter(|part| !filler(part) && !inside(part, name)).count();
-    let extra = name.iter().filter(|part| !filler(part) && !inside(part, wanted)).count();
-    (met > 0 && (lacks == 0 || extra == 0)).then_some((lacks + extra) * 8 + inexact)
+    let missing = wanted.iter().filter(|part| !filler(part) && !has_similar(part, name)).count();
+    let extra = name.iter().filter(|part| !filler(part) && !has_similar(part, wanted)).count();
+    (matched > 0 && (missing == 0 || extra == 0)).then_some((missing + extra) * 8 + inexact)
 }
 
-/// Whether two words can be near each other at all. A character has four bytes at most: where one
-/// has twice the other's, no table is made for what is endless.
+/// Returns true if the lengths of two words allow them to be near each other. A character has four
+/// bytes at most. If one word has more than about twice the characters of the other, no distance
+/// table is built, because the words may be extremely long.
 fn is_comparable(a: &str, b: &str) -> bool {
-    let (less, more) = (a.len().min(b.len()), a.len().max(b.len()));
-    more / 4 <= less * 2 + 2
+    let (shorter, longer) = (a.len().min(b.len()), a.len().max(b.len()));
+    longer / 4 <= shorter * 2 + 2
 }
 
 fn distance(a: &str, b: &str) -> usize {
@@ -181,7 +186,8 @@ mod tests {
         check("volume", &["gain", "pitch"], None);
         check("x", &[], None);
         check(&"x".repeat(10_000_000), &["gain", "pitch"], None);
-        // Long names are compared only as far as there is work left; the short ones still are.
+        // Long names are compared only up to the work limit. Short names are still compared after
+        // that.
         let (long, other) = ("x".repeat(1 << 16), format!("{}y", "x".repeat(1 << 16)));
         check(&long, &[&other, &other], None);
         let many: Vec<String> = (0..100_000).map(|i| format!("{}{i}", "y".repeat(300))).collect();

@@ -1,17 +1,18 @@
-//! Standard output and standard error: the one place where the process writes to them. Text from a
-//! game can hold characters that steer a terminal (escape sequences, overwritten lines, reversed
-//! text). They are shown as escapes; only the engine's own colours are commands.
+//! Standard output and standard error: the only module in which the process writes to them. Text
+//! from a game can contain terminal control characters (escape sequences, overwritten lines,
+//! reversed text). These are printed as escapes. Only the engine's own colors and commands reach
+//! the terminal as control sequences.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 
-/// Why standard output lost something, once it has.
-static LOST: Mutex<Option<String>> = Mutex::new(None);
+/// The first error that lost text on standard output, if any.
+static OUTPUT_ERROR: Mutex<Option<String>> = Mutex::new(None);
 
-/// Whether a character steers a terminal, or the order in which text is shown, instead of being
-/// shown: control characters (C0, DEL, C1), bidirectional overrides and isolates, line and
-/// paragraph separators. A zero byte does nothing on a terminal.
+/// Returns true if a character controls a terminal or the order of displayed text instead of being
+/// displayed. These are control characters (C0, DEL, C1), bidirectional overrides and isolates, and
+/// line and paragraph separators. A zero byte has no effect on a terminal.
 pub fn steers(c: char) -> bool {
     match c {
         '\n' | '\t' | '\0' => false,
@@ -20,67 +21,67 @@ pub fn steers(c: char) -> bool {
     }
 }
 
-/// Text as it can be shown on a terminal: what steers is an escape, such as `\u{1b}`. Newlines and
-/// tabs stay, and a carriage return right before a newline.
+/// Escapes text for a terminal: control characters become escapes such as `\u{1b}`. Newlines and
+/// tabs remain, and so does a carriage return directly before a newline.
 pub fn escape(text: &str) -> Cow<'_, str> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     if text.bytes().all(plain) || !text.chars().any(steers) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 16);
+    let mut escaped = String::with_capacity(text.len() + 16);
     let mut letters = text.chars().peekable();
     while let Some(c) = letters.next() {
         match c {
-            '\r' if letters.peek() == Some(&'\n') => shown.push(c),
-            c if steers(c) => shown.extend(c.escape_default()),
-            c => shown.push(c),
+            '\r' if letters.peek() == Some(&'\n') => escaped.push(c),
+            c if steers(c) => escaped.extend(c.escape_default()),
+            c => escaped.push(c),
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
 }
 
-/// The same for text that must stay on one line of a list or a format: newlines and zero bytes are
+/// Escapes text that must stay on one line of a list or a format: newlines and zero bytes become
 /// escapes, too.
 pub fn escape_line(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\0' => shown.extend(c.escape_default()),
-            c if steers(c) => shown.extend(c.escape_default()),
-            c => shown.push(c),
+            '\n' | '\0' => escaped.extend(c.escape_default()),
+            c if steers(c) => escaped.extend(c.escape_default()),
+            c => escaped.push(c),
         }
     }
-    shown
+    escaped
 }
 
-/// Text for a terminal: escaped, with the engine's own colours.
+/// Text for a terminal: escaped, with the engine's own colors.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Styled(String);
+pub struct StyledText(String);
 
-impl Styled {
-    pub fn plain(text: &str) -> Styled {
-        Styled(escape(text).into_owned())
+impl StyledText {
+    pub fn plain(text: &str) -> StyledText {
+        StyledText(escape(text).into_owned())
     }
 
-    /// Text in a colour, by its number for terminals.
-    pub fn colored(color: &'static str, text: &str) -> Styled {
-        Styled(format!("\x1b[{color}m{}\x1b[0m", escape(text)))
+    /// Creates text in a color, which is specified by its terminal color code.
+    pub fn colored(color: &'static str, text: &str) -> StyledText {
+        StyledText(format!("\x1b[{color}m{}\x1b[0m", escape(text)))
     }
 
-    /// Commands for the terminal, which the engine alone gives.
-    pub fn command(command: &'static str) -> Styled {
-        Styled(command.to_string())
+    /// Creates a terminal command. Only the engine uses it.
+    pub fn command(command: &'static str) -> StyledText {
+        StyledText(command.to_string())
     }
 
-    /// Moves the cursor to a column, from 0.
-    pub fn to_column(column: usize) -> Styled {
+    /// Creates the command that moves the cursor to a column, from 0.
+    pub fn to_column(column: usize) -> StyledText {
         match column {
-            0 => Styled("\r".to_string()),
-            column => Styled(format!("\r\x1b[{column}C")),
+            0 => StyledText("\r".to_string()),
+            column => StyledText(format!("\r\x1b[{column}C")),
         }
     }
 
-    pub fn then(mut self, other: &Styled) -> Styled {
+    pub fn then(mut self, other: &StyledText) -> StyledText {
         self.0 += &other.0;
         self
     }
@@ -90,84 +91,86 @@ impl Styled {
     }
 }
 
-/// Writes text to standard output. What cannot be written is lost: see [`lost`].
+/// Writes text to standard output. Text that cannot be written is lost: see [`lost`].
 pub fn print(text: &str) {
-    print_styled(&Styled::plain(text));
+    print_styled(&StyledText::plain(text));
 }
 
-/// Writes text with colours and commands to standard output.
-pub fn print_styled(text: &Styled) {
+/// Writes text with colors and commands to standard output.
+pub fn print_styled(text: &StyledText) {
     let mut out = io::stdout();
     let written = out.write_all(text.0.as_bytes()).and_then(|()| match text.0.ends_with('\n') {
         true => Ok(()),
         false => out.flush(),
     });
-    note(written);
+    record_output_error(written);
 }
 
-/// Writes text to standard error. Nobody can be told where that fails.
+/// Writes text to standard error. Write errors are ignored, because they cannot be reported
+/// anywhere.
 pub fn print_error(text: &str) {
-    print_error_styled(&Styled::plain(text));
+    print_error_styled(&StyledText::plain(text));
 }
 
-/// Writes text with colours and commands to standard error.
-pub fn print_error_styled(text: &Styled) {
+/// Writes text with colors and commands to standard error.
+pub fn print_error_styled(text: &StyledText) {
     let _ = io::stderr().write_all(text.0.as_bytes());
 }
 
 /// Writes a line of a running game to standard output. A closed pipe or a full disk must not end a
-/// game: `engine run mygame | head` goes on without its output. A full disk shows at the end.
+/// game: `engine run mygame | head` continues without its output. A full disk is reported at the
+/// end.
 pub fn print_game_line(line: &str) {
-    note(writeln!(io::stdout(), "{}", escape(line)));
+    record_output_error(writeln!(io::stdout(), "{}", escape(line)));
 }
 
-/// Passes on what another process of the engine wrote, which has escaped it already.
+/// Forwards output of another engine process, which has escaped it already.
 pub fn pass_on(bytes: &[u8], error: bool) {
-    // A closed pipe takes it along.
+    // If the pipe is closed, the output is lost.
     let _ = match error {
         false => io::stdout().write_all(bytes),
         true => io::stderr().write_all(bytes),
     };
 }
 
-/// Has everything that waits written now: why standard output lost something, if it has. A pipe
-/// that somebody closed is no loss.
+/// Flushes standard output. Returns the reason if output was lost. Output to a closed pipe does not
+/// count as lost.
 pub fn lost() -> Option<String> {
-    note(io::stdout().flush());
-    LOST.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
+    record_output_error(io::stdout().flush());
+    OUTPUT_ERROR.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
 }
 
-fn note(written: io::Result<()>) {
+fn record_output_error(written: io::Result<()>) {
     let Err(reason) = written else { return };
     if reason.kind() != io::ErrorKind::BrokenPipe {
-        let mut lost = LOST.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut lost = OUTPUT_ERROR.lock().unwrap_or_else(|poison| poison.into_inner());
         lost.get_or_insert_with(|| reason.to_string());
     }
 }
 
-/// Whether somebody watches standard output.
+/// Returns true if standard output is a terminal.
 pub fn is_watched() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether somebody watches standard error.
+/// Returns true if standard error is a terminal.
 pub fn is_error_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Writes a line to standard output, in place of `println!`.
+/// Writes a line to standard output. Replaces `println!`.
 #[macro_export]
 macro_rules! print_line {
-    ($($words:tt)+) => {
-        $crate::foundation::terminal::print(&(format!($($words)+) + "\n"))
+    ($($arguments:tt)+) => {
+        $crate::terminal::print(&(format!($($arguments)+) + "\n"))
     };
 }
 
-/// Writes a line to standard error in the same way.
+/// Writes a line to standard error. Replaces `eprintln!`.
 #[macro_export]
 macro_rules! error_line {
-    ($($words:tt)+) => {
-        $crate::foundation::terminal::print_error(&(format!($($words)+) + "\n"))
+    ($($arguments:tt)+) => {
+        $crate::terminal::print_error(&(format!($($arguments)+) + "\n"))
     };
 }
 
@@ -177,9 +180,9 @@ mod tests {
 
     fn check(text: &str, wanted: &str) {
         assert_eq!(escape(text), wanted, "{text:?}");
-        let shown = escape(text);
-        assert!(!shown.replace("\r\n", "\n").chars().any(steers), "{shown:?}");
-        assert_eq!(escape(&shown), shown, "a second time changes nothing");
+        let escaped = escape(text);
+        assert!(!escaped.replace("\r\n", "\n").chars().any(steers), "{escaped:?}");
+        assert_eq!(escape(&escaped), escaped, "a second time changes nothing");
     }
 
     #[test]
@@ -193,7 +196,7 @@ mod tests {
         check("\u{9b}31m\u{9d}0;t\u{9c}", "\\u{9b}31m\\u{9d}0;t\\u{9c}");
         check("a\u{202e}b\u{2066}c\u{2069}", "a\\u{202e}b\\u{2066}c\\u{2069}");
         check("one\u{2028}two\u{2029}", "one\\u{2028}two\\u{2029}");
-        // Marks that Arabic and Hebrew texts need.
+        // Arabic and Hebrew texts need these marks.
         check("\u{200f}שלום\u{200e}\u{61c}", "\u{200f}שלום\u{200e}\u{61c}");
     }
 
@@ -209,10 +212,10 @@ mod tests {
 
     #[test]
     fn only_the_engine_itself_colours() {
-        let text = Styled::colored("31", "a\x1b[32mb").then(&Styled::plain("\x1b[0m"));
+        let text = StyledText::colored("31", "a\x1b[32mb").then(&StyledText::plain("\x1b[0m"));
         assert_eq!(text.as_str(), "\x1b[31ma\\u{1b}[32mb\x1b[0m\\u{1b}[0m");
         assert_eq!(
-            Styled::to_column(3).then(&Styled::command("\x1b[K")).as_str(),
+            StyledText::to_column(3).then(&StyledText::command("\x1b[K")).as_str(),
             "\r\x1b[3C\x1b[K"
         );
     }

@@ -1,31 +1,31 @@
-//! The data compiler: makes run-time data of what changed since the last time, in parallel, and
-//! reports every error in one go. What failed keeps its last good data. The index of what was made,
-//! with the graph of who names whom, is a build product beside the data.
+//! The data compiler: compiles the resources that changed since the last compile, in parallel, and
+//! reports all errors together. A resource that fails keeps its last valid data. The index of the
+//! compiled data, with its graph of references, is a build product next to the data.
 //!
-//! Content decides: a file whose size, times and number in the file system are the same is taken as
-//! unchanged, any other is read, and compiled only if its bytes, the files that its compile read,
-//! or its kind's version differ. The time of modification alone would not do, for programs set it
-//! back (`cp -p`, `touch -r`, archives); the time of the change cannot be set. A file that may have
-//! changed while it was read, or so soon after it that its times cannot tell, is read again by the
-//! next compile, as git does ("racy git"). Where the system keeps no time of the change, every file
-//! is read.
+//! Change detection depends on content. A file with unchanged size, times and inode number is taken
+//! as unchanged. Any other file is read; it is compiled only if its bytes, the files that its
+//! compile read, or its kind's version differ. The modification time alone is not enough, because
+//! programs set it back (`cp -p`, `touch -r`, archives). The status change time cannot be set. A
+//! file that may have changed while it was read, or so soon afterwards that its times cannot show
+//! the change, is read again by the next compile, as git does ("racy git"). On systems that keep no
+//! status change time, every file is read.
 
-use super::containment;
 use super::folder_data;
+use super::folder_scan::{self, FolderScan, ScannedVariant};
 use super::glob::Glob;
-use super::index::{self, Broken, Entry, Index, Stamp};
-use super::kind::{Compiling, Kind, Kinds};
-use super::name::{ResourceName, is_inside};
-use super::scan::{self, Scan, Variant};
-use super::slow::SlowWatch;
-use super::sources::{JobSources, Sources};
-use crate::doing;
-use crate::error;
-use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
-use crate::foundation::files::{disk, write_whole};
-use crate::foundation::hash::murmur64a;
-use crate::foundation::memory::limit::{self, Apart};
-use crate::foundation::{Error, fault, log};
+use super::index::{self, FailedVariant, FileStamp, IndexEntry, ResourceIndex};
+use super::panic_report;
+use super::resource_kind::{CompileContext, ResourceKind, ResourceKinds};
+use super::resource_name::{ResourceName, is_inside};
+use super::slow_compile_warning::SlowCompileMonitor;
+use super::source_reader::{JobSources, Sources};
+use engine_foundation::atomic_file::{disk, write_whole};
+use engine_foundation::doing;
+use engine_foundation::error;
+use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
+use engine_foundation::hash::murmur64a;
+use engine_foundation::memory::limit::{self, Apart};
+use engine_foundation::{Error, log, panic};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -35,115 +35,128 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// What to compile, and where to.
-pub struct Target<'a> {
+/// Inputs, output folder and options of a compile.
+pub struct CompileTarget<'a> {
     /// The game's folder.
     pub root: &'a Path,
     /// The folder of compiled data.
     pub data: PathBuf,
-    pub kinds: Kinds,
-    /// The platform whose variants are taken (A2.7).
+    pub kinds: ResourceKinds,
+    /// Platform whose source variants are selected (A2.7).
     pub source_platform: &'a str,
-    /// For a release: no names, no development statements.
+    /// True for a release: names and development statements are left out.
     pub release: bool,
-    /// Files that are left out.
+    /// Patterns of source files to exclude.
     pub exclude: &'a [Glob],
     pub threads: usize,
 }
 
-/// What a compile did.
+/// Result of a compile: the index, the changed resources and the errors.
 #[derive(Debug, Default)]
-pub struct Compiled {
-    pub index: Index,
-    /// Resources whose data is new, and those that are gone.
+pub struct CompileResult {
+    pub index: ResourceIndex,
+    /// Resources with new data, then (in `removed`) resources that no longer exist.
     pub changed: Vec<ResourceName>,
     pub removed: Vec<ResourceName>,
-    /// Everything that went wrong, each in words with file and line.
+    /// All error messages, each with file and line.
     pub problems: Vec<String>,
-    /// Folders that links of the game's folder lead to.
+    /// Paths of the game's folders that were reached through a link.
     pub linked: Vec<String>,
-    /// Whether the game's settings were saved: noticed by the watcher.
+    /// True if the game's settings were saved. Set by the watcher.
     pub settings: bool,
 }
 
-/// Told how far a compile is: done, of how many.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+/// Progress callback of a compile: the number of finished jobs and the total number of jobs.
+pub type OnCompileProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// One variant to look at.
-struct Job<'a> {
-    kind: &'static Kind,
+/// One variant to check, and to compile if it changed.
+struct CompileJob<'a> {
+    kind: &'static ResourceKind,
     resource: &'a ResourceName,
-    variant: &'a Variant,
-    last: Option<&'a Entry>,
-    /// How it failed the last time, if it did.
-    broken: Option<&'a Broken>,
+    variant: &'a ScannedVariant,
+    last: Option<&'a IndexEntry>,
+    /// The failure of this variant in the last compile, if any.
+    last_failure: Option<&'a FailedVariant>,
 }
 
-/// What became of it.
+/// Outcome of a [`CompileJob`].
 #[derive(Default)]
-struct Done {
-    entry: Option<Entry>,
+struct JobResult {
+    entry: Option<IndexEntry>,
     new: bool,
     problem: Option<(ResourceName, String)>,
-    broken: Option<Broken>,
+    failed_variant: Option<FailedVariant>,
 }
 
-/// Why a variant has no new data.
-enum Failure {
-    /// Of what was read for it: the same would fail again.
-    Broken(Box<Broken>),
-    /// Of the machine: the next compile may succeed.
-    Passing(Error),
+/// Reason why a variant has no new data.
+enum CompileFailure {
+    /// A defect of the source files: another compile of the same files would fail as well.
+    Failed(Box<FailedVariant>),
+    /// A temporary failure of the machine: the next compile may succeed.
+    Transient(Error),
 }
 
-/// The folder of compiled data of a game, for development on a platform.
+/// Returns the folder of a game's compiled data, for development on a platform.
 pub fn data_folder(root: &Path, platform: &str) -> PathBuf {
     root.join(".engine/data").join(platform)
 }
 
-/// Compiles what changed, and keeps the index of it.
-pub fn compile(target: &Target, progress: Progress) -> Result<Compiled, Error> {
-    let (mut compiled, last) = make(target, progress)?;
-    // What was compiled is there all the same, and is made again by the next compile.
-    compiled.problems.extend(keep(target, &compiled.index, &last).err().map(|error| error.message));
+/// Compiles the changed resources and writes the index.
+pub fn compile(
+    target: &CompileTarget,
+    progress: OnCompileProgress,
+) -> Result<CompileResult, Error> {
+    let (mut compiled, last) = compile_without_index(target, progress)?;
+    // The compiled files exist even if the index could not be written. The next compile compiles
+    // them again.
+    compiled
+        .problems
+        .extend(write_index(target, &compiled.index, &last).err().map(|error| error.message));
     Ok(compiled)
 }
 
-/// Writes the index, where it differs from the last one, for the next compile and the next start.
-pub fn keep(target: &Target, index: &Index, last: &Index) -> Result<(), Error> {
+/// Writes the index for the next compile and the next start, if it differs from the last index.
+pub fn write_index(
+    target: &CompileTarget,
+    index: &ResourceIndex,
+    last: &ResourceIndex,
+) -> Result<(), Error> {
     if index != last {
         write(&target.data.join(index::FILE), &index.to_bytes())?;
         remove_unused(&target.data, index);
     }
-    folder_data::settle(&target.data);
+    folder_data::clear_damaged(&target.data);
     Ok(())
 }
 
-/// Compiles what changed: what came of it, and the index of the last compile, in whose place its
-/// own is to be kept.
-pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Error> {
+/// Compiles the changed resources without writing the index. Returns the result, and the last
+/// index, which the caller must replace with the new one.
+pub fn compile_without_index(
+    target: &CompileTarget,
+    progress: OnCompileProgress,
+) -> Result<(CompileResult, ResourceIndex), Error> {
     doing!("When compiling:", &target.root.display().to_string());
-    // What it takes is not the game's, which may be running.
+    // Memory of the compiler does not count as the memory of the game, which may be running.
     let _apart = Apart::begin();
     refuse_links(target.root, &target.data)?;
-    let mut found = scan::files(target.root)?;
+    let mut found = folder_scan::files(target.root)?;
     found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
     let linked = std::mem::take(&mut found.linked);
-    let scanned = scan::sort(found, &target.kinds, target.source_platform);
+    let scanned = folder_scan::group_by_resource(found, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
     let mut present = data_files(&target.data);
     folder_data::keep_undamaged(&target.data, &last, &mut present);
-    let (jobs, unknown) = jobs(target, &scanned, &last, &present);
-    let done = run(target, &jobs, progress);
-    let mut compiled = Compiled { linked, ..Compiled::default() };
+    let (jobs, unknown) = plan_jobs(target, &scanned, &last, &present);
+    let done = run_jobs(target, &jobs, progress);
+    let mut compiled = CompileResult { linked, ..CompileResult::default() };
     compiled.problems.extend(scanned.problems.iter().cloned());
     compiled.problems.extend(unknown);
     let mut changed = HashSet::new();
     for done in done {
-        compiled.index.broken.extend(done.broken);
-        if let Some((resource, words)) = done.problem {
-            compiled.problems.push(words.clone());
-            compiled.index.failed.push((resource, words));
+        compiled.index.broken.extend(done.failed_variant);
+        if let Some((resource, message)) = done.problem {
+            compiled.problems.push(message.clone());
+            compiled.index.failed.push((resource, message));
         }
         if let Some(entry) = done.entry {
             if done.new && changed.insert(entry.resource.clone()) {
@@ -152,36 +165,41 @@ pub fn make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Er
             compiled.index.entries.push(entry);
         }
     }
-    let order =
-        |a: &Entry, b: &Entry| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties));
+    let order = |a: &IndexEntry, b: &IndexEntry| {
+        (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
+    };
     compiled.index.entries.sort_by(order);
-    let order =
-        |a: &Broken, b: &Broken| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties));
+    let order = |a: &FailedVariant, b: &FailedVariant| {
+        (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
+    };
     compiled.index.broken.sort_by(order);
     compiled.index.failed.extend(scanned.failed.iter().cloned());
     compiled.index.failed.sort();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
-    compiled.note_gone(&last);
+    compiled.record_removed(&last);
     Ok((compiled, last))
 }
 
-/// A link on the way to the data could lead out of the game's folder, and a game must not make the
-/// engine write and remove files there.
+/// Refuses links on the path to the compiled data. Such a link could lead out of the game's folder,
+/// and a game must not make the engine write and remove files there.
 pub fn refuse_links(root: &Path, data: &Path) -> Result<(), Error> {
     let mut path = root.to_path_buf();
     for part in data.strip_prefix(root).into_iter().flatten() {
         path.push(part);
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
-            let shown = path.display();
-            return Err(error!("{shown} is a link, and compiled data stays here: remove it"));
+            let display_path = path.display();
+            return Err(error!(
+                "{display_path} is a link, and compiled data stays here: remove it"
+            ));
         }
     }
     Ok(())
 }
 
-impl Compiled {
-    /// Notes what is not there any more, of an earlier index.
-    fn note_gone(&mut self, before: &Index) {
+impl CompileResult {
+    /// Adds the changes caused by variants and resources that an earlier index has and the new
+    /// index lacks.
+    fn record_removed(&mut self, before: &ResourceIndex) {
         let known: HashSet<ResourceName> = self.changed.iter().cloned().collect();
         for entry in &before.entries {
             let kept = self.index.variants(&entry.resource);
@@ -190,7 +208,7 @@ impl Compiled {
             } else if !kept.iter().any(|now| now.properties == entry.properties)
                 && !known.contains(&entry.resource)
             {
-                // A variant is gone: another one may serve now.
+                // A variant was removed, so another variant may now be used.
                 self.changed.push(entry.resource.clone());
             }
         }
@@ -200,9 +218,9 @@ impl Compiled {
         }
     }
 
-    /// Has it say what is new since an earlier index of somebody's own: another engine on the same
-    /// folder may have compiled some of it, so that it was not new here.
-    pub fn since(mut self, before: &Index) -> Compiled {
+    /// Recomputes the changes relative to an earlier index that the caller holds. Another engine on
+    /// the same folder may have compiled some resources, so this compile did not count them as new.
+    pub fn since(mut self, before: &ResourceIndex) -> CompileResult {
         self.changed.clear();
         self.removed.clear();
         for entry in &self.index.entries {
@@ -212,41 +230,42 @@ impl Compiled {
                 self.changed.push(entry.resource.clone());
             }
         }
-        self.note_gone(before);
+        self.record_removed(before);
         self
     }
 }
 
-/// The index of the last compile; a missing or damaged one means that everything is compiled anew.
-pub fn read_index(data: &Path) -> Index {
+/// Returns the index of the last compile. If it is missing or damaged, the index is empty and
+/// everything is compiled again.
+pub fn read_index(data: &Path) -> ResourceIndex {
     let bytes = file_access::read(data, index::FILE, &readers::INDEX).unwrap_or_default();
-    Index::from_bytes(&bytes).unwrap_or_else(|_| Index::default())
+    ResourceIndex::from_bytes(&bytes).unwrap_or_else(|_| ResourceIndex::default())
 }
 
-/// The names of the files in a folder of compiled data.
+/// Returns the names of the files in a folder of compiled data.
 fn data_files(data: &Path) -> HashSet<String> {
-    // A folder that is not there yet has none.
+    // A folder that does not exist yet has no files.
     let entries = file_access::list(data, "").map_or(Vec::new(), |listing| listing.entries);
-    // What stands in the place of data, a link or a pipe, is as good as missing.
+    // A link or a pipe in place of a data file counts as missing.
     let files = entries.into_iter().filter(|it| it.kind == EntryKind::File && !it.is_link);
     files.filter_map(|entry| entry.name.into_string().ok()).collect()
 }
 
-fn jobs<'a>(
-    target: &Target,
-    scanned: &'a Scan,
-    last: &'a Index,
+fn plan_jobs<'a>(
+    target: &CompileTarget,
+    scanned: &'a FolderScan,
+    last: &'a ResourceIndex,
     present: &HashSet<String>,
-) -> (Vec<Job<'a>>, Vec<String>) {
+) -> (Vec<CompileJob<'a>>, Vec<String>) {
     let (mut jobs, mut problems) = (Vec::new(), Vec::new());
-    let broken: HashMap<_, _> =
-        last.broken.iter().map(|broken| ((&broken.resource, &broken.properties), broken)).collect();
+    let failures: HashMap<_, _> =
+        last.broken.iter().map(|failed| ((&failed.resource, &failed.properties), failed)).collect();
     for (resource, variants) in &scanned.resources {
         let kind = target.kinds.by_name(&resource.kind).expect("the scan knows the same kinds");
-        let mut seen = HashMap::new();
+        let mut paths = HashMap::new();
         for variant in variants {
             let properties = variant.properties.without_platforms();
-            if let Some(other) = seen.insert(properties.clone(), &variant.file.path) {
+            if let Some(other) = paths.insert(properties.clone(), &variant.file.path) {
                 problems.push(format!(
                     "{other} and {} are the same variant of {resource} on {}: rename one",
                     variant.file.path, target.source_platform
@@ -254,37 +273,41 @@ fn jobs<'a>(
                 continue;
             }
             let known = last.variants(resource);
-            // What was made and is lost is as good as never made.
-            let there = |entry: &&Entry| present.contains(&entry.data);
-            let last = known.iter().find(|entry| entry.properties == properties).filter(there);
-            let broken = broken.get(&(resource, &properties)).copied();
-            jobs.push(Job { kind, resource, variant, last, broken });
+            // Lost data counts as never compiled.
+            let is_present = |entry: &&IndexEntry| present.contains(&entry.data);
+            let last = known.iter().find(|entry| entry.properties == properties).filter(is_present);
+            let last_failure = failures.get(&(resource, &properties)).copied();
+            jobs.push(CompileJob { kind, resource, variant, last, last_failure });
         }
     }
     (jobs, problems)
 }
 
-/// What takes longer than this is told while it is compiled.
+/// A source that takes longer than this to compile is reported while its compile runs.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Does every job, on as many threads as the target says.
-fn run(target: &Target, jobs: &[Job], progress: Progress) -> Vec<Done> {
-    run_on(Builder::new, target, jobs, progress)
+/// Runs all jobs on the target's number of threads.
+fn run_jobs(
+    target: &CompileTarget,
+    jobs: &[CompileJob],
+    progress: OnCompileProgress,
+) -> Vec<JobResult> {
+    run_jobs_with(Builder::new, target, jobs, progress)
 }
 
-/// The same, with what makes threads. Where the system has no more of them, those that there are
-/// do it; the calling one is always among them.
-fn run_on(
+/// Runs all jobs on threads that `builder` starts. If the system cannot start more threads, the
+/// existing ones do the work. The calling thread always takes part.
+fn run_jobs_with(
     builder: fn() -> Builder,
-    target: &Target,
-    jobs: &[Job],
-    progress: Progress,
-) -> Vec<Done> {
-    let results: Vec<Mutex<Option<Done>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    target: &CompileTarget,
+    jobs: &[CompileJob],
+    progress: OnCompileProgress,
+) -> Vec<JobResult> {
+    let results: Vec<Mutex<Option<JobResult>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let sources = Sources::new(target.root, target.kinds);
     let threads = target.threads.clamp(1, jobs.len().max(1));
-    let slow = SlowWatch::new(threads, SLOW);
+    let slow = SlowCompileMonitor::new(threads, SLOW);
     let work = || {
         let _apart = Apart::begin();
         let worker = slow.worker();
@@ -292,73 +315,80 @@ fn run_on(
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index) else { break };
             let compiling = worker.compiling(&job.variant.file.path);
-            let done = one(target, &sources, job);
+            let done = compile_job(target, &sources, job);
             drop(compiling);
-            *fault::lock(&results[index]) = Some(done);
+            *panic::lock(&results[index]) = Some(done);
             progress(finished.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
         }
     };
     std::thread::scope(|scope| {
-        // Without a thread for it nothing is told, and all is compiled.
-        let _ = builder().spawn_scoped(scope, || slow.tell(log::warning));
+        // If this thread cannot start, slow sources are not reported, but everything is compiled.
+        let _ = builder().spawn_scoped(scope, || slow.warn_until_done(log::warning));
         for _ in 1..threads {
             if builder().spawn_scoped(scope, work).is_err() {
-                // It has ended before it began.
+                // The worker counts as ended, because its thread never started.
                 drop(slow.worker());
             }
         }
         work();
     });
-    let take =
-        |slot: Mutex<Option<Done>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().filter_map(take).collect()
+    let into_result =
+        |slot: Mutex<Option<JobResult>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().filter_map(into_result).collect()
 }
 
-fn one(target: &Target, sources: &Sources, job: &Job) -> Done {
+fn compile_job(target: &CompileTarget, sources: &Sources, job: &CompileJob) -> JobResult {
     let sources = &sources.job();
     let attempt = || {
         if let Some(entry) = job.last.filter(|last| unchanged(sources, job, last)) {
             return Ok((entry.clone(), false));
         }
-        match job.broken.and_then(|broken| still_broken(sources, job, broken)) {
-            Some(broken) => Err(Failure::Broken(Box::new(broken))),
+        match job.last_failure.and_then(|failed_variant| still_fails(sources, job, failed_variant))
+        {
+            Some(failed_variant) => Err(CompileFailure::Failed(Box::new(failed_variant))),
             None => build(target, sources, job),
         }
     };
-    let built = fault::contain(attempt).unwrap_or_else(|error| Err(failed(job, error)));
-    let kept = |words, broken| {
-        let problem = Some((job.resource.clone(), words));
-        Done { entry: job.last.cloned(), new: false, problem, broken }
+    let built = panic::contain(attempt).unwrap_or_else(|error| Err(panic_failure(job, error)));
+    let failure_result = |message, failed_variant| {
+        let problem = Some((job.resource.clone(), message));
+        JobResult { entry: job.last.cloned(), new: false, problem, failed_variant }
     };
     match built {
-        Ok((entry, new)) => Done { entry: Some(entry), new, ..Done::default() },
-        Err(Failure::Broken(broken)) => kept(broken.words.clone(), Some(*broken)),
-        Err(Failure::Passing(error)) => kept(error.message, None),
+        Ok((entry, new)) => JobResult { entry: Some(entry), new, ..JobResult::default() },
+        Err(CompileFailure::Failed(failed_variant)) => {
+            failure_result(failed_variant.message.clone(), Some(*failed_variant))
+        }
+        Err(CompileFailure::Transient(error)) => failure_result(error.message, None),
     }
 }
 
-/// A fault of the engine at a source. It is not kept: an engine without the fault may have the same
-/// version of the kind.
-fn failed(job: &Job, error: Error) -> Failure {
+/// Converts an internal error during a compile into a failure. The failure is not stored in the
+/// index, because an engine without the defect may have the same version of the kind.
+fn panic_failure(job: &CompileJob, error: Error) -> CompileFailure {
     let resource = job.resource;
-    let what = || format!("the {} '{}'", resource.kind, resource.name);
-    let error = containment::named(&what, error);
+    let describe = || format!("the {} '{}'", resource.kind, resource.name);
+    let error = panic_report::name_resource(&describe, error);
     let message = format!("{}: {}", job.variant.file.path, error.message);
-    Failure::Passing(Error { message, ..error })
+    CompileFailure::Transient(Error { message, ..error })
 }
 
-/// What is known of a failure, with new times, where nothing that was read for it has another
+/// Returns the stored failure with updated times if no file that was read for it has changed
 /// content.
-fn still_broken(sources: &JobSources, job: &Job, broken: &Broken) -> Option<Broken> {
+fn still_fails(
+    sources: &JobSources,
+    job: &CompileJob,
+    failed_variant: &FailedVariant,
+) -> Option<FailedVariant> {
     let raw = job.variant.raw.as_ref();
-    let same = broken.kind_version == job.kind.version
-        && broken.form == job.variant.form
-        && broken.files.first()?.path == job.variant.file.path
-        && raw.is_none_or(|raw| broken.files.iter().any(|stamp| stamp.path == raw.path));
-    let mut now = same.then(|| broken.clone())?;
+    let same = failed_variant.kind_version == job.kind.version
+        && failed_variant.form == job.variant.form
+        && failed_variant.files.first()?.path == job.variant.file.path
+        && raw.is_none_or(|raw| failed_variant.files.iter().any(|stamp| stamp.path == raw.path));
+    let mut now = same.then(|| failed_variant.clone())?;
     for stamp in &mut now.files {
         let read = sources.stamp(&stamp.path, stamp.content);
-        if read == *stamp && stamp.tells_content() {
+        if read == *stamp && stamp.identifies_content() {
             continue;
         }
         let (_, read) = sources.read(&stamp.path).ok()?;
@@ -370,31 +400,37 @@ fn still_broken(sources: &JobSources, job: &Job, broken: &Broken) -> Option<Brok
     Some(now)
 }
 
-/// Whether nothing that the entry was made of has another size, time or number.
-fn unchanged(sources: &JobSources, job: &Job, last: &Entry) -> bool {
+/// Returns true if the size, times and inode number of every file that was read for the entry are
+/// unchanged.
+fn unchanged(sources: &JobSources, job: &CompileJob, last: &IndexEntry) -> bool {
     let Some((source, others)) = last.files.split_first() else { return false };
     let file = &job.variant.file;
     last.kind_version == job.kind.version
         && last.form == job.variant.form
-        && last.files.iter().all(Stamp::tells_content)
+        && last.files.iter().all(FileStamp::identifies_content)
         && (&source.path, source.state) == (&file.path, file.state)
         && others.iter().all(|stamp| sources.stamp(&stamp.path, stamp.content) == *stamp)
         && raw_is_known(job, last)
 }
 
-/// A raw file beside the source counts even where the source does not read it yet.
-fn raw_is_known(job: &Job, last: &Entry) -> bool {
+/// Returns true if the raw file next to the source is unchanged. The raw file counts even if the
+/// source does not read it yet.
+fn raw_is_known(job: &CompileJob, last: &IndexEntry) -> bool {
     let Some(raw) = &job.variant.raw else { return true };
     let known = last.files.iter().find(|stamp| stamp.path == raw.path);
     known.is_some_and(|stamp| stamp.state == raw.state)
 }
 
-/// Compiles one variant, or finds that its content is what it was: the entry, and whether it is
-/// new.
-fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, bool), Failure> {
+/// Compiles one variant, or detects that its content is unchanged. Returns the entry, and true if
+/// its data is new.
+fn build(
+    target: &CompileTarget,
+    sources: &JobSources,
+    job: &CompileJob,
+) -> Result<(IndexEntry, bool), CompileFailure> {
     let path = &job.variant.file.path;
-    let (bytes, source) = sources.read(path).map_err(Failure::Passing)?;
-    if let Some(entry) = job.last.and_then(|last| same_content(sources, job, last, &source)) {
+    let (bytes, source) = sources.read(path).map_err(CompileFailure::Transient)?;
+    if let Some(entry) = job.last.and_then(|last| reuse_same_content(sources, job, last, &source)) {
         return Ok((entry, false));
     }
     let stamps = RefCell::new(Vec::new());
@@ -402,7 +438,7 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
         let read = sources.read(path);
         match &read {
             Ok((_, stamp)) => stamps.borrow_mut().push(stamp.clone()),
-            // One that comes to be is a change.
+            // A missing file that is created later counts as a change.
             Err(_) if is_inside(path) => stamps.borrow_mut().push(sources.stamp(path, 0)),
             Err(_) => {}
         }
@@ -411,23 +447,23 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
         Ok(bytes)
     };
     let (name, form) = (job.resource.clone(), job.variant.form);
-    let mut compiling = Compiling::new(name, path.clone(), form, bytes, target.release, &read);
-    compiling.kinds = target.kinds;
+    let mut context = CompileContext::new(name, path.clone(), form, bytes, target.release, &read);
+    context.kinds = target.kinds;
     if let Some(raw) = &job.variant.raw {
-        compiling.files.push(raw.path.clone());
+        context.files.push(raw.path.clone());
     }
-    let made = made(job.kind, &mut compiling);
-    let Compiling { files: paths, references, .. } = compiling;
-    let data = match made {
+    let result = compile_and_validate(job.kind, &mut context);
+    let CompileContext { files: paths, references, .. } = context;
+    let data = match result {
         Ok(data) => data,
-        Err(error) if error.is_fault => return Err(failed(job, error)),
-        // Of this machine at this moment: nothing is wrong with the source.
+        Err(error) if error.is_fault => return Err(panic_failure(job, error)),
+        // A temporary failure of this machine; the source is not at fault.
         Err(error) if error.is_passing || limit::is_shortage(&error) => {
-            return Err(Failure::Passing(error));
+            return Err(CompileFailure::Transient(error));
         }
         Err(error) => {
             let read = [vec![source], stamps.into_inner()].concat();
-            return Err(broken(sources, job, read, &paths, error));
+            return Err(record_failure(sources, job, read, &paths, error));
         }
     };
     let mut files = vec![source];
@@ -435,7 +471,7 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
         let known = stamps.borrow().iter().find(|stamp| stamp.path == *path).cloned();
         files.push(match known {
             Some(stamp) => stamp,
-            None => sources.read(path).map_err(Failure::Passing)?.1,
+            None => sources.read(path).map_err(CompileFailure::Transient)?.1,
         });
     }
     let properties = job.variant.properties.without_platforms();
@@ -443,9 +479,9 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
     let data_content = murmur64a(&data, 0);
     let same = job.last.is_some_and(|last| last.data_content == data_content);
     if !same {
-        write(&target.data.join(&file), &data).map_err(Failure::Passing)?;
+        write(&target.data.join(&file), &data).map_err(CompileFailure::Transient)?;
     }
-    let entry = Entry {
+    let entry = IndexEntry {
         resource: job.resource.clone(),
         properties,
         form,
@@ -458,46 +494,54 @@ fn build(target: &Target, sources: &JobSources, job: &Job) -> Result<(Entry, boo
     Ok((entry, !same))
 }
 
-/// Compiled data of a source, checked as it will be when it is opened: what a player could not open
-/// is an error for whoever makes the game.
-fn made(kind: &Kind, compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
-    let data = (kind.compile)(compiling)?;
+/// Compiles a source and validates the data as the engine does when it opens the data. Data that a
+/// player's engine could not open is an error for the game's developer.
+fn compile_and_validate(
+    kind: &ResourceKind,
+    context: &mut CompileContext,
+) -> Result<Vec<u8>, Error> {
+    let data = (kind.compile)(context)?;
     (kind.validate)(&data).map_err(|error| match error.is_fault {
         true => error,
-        false => Error { message: format!("{}: {}", compiling.path, error.message), ..error },
+        false => Error { message: format!("{}: {}", context.path, error.message), ..error },
     })?;
     Ok(data)
 }
 
-/// A failure of a compile that had `paths` to read, and has read `files` so far, or found that they
-/// are not there.
-fn broken(
+/// Builds the failure of a compile that depends on `paths`. `files` has the stamps of the files
+/// that it has read so far or found missing.
+fn record_failure(
     sources: &JobSources,
-    job: &Job,
-    mut files: Vec<Stamp>,
+    job: &CompileJob,
+    mut files: Vec<FileStamp>,
     paths: &[String],
     error: Error,
-) -> Failure {
+) -> CompileFailure {
     for path in paths.iter().filter(|path| is_inside(path)) {
         if !files.iter().any(|stamp| stamp.path == *path) {
             match sources.read(path) {
                 Ok((_, stamp)) => files.push(stamp),
-                Err(_) => return Failure::Passing(error),
+                Err(_) => return CompileFailure::Transient(error),
             }
         }
     }
-    Failure::Broken(Box::new(Broken {
+    CompileFailure::Failed(Box::new(FailedVariant {
         resource: job.resource.clone(),
         properties: job.variant.properties.without_platforms(),
         form: job.variant.form,
         kind_version: job.kind.version,
         files,
-        words: error.message,
+        message: error.message,
     }))
 }
 
-/// The last entry with new times, where only those differ.
-fn same_content(sources: &JobSources, job: &Job, last: &Entry, source: &Stamp) -> Option<Entry> {
+/// Returns the last entry with updated times if only the times of its files differ.
+fn reuse_same_content(
+    sources: &JobSources,
+    job: &CompileJob,
+    last: &IndexEntry,
+    source: &FileStamp,
+) -> Option<IndexEntry> {
     let known = last.files.first()?;
     let same = last.kind_version == job.kind.version
         && last.form == job.variant.form
@@ -522,23 +566,23 @@ fn same_content(sources: &JobSources, job: &Job, last: &Entry, source: &Stamp) -
     Some(entry)
 }
 
-/// Reads compiled data by the name of its file.
-pub fn read_data(data: &Path, name: &str) -> Result<Vec<u8>, Refusal> {
+/// Reads compiled data by its file name.
+pub fn read_data(data: &Path, name: &str) -> Result<Vec<u8>, AccessError> {
     file_access::read(data, name, &readers::COMPILED)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let shown = path.display();
-    write_whole(path, bytes).map_err(|reason| error!("{shown} cannot be written: {reason}"))
+    let display_path = path.display();
+    write_whole(path, bytes).map_err(|reason| error!("{display_path} cannot be written: {reason}"))
 }
 
-/// Removes compiled files that nothing leads to any more.
-fn remove_unused(data: &Path, index: &Index) {
+/// Removes compiled files that the index does not use.
+fn remove_unused(data: &Path, index: &ResourceIndex) {
     let used: HashSet<&str> = index.entries.iter().map(|entry| entry.data.as_str()).collect();
     for name in data_files(data) {
         let ours = name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         if ours && !used.contains(&name[..]) {
-            // One that stays is only room on the disk; the next compile tries again.
+            // A file that cannot be removed only occupies disk space; the next compile tries again.
             let _ = disk::remove(&data.join(name));
         }
     }

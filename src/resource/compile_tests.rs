@@ -1,46 +1,46 @@
-//! The data compiler, on games of texts.
+//! Tests of the data compiler, on games that consist of texts.
 
-use super::super::kind::Form;
+use super::super::resource_kind::SourceForm;
 use super::*;
 use std::time::{Duration, SystemTime};
 
-/// The file that `replace` writes.
+/// Path of the file that `replace` writes.
 static REPLACED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
 
-/// How many lines with a `?` were met.
+/// Number of lines with a `?` that were compiled.
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
 
-/// Text in capitals; `use PATH` includes a file; `see NAME` names a text; `replace` changes a
-/// file; `!` and `?` cannot be compiled, and `fall` is a fault of the compiler.
-const TEXT: Kind = Kind {
+/// Text in capitals. `use PATH` includes a file, `see NAME` refers to a text, `replace` changes a
+/// file. `!` and `?` cannot be compiled, and `fall` makes the compiler panic.
+const TEXT: ResourceKind = ResourceKind {
     name: "text",
     words: "Text in capitals",
-    extensions: &[("text", Form::Own), ("txt", Form::Raw)],
+    extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw)],
     version: 1,
-    compile: |compiling| {
-        let text = compiling.text()?.to_string();
+    compile: |context| {
+        let text = context.text()?.to_string();
         let mut out = String::new();
         for (i, line) in text.lines().enumerate() {
             if let Some(path) = line.strip_prefix("use ") {
-                let bytes = compiling.read(path)?;
+                let bytes = context.read(path)?;
                 out += &String::from_utf8_lossy(&bytes);
             } else if let Some(name) = line.strip_prefix("see ") {
-                compiling.refer("text", name);
+                context.refer("text", name);
             } else if line.starts_with("replace ") {
                 fs::write(REPLACED.get().unwrap(), "something new").unwrap();
             } else if line == "?" {
                 FAILURES.fetch_add(1, Ordering::Relaxed);
-                return Err(compiling.fault(i + 1, "a '?' cannot be compiled: remove it"));
+                return Err(context.fault(i + 1, "a '?' cannot be compiled: remove it"));
             } else if line == "fall" {
                 panic!("it fell at line {}", i + 1);
             } else if line == "fall beside" {
-                // As compilers do that have a thread of their own.
-                fault::on_stack("test", 1 << 20, || panic!("it fell at line {}", i + 1))?;
+                // Panics on a separate thread, like compilers that have one.
+                panic::on_stack("test", 1 << 20, || panic!("it fell at line {}", i + 1))?;
             } else if line == "no thread" {
-                let error = error!("{}: no thread could be started", compiling.path);
+                let error = error!("{}: no thread could be started", context.path);
                 return Err(Error { is_passing: true, ..error });
             } else if line == "!" {
-                return Err(compiling.fault(i + 1, "a '!' cannot be compiled: remove it"));
+                return Err(context.fault(i + 1, "a '!' cannot be compiled: remove it"));
             }
             out += &line.to_uppercase();
         }
@@ -51,13 +51,13 @@ const TEXT: Kind = Kind {
         false => Ok(()),
     },
 };
-const TEXT_2: Kind = Kind { version: 2, ..TEXT };
-static KINDS: &[&Kind] = &[&TEXT];
-static KINDS_2: &[&Kind] = &[&TEXT_2];
+const TEXT_2: ResourceKind = ResourceKind { version: 2, ..TEXT };
+static KINDS: &[&ResourceKind] = &[&TEXT];
+static KINDS_2: &[&ResourceKind] = &[&TEXT_2];
 
 struct Game {
     root: PathBuf,
-    kinds: Kinds,
+    kinds: ResourceKinds,
     platform: &'static str,
 }
 
@@ -65,7 +65,7 @@ impl Game {
     fn new(name: &str, files: &[(&str, &str)]) -> Game {
         let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        let game = Game { root, kinds: Kinds(KINDS), platform: "linux" };
+        let game = Game { root, kinds: ResourceKinds(KINDS), platform: "linux" };
         for (path, text) in files {
             game.save(path, text);
         }
@@ -78,12 +78,12 @@ impl Game {
         fs::write(path, text).unwrap();
     }
 
-    fn compile(&self) -> Compiled {
+    fn compile(&self) -> CompileResult {
         self.try_compile().unwrap()
     }
 
-    fn try_compile(&self) -> Result<Compiled, Error> {
-        let target = Target {
+    fn try_compile(&self) -> Result<CompileResult, Error> {
+        let target = CompileTarget {
             root: &self.root,
             data: data_folder(&self.root, self.platform),
             kinds: self.kinds,
@@ -95,7 +95,7 @@ impl Game {
         compile(&target, &|_, _| {})
     }
 
-    fn data(&self, compiled: &Compiled, name: &str, properties: &str) -> String {
+    fn data(&self, compiled: &CompileResult, name: &str, properties: &str) -> String {
         let variants = compiled.index.variants(&ResourceName::new("text", name));
         let found = variants.iter().find(|entry| entry.properties.to_string() == properties);
         let path = data_folder(&self.root, self.platform).join(&found.unwrap().data);
@@ -124,7 +124,7 @@ fn only_what_changed_is_compiled_again() {
     assert_eq!(game.data(&compiled, "a", ""), "UNO");
     game.save("b.txt", "two");
     assert!(game.compile().changed.is_empty(), "another time and the same content");
-    game.kinds = Kinds(KINDS_2);
+    game.kinds = ResourceKinds(KINDS_2);
     assert!(game.compile().changed.is_empty(), "a new format that gives the same data");
 }
 
@@ -144,13 +144,13 @@ fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
     for text in ["fall", "fall beside"] {
         game.save("b.txt", text);
         let compiled = game.compile();
-        let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+        let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
         let start = "b.txt: the engine failed at the text 'b': it fell at line 1";
-        assert!(words.starts_with(start), "{words}");
-        assert!(words.ends_with(": export the file anew, and report this"), "{words}");
+        assert!(message.starts_with(start), "{message}");
+        assert!(message.ends_with(": export the file again, and report this"), "{message}");
         assert_eq!(compiled.index.entries.len(), 2);
         assert!(compiled.index.broken.is_empty(), "an engine without the fault tries it again");
-        assert_eq!(game.compile().problems, std::slice::from_ref(words), "it is tried again");
+        assert_eq!(game.compile().problems, std::slice::from_ref(message), "it is tried again");
     }
     game.save("b.txt", "no thread");
     let compiled = game.compile();
@@ -168,7 +168,7 @@ fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
 #[test]
 fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
     let game = Game::new("no_thread", &[("a.txt", "one"), ("b.txt", "two")]);
-    let target = Target {
+    let target = CompileTarget {
         root: &game.root,
         data: data_folder(&game.root, game.platform),
         kinds: game.kinds,
@@ -177,10 +177,14 @@ fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
         exclude: &[],
         threads: 2,
     };
-    let scanned = scan::sort(scan::files(&game.root).unwrap(), &game.kinds, game.platform);
-    let last = Index::default();
-    let (jobs, _) = jobs(&target, &scanned, &last, &HashSet::new());
-    // No thread has so large a stack. Some threads are there, or none.
+    let scanned = folder_scan::group_by_resource(
+        folder_scan::files(&game.root).unwrap(),
+        &game.kinds,
+        game.platform,
+    );
+    let last = ResourceIndex::default();
+    let (jobs, _) = plan_jobs(&target, &scanned, &last, &HashSet::new());
+    // Thread creation fails because of the huge stack size: either some threads start, or none.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let none = || Builder::new().stack_size(1 << 60);
     let first_alone = || match STARTED.fetch_add(1, Ordering::Relaxed) {
@@ -188,7 +192,7 @@ fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
         _ => Builder::new().stack_size(1 << 60),
     };
     for builder in [none as fn() -> Builder, first_alone] {
-        let done = run_on(builder, &target, &jobs, &|_, _| {});
+        let done = run_jobs_with(builder, &target, &jobs, &|_, _| {});
         assert_eq!(done.iter().filter(|done| done.entry.is_some()).count(), 2);
     }
     assert_eq!(STARTED.load(Ordering::Relaxed), 2);
@@ -231,18 +235,18 @@ fn what_is_broken_is_not_compiled_again_until_something_of_it_changes() {
         let problems = game.compile().problems;
         (FAILURES.load(Ordering::Relaxed) - before, problems)
     };
-    let words = "a.txt:1: a '?' cannot be compiled: remove it";
+    let message = "a.txt:1: a '?' cannot be compiled: remove it";
     let late = "late.inc: there is no such file";
-    assert_eq!(count(), (1, vec![words.to_string(), late.to_string()]));
+    assert_eq!(count(), (1, vec![message.to_string(), late.to_string()]));
     game.save("b.txt", "another file is saved");
-    assert_eq!(count(), (0, vec![words.to_string(), late.to_string()]));
+    assert_eq!(count(), (0, vec![message.to_string(), late.to_string()]));
     game.save("a.txt", "?");
     assert_eq!(count().0, 0, "another time and the same content");
     game.save("a.txt", "? and more");
     game.save("late.inc", "y");
     assert_eq!(count(), (0, Vec::new()), "what was missing is there, and the other one is mended");
     game.save("a.txt", "?");
-    assert_eq!(count(), (1, vec![words.to_string()]));
+    assert_eq!(count(), (1, vec![message.to_string()]));
     assert_eq!(game.data(&game.compile(), "a", ""), "? AND MORE");
 }
 
@@ -298,7 +302,7 @@ fn a_damaged_index_and_a_lost_file_are_made_anew() {
 fn a_file_that_changes_while_it_is_compiled_is_compiled_again() {
     let game = Game::new("meanwhile", &[("a.txt", "replace a.txt"), ("b.txt", "x")]);
     let file = game.root.join("a.txt");
-    // Another text of the same length and, as a coarse clock would have it, of the same time.
+    // Another text with the same length and, as under a coarse clock, with the same time.
     let time = SystemTime::now() + Duration::from_secs(60);
     let set_time = || fs::File::options().append(true).open(&file)?.set_modified(time);
     set_time().unwrap();
@@ -321,7 +325,7 @@ fn another_content_of_the_same_size_and_time_is_compiled() {
     };
     put("a.txt", "one");
     put("part.inc", "one");
-    // The clock ticks: from here on the times can be trusted.
+    // Waits for a clock tick. From here on the times are reliable.
     std::thread::sleep(Duration::from_millis(60));
     assert_eq!(game.data(&game.compile(), "a", ""), "ONE");
     assert!(game.compile().changed.is_empty());
@@ -331,12 +335,13 @@ fn another_content_of_the_same_size_and_time_is_compiled() {
     assert_eq!(names(&compiled.changed), ["a.text", "b.text"]);
     assert_eq!(game.data(&compiled, "a", ""), "TWO");
     assert_eq!(game.data(&compiled, "b", ""), "twoUSE PART.INC");
-    // Another file of the same size and time, moved to its place.
+    // Another file with the same size and time, moved to the old path.
     put("c.inc", "six");
     fs::rename(game.root.join("c.inc"), game.root.join("a.txt")).unwrap();
     assert_eq!(game.data(&game.compile(), "a", ""), "SIX");
 }
 
+#[cfg(debug_assertions)]
 #[test]
 fn where_no_time_of_the_change_is_kept_contents_are_compared() {
     let game = Game::new("no_change_times", &[("a.txt", "one"), ("b.txt", "use part.inc")]);
@@ -345,10 +350,10 @@ fn where_no_time_of_the_change_is_kept_contents_are_compared() {
         let file = fs::File::options().append(true).open(game.root.join(path)).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(1_000_000_007)).unwrap();
     };
-    // On this thread alone.
+    // Applies to this thread only.
     file_access::NO_CHANGE_TIMES.set(true);
     let compiled = || {
-        let target = Target {
+        let target = CompileTarget {
             root: &game.root,
             data: data_folder(&game.root, game.platform),
             kinds: game.kinds,
@@ -412,10 +417,10 @@ fn nothing_is_written_or_removed_behind_a_link() {
     let (game, outside) = (Game::new("linked", &[("a.txt", "one")]), Game::new("outside", &[]));
     outside.save("data/linux/0123456789abcdef", "not ours");
     std::os::unix::fs::symlink(&outside.root, game.root.join(".engine")).unwrap();
-    let words = game.try_compile().unwrap_err().message;
+    let message = game.try_compile().unwrap_err().message;
     assert!(
-        words.ends_with(".engine is a link, and compiled data stays here: remove it"),
-        "{words}"
+        message.ends_with(".engine is a link, and compiled data stays here: remove it"),
+        "{message}"
     );
     let left = fs::read_dir(outside.root.join("data/linux")).unwrap().count();
     assert_eq!(left, 1, "what was there");
@@ -437,7 +442,7 @@ fn what_a_link_leads_to_is_read_within_the_game_alone() {
     assert_eq!(game.data(&compiled, "inside", ""), "TWO");
     let out = "a link leads out of the game's folder, and only files in it can be read: copy into \
                the folder what it leads to";
-    // A folder is refused as one: what is in it is not even listed.
+    // A folder is refused as a whole: its contents are not even listed.
     let wanted = ["art", "stolen.txt", "stolen.txt"].map(|at| format!("{at}: {out}"));
     let mut problems = compiled.problems.clone();
     problems.sort();

@@ -1,32 +1,33 @@
-//! Compiled data in a folder: a file of it is read as the index says. What is damaged or another
-//! content is told, and made again by the next compile. Which variant serves is store.rs.
+//! Compiled data in a folder: reads a data file and checks it against the index. Damaged data, or
+//! data with another content, is reported, and the next compile writes it again. The selection of
+//! the variant is in store.rs.
 
-use super::bundle::Bytes;
+use super::bundle::SharedBytes;
 use super::compile::{read_data, read_index};
-use super::index::{self, Entry, Index};
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::file_access::readers::COMPILED_BYTES_MAX;
-use crate::foundation::file_access::{self, FileState, Refusal};
-use crate::foundation::files::{disk, write_whole};
-use crate::foundation::hash::murmur64a;
-use crate::foundation::memory::limit;
+use super::index::{self, IndexEntry, ResourceIndex};
+use engine_foundation::Error;
+use engine_foundation::atomic_file::{disk, write_whole};
+use engine_foundation::error;
+use engine_foundation::file_access::readers::COMPILED_BYTES_MAX;
+use engine_foundation::file_access::{self, AccessError, FileState};
+use engine_foundation::hash::murmur64a;
+use engine_foundation::memory::limit;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The file that says that data may be another than the index says: after a loss of power, where
-/// one file is damaged there are likely more.
-const DOUBT: &str = "doubtful";
+/// Marker file that says that data may differ from the index. After a power loss, one damaged file
+/// makes more damaged files likely.
+const DAMAGED_MARK: &str = "doubtful";
 
-/// How long data that is not what the index says is looked at again: where it is new, because
-/// another engine seems to compile, and where it is not.
+/// Time during which data that differs from the index is read again. `WAIT_NEW` applies to recently
+/// written data, because another engine is probably compiling; `WAIT` applies to all other data.
 const WAIT_NEW: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_millis(40);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The states of data and index before they are read; all zeros for a file that is not there.
+/// File states of data and index before they are read. All zeros for a missing file.
 #[derive(Clone, Copy, PartialEq)]
 struct States {
     data: FileState,
@@ -42,138 +43,150 @@ impl States {
         States { data: state(name), index: state(index::FILE) }
     }
 
-    /// True if the data was written just now, and the index was not since: a compile is under way.
-    fn are_in_the_making(&self) -> bool {
+    /// Returns true if the data was written recently and after the index. A compile is then in
+    /// progress.
+    fn are_being_written(&self) -> bool {
         let modified = UNIX_EPOCH + Duration::from_nanos(self.data.modified);
-        // A time that is yet to come says nothing.
+        // A time in the future is not evidence.
         let is_new = SystemTime::now().duration_since(modified).is_ok_and(|age| age < WAIT_NEW);
         is_new && self.data.modified > self.index.modified
     }
 }
 
-/// Reads a file of compiled data. One with another content may be newer: another engine on the same
-/// folder writes data before the index that says so, and this one has not taken it in yet.
+/// Reads a file of compiled data and checks its content hash. Data with another content may be
+/// newer: another engine on the same folder writes data before its index, and this engine has not
+/// loaded that index yet.
 pub fn read(
     folder: &Path,
     name: &str,
     content: u64,
-    words: &dyn Fn() -> String,
-) -> Result<Bytes, Error> {
-    read_by(folder, (name, content), words, &mut || read_data(folder, name))
+    describe: &dyn Fn() -> String,
+) -> Result<SharedBytes, Error> {
+    read_with(folder, (name, content), describe, &mut || read_data(folder, name))
 }
 
-/// The same of a variant.
-pub fn read_entry(folder: &Path, entry: &Entry) -> Result<Bytes, Error> {
+/// Reads the data of an index entry.
+pub fn read_entry(folder: &Path, entry: &IndexEntry) -> Result<SharedBytes, Error> {
     read(folder, &entry.data, entry.data_content, &|| entry.resource.to_string())
 }
 
-/// The same by a function that reads: it is called again only for a file that is another.
-fn read_by(
+/// Reads data through a function. The function is called again only if the file has changed since
+/// its last call.
+fn read_with(
     folder: &Path,
     (name, content): (&str, u64),
-    words: &dyn Fn() -> String,
-    read: &mut dyn FnMut() -> Result<Vec<u8>, Refusal>,
-) -> Result<Bytes, Error> {
+    describe: &dyn Fn() -> String,
+    read: &mut dyn FnMut() -> Result<Vec<u8>, AccessError>,
+) -> Result<SharedBytes, Error> {
     let began = Instant::now();
     let (mut known, mut refusal) = (None, None);
     loop {
         let states = States::of(folder, name);
         if known.replace(states) != Some(states) {
-            // What is too large is refused by its reader.
+            // The reader refuses a file that is too large.
             if states.data.size <= COMPILED_BYTES_MAX {
                 limit::check_room(states.data.size as usize)?;
             }
             refusal = match read() {
                 Ok(bytes) => {
-                    let found = murmur64a(&bytes, 0);
-                    let says = |entry: &Entry| entry.data == name && entry.data_content == found;
-                    if found == content || read_index(folder).entries.iter().any(says) {
-                        return Ok(Bytes::from(bytes));
+                    let content_found = murmur64a(&bytes, 0);
+                    let is_listed = |entry: &IndexEntry| {
+                        entry.data == name && entry.data_content == content_found
+                    };
+                    if content_found == content || read_index(folder).entries.iter().any(is_listed)
+                    {
+                        return Ok(SharedBytes::from(bytes));
                     }
                     None
                 }
                 Err(refusal) => Some(refusal),
             };
         }
-        let wait = if states.are_in_the_making() { WAIT_NEW } else { WAIT };
+        let wait = if states.are_being_written() { WAIT_NEW } else { WAIT };
         if began.elapsed() >= wait {
             break;
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(RETRY_INTERVAL);
     }
     match refusal {
         Some(reason) => {
-            Err(error!("the compiled data of {} ({name}) cannot be read: {reason}", words()))
+            Err(error!("the compiled data of {} ({name}) cannot be read: {reason}", describe()))
         }
         None => {
             let path = folder.join(name);
-            // Where nothing can be noted, the one file at least is made again.
-            if doubt(folder).is_err() {
+            // If the marker cannot be written, at least this file is removed, so the next compile
+            // writes it again.
+            if mark_damaged(folder).is_err() {
                 let _ = fs::remove_file(&path);
             }
-            Err(damaged(&path.display().to_string(), words))
+            Err(damage_error(&path.display().to_string(), describe))
         }
     }
 }
 
-/// The error for data that is what the index says, and that its kind cannot use: the file is
-/// removed, for what is not there is made again by the next compile.
-pub fn refused(folder: &Path, name: &str, fault: Error, words: &dyn Fn() -> String) -> Error {
-    if limit::is_shortage(&fault) {
-        return error!("{}: {}", words(), fault.message);
+/// Removes data that matches the index but that its kind cannot use, and returns the error. The
+/// next compile writes missing data again.
+pub fn discard_invalid(
+    folder: &Path,
+    name: &str,
+    error: Error,
+    describe: &dyn Fn() -> String,
+) -> Error {
+    if limit::is_shortage(&error) {
+        return error!("{}: {}", describe(), error.message);
     }
-    // One that cannot be removed is refused the next time, too.
+    // A file that cannot be removed is refused again the next time.
     let _ = fs::remove_file(folder.join(name));
-    damaged(&fault.message, words)
+    damage_error(&error.message, describe)
 }
 
-/// `fault` says what is wrong.
-fn damaged(fault: &str, words: &dyn Fn() -> String) -> Error {
+/// Returns the error for damaged data; `reason` describes the defect.
+fn damage_error(reason: &str, describe: &dyn Fn() -> String) -> Error {
     error!(
-        "the compiled data of {} was damaged ({fault}): start again, and it is made anew",
-        words()
+        "the compiled data of {} was damaged ({reason}): start again, and it is compiled again",
+        describe()
     )
 }
 
-/// Notes that data is not what the index says: the next compile compares all of it.
-pub fn doubt(folder: &Path) -> std::io::Result<()> {
-    write_whole(&folder.join(DOUBT), b"")
+/// Writes the marker file, so that the next compile compares all data with the index.
+pub fn mark_damaged(folder: &Path) -> std::io::Result<()> {
+    write_whole(&folder.join(DAMAGED_MARK), b"")
 }
 
-/// Of the files that are `present`, leaves out those that are not what the index says, where that
-/// is in doubt.
-pub fn keep_undamaged(folder: &Path, index: &Index, present: &mut HashSet<String>) {
-    if !file_access::is_file(folder, DOUBT) {
+/// Removes files from `present` if their content differs from the index. Does nothing if the marker
+/// file does not exist.
+pub fn keep_undamaged(folder: &Path, index: &ResourceIndex, present: &mut HashSet<String>) {
+    if !file_access::is_file(folder, DAMAGED_MARK) {
         return;
     }
     for entry in &index.entries {
-        let is = |bytes: Vec<u8>| murmur64a(&bytes, 0) == entry.data_content;
-        if present.contains(&entry.data) && !read_data(folder, &entry.data).is_ok_and(is) {
+        let is_intact = |bytes: Vec<u8>| murmur64a(&bytes, 0) == entry.data_content;
+        if present.contains(&entry.data) && !read_data(folder, &entry.data).is_ok_and(is_intact) {
             present.remove(&entry.data);
         }
     }
 }
 
-/// Notes that a compile has made again what was damaged.
-pub fn settle(folder: &Path) {
-    if file_access::is_file(folder, DOUBT) {
-        // One that stays costs the next compile a comparison.
-        let _ = disk::remove(&folder.join(DOUBT));
+/// Removes the marker file after a compile has replaced the damaged data.
+pub fn clear_damaged(folder: &Path) {
+    if file_access::is_file(folder, DAMAGED_MARK) {
+        // A marker that cannot be removed costs the next compile a comparison.
+        let _ = disk::remove(&folder.join(DAMAGED_MARK));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::Form;
-    use super::super::name::ResourceName;
-    use super::super::variant::Properties;
+    use super::super::resource_kind::SourceForm;
+    use super::super::resource_name::ResourceName;
+    use super::super::variant::VariantProperties;
     use super::*;
     use std::path::PathBuf;
 
-    /// A folder with data of one resource, and an index that may say something else of it.
+    /// A folder with the data of one resource, and an index that may not match the data.
     struct Scene {
         folder: PathBuf,
-        entry: Entry,
+        entry: IndexEntry,
     }
 
     impl Scene {
@@ -183,15 +196,15 @@ mod tests {
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(&folder).unwrap();
             let resource = ResourceName::new("text", "a");
-            let properties = Properties::default();
-            let entry = Entry {
+            let properties = VariantProperties::default();
+            let entry = IndexEntry {
                 data: index::data_name(&resource, &properties),
                 resource,
                 properties,
-                form: Form::Raw,
+                form: SourceForm::Raw,
                 kind_version: 1,
                 data_content: murmur64a(index_says, 0),
-                files: vec![index::Stamp {
+                files: vec![index::FileStamp {
                     path: "a.txt".to_string(),
                     state: FileState::default(),
                     content: 0,
@@ -200,19 +213,20 @@ mod tests {
             };
             let scene = Scene { folder, entry };
             scene.write_index();
-            // The clock ticks: the data is newer.
+            // Waits for a clock tick, so that the data is newer than the index.
             std::thread::sleep(Duration::from_millis(30));
             fs::write(scene.folder.join(&scene.entry.data), data).unwrap();
             scene
         }
 
         fn write_index(&self) {
-            let index = Index { entries: vec![self.entry.clone()], ..Index::default() };
+            let index =
+                ResourceIndex { entries: vec![self.entry.clone()], ..ResourceIndex::default() };
             fs::write(self.folder.join(index::FILE), index.to_bytes()).unwrap();
         }
 
-        /// Reads, and counts how often the file is read.
-        fn read(&self, content: &[u8]) -> (Result<Bytes, Error>, usize) {
+        /// Reads the data, and counts how often the file is read.
+        fn read(&self, content: &[u8]) -> (Result<SharedBytes, Error>, usize) {
             let mut count = 0;
             let name = &self.entry.data;
             let mut read = || {
@@ -220,8 +234,8 @@ mod tests {
                 read_data(&self.folder, name)
             };
             let content = murmur64a(content, 0);
-            let words = || "a.text".to_string();
-            (read_by(&self.folder, (name, content), &words, &mut read), count)
+            let describe = || "a.text".to_string();
+            (read_with(&self.folder, (name, content), &describe, &mut read), count)
         }
 
         fn set_modified(&self, name: &str, time: SystemTime) {
@@ -240,13 +254,13 @@ mod tests {
     fn damaged_data_is_read_once_and_makes_the_folder_doubtful() {
         let scene = Scene::new("once", b"damaged", b"whole");
         let hour = Duration::from_secs(3600);
-        // As after a loss of power; and a time that an archive can have.
+        // The state after a power loss, and a time stamp from the future that an archive can have.
         for time in [SystemTime::now() - hour, SystemTime::now() + hour] {
             scene.set_modified(&scene.entry.data, time);
             let began = Instant::now();
             let (read, count) = scene.read(b"whole");
-            let words = read.unwrap_err().message;
-            assert!(words.starts_with("the compiled data of a.text was damaged ("), "{words}");
+            let message = read.unwrap_err().message;
+            assert!(message.starts_with("the compiled data of a.text was damaged ("), "{message}");
             assert_eq!(count, 1);
             assert!(began.elapsed() < WAIT_NEW, "nobody compiles");
         }
@@ -255,7 +269,7 @@ mod tests {
         let mut present = all.clone();
         keep_undamaged(&scene.folder, &index, &mut present);
         assert!(present.is_empty());
-        settle(&scene.folder);
+        clear_damaged(&scene.folder);
         let mut present = all.clone();
         keep_undamaged(&scene.folder, &index, &mut present);
         assert_eq!(present, all, "without a doubt nothing is read");
@@ -268,17 +282,17 @@ mod tests {
         later.data_content = murmur64a(b"new", 0);
         scene.entry = later;
         let writer = std::thread::spawn(move || {
-            // Much longer than a busy machine takes for the rest of a small compile.
+            // Much longer than a busy machine needs for the rest of a small compile.
             std::thread::sleep(Duration::from_millis(400));
             scene.write_index();
             scene
         });
-        let name = index::data_name(&ResourceName::new("text", "a"), &Properties::default());
-        let words = || "a.text".to_string();
-        let read = read(&folder, &name, murmur64a(b"old", 0), &words);
+        let name = index::data_name(&ResourceName::new("text", "a"), &VariantProperties::default());
+        let describe = || "a.text".to_string();
+        let read = read(&folder, &name, murmur64a(b"old", 0), &describe);
         assert_eq!(&*read.unwrap(), b"new");
         let scene = writer.join().unwrap();
-        assert!(!scene.folder.join(DOUBT).exists());
+        assert!(!scene.folder.join(DAMAGED_MARK).exists());
         let (read, count) = scene.read(b"old");
         assert_eq!((&*read.unwrap(), count), (&b"new"[..], 1));
     }
@@ -288,8 +302,8 @@ mod tests {
         let scene = Scene::new("missing", b"", b"");
         fs::remove_file(scene.folder.join(&scene.entry.data)).unwrap();
         let (read, count) = scene.read(b"");
-        let words = read.unwrap_err().message;
-        assert!(words.starts_with("the compiled data of a.text ("), "{words}");
-        assert!(words.contains("cannot be read: ") && count == 1, "{words}, {count} times");
+        let message = read.unwrap_err().message;
+        assert!(message.starts_with("the compiled data of a.text ("), "{message}");
+        assert!(message.contains("cannot be read: ") && count == 1, "{message}, {count} times");
     }
 }

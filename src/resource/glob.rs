@@ -1,14 +1,15 @@
-//! Patterns of paths: `*` and `?` within a name, `**/` for any folders. Opens no files.
+//! Glob patterns for paths: `*` and `?` match within a name, `**/` matches any folders. Opens no
+//! files.
 
-/// The most stars of a pattern: nobody means more.
+/// Maximum number of stars in a pattern. No realistic pattern has more.
 pub const STARS_MAX: usize = 8;
-/// The most bytes of a pattern.
+/// Maximum length of a pattern in bytes.
 pub const PATTERN_BYTES_MAX: usize = 1024;
 
-/// The most patterns of one list: each is compared with every path.
+/// Maximum number of patterns in one list. Each pattern is compared with every path.
 pub const PATTERNS_MAX: usize = 256;
 
-/// Refuses a list of too many patterns.
+/// Refuses a list with too many patterns.
 pub fn check_count(count: usize) -> Result<(), String> {
     match count > PATTERNS_MAX {
         true => Err(format!(
@@ -19,12 +20,12 @@ pub fn check_count(count: usize) -> Result<(), String> {
     }
 }
 
-/// A pattern of paths from the game's folder.
+/// A glob pattern for paths relative to the game's folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Glob(String);
 
 impl Glob {
-    /// Reads a pattern; the words say what is wrong with it.
+    /// Parses a pattern. The error message names the defect.
     pub fn new(text: &str) -> Result<Glob, String> {
         let stars = text.bytes().filter(|byte| *byte == b'*').count();
         if text.is_empty() {
@@ -44,46 +45,47 @@ impl Glob {
         }
     }
 
-    /// Whether a path, with `/`, is meant.
+    /// Returns true if the pattern matches a path with `/` separators.
     pub fn fits(&self, path: &str) -> bool {
-        fits(self.0.as_bytes(), path.as_bytes())
+        matches(self.0.as_bytes(), path.as_bytes())
     }
 }
 
-/// Notes after each part of the pattern which places of the path it can lead to: in as many steps
-/// as both are long, times each other, however many stars there are.
-fn fits(pattern: &[u8], path: &[u8]) -> bool {
-    let mut at = vec![false; path.len() + 1];
-    at[0] = true;
+/// Matches a pattern by computing, after each part of the pattern, the set of path positions that
+/// the match can have reached. The number of steps is the product of both lengths, independent of
+/// the number of stars.
+fn matches(pattern: &[u8], path: &[u8]) -> bool {
+    let mut reached = vec![false; path.len() + 1];
+    reached[0] = true;
     let mut rest = pattern;
     while let Some((first, others)) = rest.split_first() {
         if rest == b"**" {
-            return at[..path.len()].contains(&true);
+            return reached[..path.len()].contains(&true);
         }
-        if let Some(behind) = rest.strip_prefix(b"**/") {
-            // From the first place on, behind any slash.
-            let begin = at.iter().position(|there| *there).unwrap_or(path.len());
+        if let Some(after_folders) = rest.strip_prefix(b"**/") {
+            // From the first reachable position on, a match can continue after any slash.
+            let begin = reached.iter().position(|is_reached| *is_reached).unwrap_or(path.len());
             for (index, byte) in path.iter().enumerate().skip(begin) {
-                at[index + 1] |= *byte == b'/';
+                reached[index + 1] |= *byte == b'/';
             }
-            rest = behind;
+            rest = after_folders;
             continue;
         }
         let mut next = vec![false; path.len() + 1];
         if *first == b'*' {
-            next[0] = at[0];
+            next[0] = reached[0];
         }
         for (index, byte) in path.iter().enumerate() {
             next[index + 1] = match first {
-                b'*' => at[index + 1] || (next[index] && *byte != b'/'),
-                b'?' => at[index] && *byte != b'/',
-                wanted => at[index] && byte == wanted,
+                b'*' => reached[index + 1] || (next[index] && *byte != b'/'),
+                b'?' => reached[index] && *byte != b'/',
+                wanted => reached[index] && byte == wanted,
             };
         }
-        at = next;
+        reached = next;
         rest = others;
     }
-    at[path.len()]
+    reached[path.len()]
 }
 
 #[cfg(test)]
@@ -110,7 +112,7 @@ mod tests {
         check("**/a/**/b", "xa/b", false);
         check("a**b", "axxb", true);
         check("a**/b", "ax/b", true);
-        // In a time that does not grow with every star.
+        // The running time does not grow with each star.
         let long = "a".repeat(400);
         check("*a*a*a*a*a*a*a*b", &long, false);
         check("*a*a*a*a*a*a*a*", &long, true);
@@ -128,15 +130,15 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        let words = |text: &str| Glob::new(text).unwrap_err();
-        assert_eq!(words(""), "a pattern of paths is empty");
-        assert_eq!(words("/a"), "'/a' must be a path from the game's folder, with '/'");
-        assert!(words("*a*a*a*a*a*a*a*a*a").contains("more than 8 stars"));
+        let message = |text: &str| Glob::new(text).unwrap_err();
+        assert_eq!(message(""), "a pattern of paths is empty");
+        assert_eq!(message("/a"), "'/a' must be a path from the game's folder, with '/'");
+        assert!(message("*a*a*a*a*a*a*a*a*a").contains("more than 8 stars"));
         let many =
             "257 patterns of paths are more than 256 (PATTERNS_MAX): name folders, as tests/**";
         assert_eq!(check_count(PATTERNS_MAX + 1), Err(many.to_string()));
         assert_eq!(check_count(PATTERNS_MAX), Ok(()));
-        let long = words(&"a".repeat(PATTERN_BYTES_MAX + 1));
+        let long = message(&"a".repeat(PATTERN_BYTES_MAX + 1));
         assert!(long.ends_with("more than 1024 (PATTERN_BYTES_MAX): shorten it"), "{long}");
     }
 }

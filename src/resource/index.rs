@@ -1,113 +1,118 @@
-//! The index of compiled data: what was made of which files, and who names whom. Written beside the
-//! data by every compile, read by the next one and by the game.
+//! The index of compiled data: the source files and dependencies of each compiled resource, and the
+//! references between resources. Every compile writes the index next to the data; the next compile
+//! and the game read it.
 
-use super::kind::Form;
-use super::name::{ResourceName, is_inside};
-use super::variant::Properties;
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::blob::{Reader, Writer, unframe};
-use crate::foundation::file_access::FileState;
+use super::resource_kind::SourceForm;
+use super::resource_name::{ResourceName, is_inside};
+use super::variant::VariantProperties;
+use engine_foundation::Error;
+use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
+use engine_foundation::error;
+use engine_foundation::file_access::FileState;
 
-/// The index's file in the folder of compiled data.
+/// File name of the index in the folder of compiled data.
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
-/// Of the index's own format.
+/// Version of the index's own format.
 pub const VERSION: u32 = 4;
 
-/// A file as it was when it was read.
+/// Path, state and content hash of a file at the time it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// From the game's folder.
+pub struct FileStamp {
+    /// Path relative to the game's folder.
     pub path: String,
     pub state: FileState,
-    /// Murmur64A of the content.
+    /// Murmur64A hash of the file's content.
     pub content: u64,
 }
 
-impl Stamp {
-    /// True if a file of the same state has the same content. Programs can set every time but that
-    /// of the change, which some systems do not keep. A file that is missing has no times.
-    pub fn tells_content(&self) -> bool {
+impl FileStamp {
+    /// Returns true if an equal state implies equal content. Programs can set every time stamp
+    /// except the time of the last status change, which some file systems do not keep. A missing
+    /// file has no times.
+    pub fn identifies_content(&self) -> bool {
         self.state.changed != 0 || self.state == FileState::default()
     }
 }
 
-/// One variant of a resource, compiled.
+/// One compiled variant of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct IndexEntry {
     pub resource: ResourceName,
-    /// Without platforms, which were chosen by the compile.
-    pub properties: Properties,
-    pub form: Form,
-    /// Of the kind's format.
+    /// Properties of the variant, without platforms: the compile has already selected the platform.
+    pub properties: VariantProperties,
+    pub form: SourceForm,
+    /// Version of the kind's compiled format.
     pub kind_version: u32,
-    /// The compiled file, and Murmur64A of what is in it.
+    /// File name of the compiled data, and the Murmur64A hash of its content.
     pub data: String,
     pub data_content: u64,
     /// The source first, then every file that its compile read.
-    pub files: Vec<Stamp>,
-    /// What the source names.
+    pub files: Vec<FileStamp>,
+    /// Resources that the source refers to.
     pub references: Vec<ResourceName>,
 }
 
-/// One variant of a resource that could not be compiled: it is not tried again while all that was
-/// read for it is as it was.
+/// One variant of a resource that could not be compiled. It is not compiled again until a file that
+/// was read for it changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct FailedVariant {
     pub resource: ResourceName,
-    pub properties: Properties,
-    pub form: Form,
+    pub properties: VariantProperties,
+    pub form: SourceForm,
     pub kind_version: u32,
-    /// The source first, then every file that its compile read, or wanted to.
-    pub files: Vec<Stamp>,
-    /// What is wrong with it.
-    pub words: String,
+    /// The source first, then every file that its compile read or tried to read.
+    pub files: Vec<FileStamp>,
+    /// Error message of the failed compile.
+    pub message: String,
 }
 
-/// Everything that was compiled, in order of name, base variants first.
+/// Index of all compiled variants, in order of name, base variants first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Index {
-    pub entries: Vec<Entry>,
-    /// In the same order.
-    pub broken: Vec<Broken>,
-    /// What could not be compiled the last time, by name, and why. Older data of it may be there.
+pub struct ResourceIndex {
+    pub entries: Vec<IndexEntry>,
+    /// Variants that could not be compiled, in the same order as the entries.
+    pub broken: Vec<FailedVariant>,
+    /// Resources that the last compile could not compile, sorted by name, each with its error
+    /// message. Older data of such a resource may exist.
     pub failed: Vec<(ResourceName, String)>,
 }
 
-impl Index {
-    /// The bytes of the index's file.
+impl ResourceIndex {
+    /// Encodes the index as the bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = BlobWriter::default();
         writer.list(&self.entries, write_entry);
-        writer.list(&self.broken, write_broken);
-        writer.list(&self.failed, |writer, (name, words)| {
+        writer.list(&self.broken, write_failed_variant);
+        writer.list(&self.failed, |writer, (name, message)| {
             write_name(writer, name);
-            writer.text(words);
+            writer.text(message);
         });
         writer.framed(MAGIC, VERSION)
     }
 
-    /// Reads an index; the words say what is wrong with it. A game's folder can come with an index
-    /// that no compile wrote: all that others rely on is checked here.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Index, Error> {
-        let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
+    /// Decodes an index. The error message names the defect. A game's folder can contain an index
+    /// that no compile wrote, so every invariant that callers rely on is checked here.
+    pub fn from_bytes(bytes: &[u8]) -> Result<ResourceIndex, Error> {
+        let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let entries = reader.list(read_entry)?;
-        let broken = reader.list(read_broken)?;
+        let broken = reader.list(read_failed_variant)?;
         let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
         reader.end()?;
-        let index = Index { entries, broken, failed };
+        let index = ResourceIndex { entries, broken, failed };
         index.check()?;
         Ok(index)
     }
 
-    /// Refuses lists out of order, which are searched by halves, and files elsewhere: data lies in
-    /// the index's own folder, under a hash of 16 digits.
+    /// Refuses unsorted lists, because lookups use binary search. Refuses data paths outside the
+    /// index's own folder: the name of a data file is a hash of 16 digits.
     fn check(&self) -> Result<(), Error> {
-        let entries =
-            |a: &Entry, b: &Entry| (&a.resource, &a.properties) < (&b.resource, &b.properties);
-        let broken =
-            |a: &Broken, b: &Broken| (&a.resource, &a.properties) < (&b.resource, &b.properties);
+        let entries = |a: &IndexEntry, b: &IndexEntry| {
+            (&a.resource, &a.properties) < (&b.resource, &b.properties)
+        };
+        let broken = |a: &FailedVariant, b: &FailedVariant| {
+            (&a.resource, &a.properties) < (&b.resource, &b.properties)
+        };
         if !self.entries.is_sorted_by(entries)
             || !self.broken.is_sorted_by(broken)
             || !self.failed.is_sorted_by(|a, b| a.0 < b.0)
@@ -120,7 +125,7 @@ impl Index {
             }
         }
         let of_entries = self.entries.iter().map(|entry| (&entry.resource, &entry.files));
-        let of_broken = self.broken.iter().map(|broken| (&broken.resource, &broken.files));
+        let of_broken = self.broken.iter().map(|failed| (&failed.resource, &failed.files));
         for (resource, files) in of_entries.chain(of_broken) {
             if files.is_empty() || files.iter().any(|stamp| !is_inside(&stamp.path)) {
                 return Err(error!(
@@ -131,27 +136,32 @@ impl Index {
         Ok(())
     }
 
-    /// Why a resource could not be compiled the last time.
+    /// Returns the error message of a resource that the last compile could not compile.
     pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
         let at = self.failed.binary_search_by(|(name, _)| name.cmp(resource)).ok()?;
         Some(&self.failed[at].1)
     }
 
-    /// The variants of a resource.
-    pub fn variants(&self, resource: &ResourceName) -> &[Entry] {
+    /// Returns the variants of a resource.
+    pub fn variants(&self, resource: &ResourceName) -> &[IndexEntry] {
         let start = self.entries.partition_point(|entry| entry.resource < *resource);
         let count = self.entries[start..].partition_point(|entry| entry.resource == *resource);
         &self.entries[start..start + count]
     }
 
-    /// The entries that a reference may mean: a string in a script names any type.
-    pub fn named_by<'a>(&'a self, reference: &'a ResourceName) -> impl Iterator<Item = &'a Entry> {
+    /// Returns the entries that a reference can mean. A string in a script can name a resource of
+    /// any type.
+    pub fn named_by<'a>(
+        &'a self,
+        reference: &'a ResourceName,
+    ) -> impl Iterator<Item = &'a IndexEntry> {
         self.entries.iter().filter(|entry| reference.means(&entry.resource))
     }
 }
 
-/// The name of a compiled file: the hash of the resource's name, its properties before the type.
-pub fn data_name(resource: &ResourceName, properties: &Properties) -> String {
+/// Returns the file name of compiled data: a hash of the resource's name, with the properties
+/// before the type.
+pub fn data_name(resource: &ResourceName, properties: &VariantProperties) -> String {
     let name = match properties.is_base() {
         true => resource.name.clone(),
         false => format!("{}.{properties}", resource.name),
@@ -159,16 +169,16 @@ pub fn data_name(resource: &ResourceName, properties: &Properties) -> String {
     ResourceName::new(&resource.kind, &name).id().to_string()
 }
 
-fn write_name(writer: &mut Writer, name: &ResourceName) {
+fn write_name(writer: &mut BlobWriter, name: &ResourceName) {
     writer.text(&name.kind);
     writer.text(&name.name);
 }
 
-fn read_name(reader: &mut Reader) -> Result<ResourceName, Error> {
+fn read_name(reader: &mut BlobReader) -> Result<ResourceName, Error> {
     Ok(ResourceName::new(reader.text()?, reader.text()?))
 }
 
-fn write_stamps(writer: &mut Writer, stamps: &[Stamp]) {
+fn write_stamps(writer: &mut BlobWriter, stamps: &[FileStamp]) {
     writer.list(stamps, |writer, stamp| {
         writer.text(&stamp.path);
         let FileState { size, modified, changed, inode } = stamp.state;
@@ -178,30 +188,31 @@ fn write_stamps(writer: &mut Writer, stamps: &[Stamp]) {
     });
 }
 
-fn read_stamps(reader: &mut Reader) -> Result<Vec<Stamp>, Error> {
+fn read_stamps(reader: &mut BlobReader) -> Result<Vec<FileStamp>, Error> {
     reader.list(|reader| {
         let path = reader.text()?.to_string();
         let (size, modified) = (reader.u64()?, reader.u64()?);
         let (changed, inode) = (reader.u64()?, reader.u64()?);
         let state = FileState { size, modified, changed, inode };
-        Ok(Stamp { path, state, content: reader.u64()? })
+        Ok(FileStamp { path, state, content: reader.u64()? })
     })
 }
 
-fn read_properties(reader: &mut Reader) -> Result<Properties, Error> {
-    let words = reader.text()?.split('.').filter(|word| !word.is_empty());
-    Properties::of(words)
-        .map_err(|word| crate::error!("it is damaged: the property '{word}' is there twice"))
+fn read_properties(reader: &mut BlobReader) -> Result<VariantProperties, Error> {
+    let properties = reader.text()?.split('.').filter(|word| !word.is_empty());
+    VariantProperties::of(properties).map_err(|word| {
+        engine_foundation::error!("it is damaged: the property '{word}' appears twice")
+    })
 }
 
-fn read_form(reader: &mut Reader) -> Result<Form, Error> {
-    reader.choice(&[Form::Own, Form::Raw])
+fn read_form(reader: &mut BlobReader) -> Result<SourceForm, Error> {
+    reader.choice(&[SourceForm::Own, SourceForm::Raw])
 }
 
-fn write_entry(writer: &mut Writer, entry: &Entry) {
+fn write_entry(writer: &mut BlobWriter, entry: &IndexEntry) {
     write_name(writer, &entry.resource);
     writer.text(&entry.properties.to_string());
-    writer.u8((entry.form == Form::Raw) as u8);
+    writer.u8((entry.form == SourceForm::Raw) as u8);
     writer.u32(entry.kind_version);
     writer.text(&entry.data);
     writer.u64(entry.data_content);
@@ -209,8 +220,8 @@ fn write_entry(writer: &mut Writer, entry: &Entry) {
     writer.list(&entry.references, write_name);
 }
 
-fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
-    Ok(Entry {
+fn read_entry(reader: &mut BlobReader) -> Result<IndexEntry, Error> {
+    Ok(IndexEntry {
         resource: read_name(reader)?,
         properties: read_properties(reader)?,
         form: read_form(reader)?,
@@ -222,23 +233,23 @@ fn read_entry(reader: &mut Reader) -> Result<Entry, Error> {
     })
 }
 
-fn write_broken(writer: &mut Writer, broken: &Broken) {
-    write_name(writer, &broken.resource);
-    writer.text(&broken.properties.to_string());
-    writer.u8((broken.form == Form::Raw) as u8);
-    writer.u32(broken.kind_version);
-    write_stamps(writer, &broken.files);
-    writer.text(&broken.words);
+fn write_failed_variant(writer: &mut BlobWriter, failed_variant: &FailedVariant) {
+    write_name(writer, &failed_variant.resource);
+    writer.text(&failed_variant.properties.to_string());
+    writer.u8((failed_variant.form == SourceForm::Raw) as u8);
+    writer.u32(failed_variant.kind_version);
+    write_stamps(writer, &failed_variant.files);
+    writer.text(&failed_variant.message);
 }
 
-fn read_broken(reader: &mut Reader) -> Result<Broken, Error> {
-    Ok(Broken {
+fn read_failed_variant(reader: &mut BlobReader) -> Result<FailedVariant, Error> {
+    Ok(FailedVariant {
         resource: read_name(reader)?,
         properties: read_properties(reader)?,
         form: read_form(reader)?,
         kind_version: reader.u32()?,
         files: read_stamps(reader)?,
-        words: reader.text()?.to_string(),
+        message: reader.text()?.to_string(),
     })
 }
 
@@ -250,55 +261,55 @@ mod tests {
         FileState { size, modified: 2, changed: 3, inode: 4 }
     }
 
-    fn sample() -> Index {
+    fn sample() -> ResourceIndex {
         let entry = |name: &str, properties: &str| {
             let resource = ResourceName::new("texture", name);
             let properties = properties.split('.').filter(|word| !word.is_empty());
-            let properties = Properties::of(properties).unwrap();
-            Entry {
+            let properties = VariantProperties::of(properties).unwrap();
+            IndexEntry {
                 data: data_name(&resource, &properties),
                 resource,
                 properties,
-                form: Form::Raw,
+                form: SourceForm::Raw,
                 kind_version: 3,
                 data_content: 7,
-                files: vec![Stamp { path: "a.png".into(), state: state(1), content: 3 }],
+                files: vec![FileStamp { path: "a.png".into(), state: state(1), content: 3 }],
                 references: vec![ResourceName::new("shader", "core/gui")],
             }
         };
         let entries = vec![entry("a", ""), entry("a", "fr"), entry("b", "")];
         let failed = vec![(ResourceName::new("texture", "c"), "c.png: it is cut short".into())];
-        let broken = vec![Broken {
+        let broken = vec![FailedVariant {
             resource: ResourceName::new("texture", "c"),
-            properties: Properties::of(["fr"].into_iter()).unwrap(),
-            form: Form::Own,
+            properties: VariantProperties::of(["fr"].into_iter()).unwrap(),
+            form: SourceForm::Own,
             kind_version: 4,
-            files: vec![Stamp { path: "c.png".into(), state: state(5), content: 7 }],
-            words: "c.png: it is cut short".into(),
+            files: vec![FileStamp { path: "c.png".into(), state: state(5), content: 7 }],
+            message: "c.png: it is cut short".into(),
         }];
-        Index { entries, broken, failed }
+        ResourceIndex { entries, broken, failed }
     }
 
     #[test]
     fn an_index_is_read_as_it_was_written_and_found_by_name() {
         let index = sample();
-        let read = Index::from_bytes(&index.to_bytes()).unwrap();
+        let read = ResourceIndex::from_bytes(&index.to_bytes()).unwrap();
         assert_eq!(read, index);
         assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);
         assert!(read.variants(&ResourceName::new("texture", "c")).is_empty());
         assert_eq!(read.failure(&ResourceName::new("texture", "a")), None);
-        let words = read.failure(&ResourceName::new("texture", "c"));
-        assert_eq!(words, Some("c.png: it is cut short"));
+        let message = read.failure(&ResourceName::new("texture", "c"));
+        assert_eq!(message, Some("c.png: it is cut short"));
     }
 
     #[test]
     fn an_index_that_no_compile_wrote_is_refused_with_words() {
-        let check = |change: fn(&mut Index), wanted: &str| {
+        let check = |change: fn(&mut ResourceIndex), wanted: &str| {
             let mut index = sample();
             change(&mut index);
-            // Its checksum is right.
-            let words = Index::from_bytes(&index.to_bytes()).unwrap_err().message;
-            assert_eq!(words, format!("it is damaged: {wanted}"));
+            // The checksum is valid.
+            let message = ResourceIndex::from_bytes(&index.to_bytes()).unwrap_err().message;
+            assert_eq!(message, format!("it is damaged: {wanted}"));
         };
         check(|index| index.entries.swap(0, 2), "its lists are out of order");
         check(|index| index.broken.push(index.broken[0].clone()), "its lists are out of order");

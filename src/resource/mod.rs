@@ -1,29 +1,30 @@
-//! Resources: where a game's files are, and what its settings say.
+//! Resources: the game's folder, its settings and scripts, and the pipeline that compiles, indexes,
+//! stores, watches and bundles its resources.
 
 pub mod bundle;
-pub mod bundling;
+pub mod bundle_writer;
 pub mod compile;
-pub mod containment;
-pub mod data_kinds;
-#[cfg(test)]
-mod fault_tests;
+pub mod data_resources;
+#[cfg(all(test, debug_assertions))]
+mod disk_failure_tests;
 mod folder_data;
+pub mod folder_scan;
 pub mod glob;
 pub mod image;
 pub mod index;
-pub mod kind;
-pub mod name;
+pub mod material_data;
 pub mod package;
+pub mod panic_report;
 pub mod project;
 #[cfg(test)]
 mod reader_tests;
+pub mod resource_kind;
+pub mod resource_name;
 pub mod save;
-pub mod scan;
 pub mod settings;
-pub mod shading;
-mod slow;
-pub mod sources;
+mod slow_compile_warning;
+pub mod source_reader;
 pub mod store;
-pub mod surface;
+pub mod surface_source;
 pub mod variant;
-pub mod watch;
+pub mod watcher;

@@ -1,17 +1,18 @@
-//! Packages: sets of resources whose data is read and checked on a thread of its own, and forgotten
-//! together. What is in no loaded package can be read all the same, when it is asked for.
+//! Packages: sets of resources with data that is read and validated on a separate thread, and
+//! released together. A resource outside all loaded packages can still be read on demand.
 
-use super::bundle::Bytes;
-use super::data_kinds::{PACKAGE, Pattern, read_package};
+use super::bundle::SharedBytes;
+use super::data_resources::{PACKAGE, PackagePattern, read_package};
 use super::folder_data;
-use super::index::{Entry, Index};
-use super::name::ResourceName;
-use super::store::{Data, Fetch, Store, missing_words};
-use super::variant::Preferences;
-use crate::foundation::hash::IdString64;
-use crate::foundation::memory::Owner;
-use crate::foundation::{Error, Handle, Kind, Slots, fault, log};
-use crate::{doing, error};
+use super::index::{IndexEntry, ResourceIndex};
+use super::resource_name::ResourceName;
+use super::store::{DataRead, DataSource, ResourceStore, missing_words};
+use super::variant::VariantPreferences;
+use engine_foundation::doing;
+use engine_foundation::error;
+use engine_foundation::hash::IdString64;
+use engine_foundation::memory::OwnerScope;
+use engine_foundation::{Error, Handle, HandleKind, Slots, log, panic};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,143 +20,148 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-/// The most packages that a game can hold at a time.
+/// Maximum number of packages that a game can hold at a time.
 pub const PACKAGES_MAX: usize = 4096;
 
-/// Names a package that a game holds.
+/// Handle of a package that a game holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackageId(pub Handle);
 
 /// A package that a game holds, loaded or not.
 pub struct Package {
     name: ResourceName,
-    state: State,
+    state: PackageState,
 }
 
-enum State {
+enum PackageState {
     Unloaded,
-    Loading(Loading),
-    /// With its members.
+    Loading(PackageLoad),
+    /// The package is loaded; holds its members.
     Loaded(Vec<IdString64>),
-    /// It was told why; `load` tries again.
+    /// Loading failed and the error was reported; `load` tries again.
     Failed(Error),
 }
 
-/// A load that was begun.
-struct Loading {
+/// A load in progress.
+struct PackageLoad {
     members: Vec<IdString64>,
-    /// The store's, when it began.
+    /// Version of the store at the start of the load.
     version: u64,
-    answer: Receiver<Answer>,
-    /// Nobody wants it any more.
+    answer: Receiver<LoadResult>,
+    /// Set when the result is no longer needed.
     stop: Arc<AtomicBool>,
 }
 
-type Answer = Result<Vec<(Fetch, Bytes)>, Error>;
+type LoadResult = Result<Vec<(DataRead, SharedBytes)>, Error>;
 
 /// All packages that a game holds.
 pub struct Packages {
     slots: Slots<Package>,
-    loader: Option<Loader>,
+    loader: Option<PackageLoader>,
 }
 
 impl Default for Packages {
     fn default() -> Packages {
-        Packages { slots: Slots::new(Kind::ResourcePackage, PACKAGES_MAX), loader: None }
+        Packages { slots: Slots::new(HandleKind::ResourcePackage, PACKAGES_MAX), loader: None }
     }
 }
 
 impl Packages {
-    /// The packages by their handles.
+    /// Returns the packages by their handles.
     pub fn slots(&self) -> &Slots<Package> {
         &self.slots
     }
 
-    /// Takes hold of a package, which is not loaded by that.
-    pub fn add(&mut self, name: &str, store: &Store) -> Result<PackageId, Error> {
+    /// Registers a package without loading it.
+    pub fn add(&mut self, name: &str, store: &ResourceStore) -> Result<PackageId, Error> {
         let name = ResourceName::new(PACKAGE.name, name);
         if !store.has(&name) {
             return Err(error!("{}", store.missing_words(&name)));
         }
-        let added = self.slots.add(Package { name, state: State::Unloaded });
+        let added = self.slots.add(Package { name, state: PackageState::Unloaded });
         added.map(PackageId).ok_or_else(|| {
             error!("{PACKAGES_MAX} packages are held already (PACKAGES_MAX): release one first")
         })
     }
 
-    /// Begins to load a package, or tries again to load one that could not be loaded.
-    pub fn load(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
-        let package = get(&mut self.slots, id);
+    /// Starts loading a package, or retries a load that failed.
+    pub fn load(&mut self, id: PackageId, store: &mut ResourceStore) -> Result<(), Error> {
+        let package = package_mut(&mut self.slots, id);
         let name = &package.name.name;
         match package.state {
-            State::Unloaded | State::Failed(_) => {}
-            State::Loading(_) => return Err(error!("package '{name}' is being loaded already")),
-            State::Loaded(_) => return Err(error!("package '{name}' is loaded already")),
+            PackageState::Unloaded | PackageState::Failed(_) => {}
+            PackageState::Loading(_) => {
+                return Err(error!("package '{name}' is being loaded already"));
+            }
+            PackageState::Loaded(_) => return Err(error!("package '{name}' is loaded already")),
         }
         doing!("When loading package:", name);
         let fetches = store.members(&package.name)?;
         let members = fetches.iter().map(|fetch| fetch.id).collect();
         if self.loader.is_none() {
-            self.loader = Some(Loader::start()?);
+            self.loader = Some(PackageLoader::start()?);
         }
         let (sender, answer) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (name, data) = (name.clone(), store.data().clone());
-        let job = Job { name, data, fetches, answer: sender, stop: stop.clone() };
-        self.loader.as_ref().expect("it was started").give(job);
-        package.state = State::Loading(Loading { members, version: store.version(), answer, stop });
+        let job = LoadJob { name, data, fetches, answer: sender, stop: stop.clone() };
+        self.loader.as_ref().expect("it was started").send(job);
+        package.state =
+            PackageState::Loading(PackageLoad { members, version: store.version(), answer, stop });
         Ok(())
     }
 
-    /// Whether the data of a package that is, or was begun to be, loaded is all there. It never is
-    /// where it could not be loaded.
+    /// Returns true if all data of a package is loaded. After a failed load the result is false.
+    /// Returns an error if no load was started.
     pub fn has_loaded(&self, id: PackageId) -> Result<bool, Error> {
         let package = self.slots.get(id.0).expect("the handle was checked where it came in");
         match package.state {
-            State::Unloaded => Err(never_loaded(&package.name)),
-            State::Loading(_) | State::Failed(_) => Ok(false),
-            State::Loaded(_) => Ok(true),
+            PackageState::Unloaded => Err(never_loaded(&package.name)),
+            PackageState::Loading(_) | PackageState::Failed(_) => Ok(false),
+            PackageState::Loaded(_) => Ok(true),
         }
     }
 
-    /// Waits until a package is loaded.
-    pub fn flush(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
-        let package = get(&mut self.slots, id);
+    /// Blocks until a package is loaded.
+    pub fn flush(&mut self, id: PackageId, store: &mut ResourceStore) -> Result<(), Error> {
+        let package = package_mut(&mut self.slots, id);
         match &package.state {
-            State::Unloaded => Err(never_loaded(&package.name)),
-            State::Loaded(_) => Ok(()),
-            State::Loading(_) => finish(package, store, true),
-            State::Failed(error) => Err(error.clone()),
+            PackageState::Unloaded => Err(never_loaded(&package.name)),
+            PackageState::Loaded(_) => Ok(()),
+            PackageState::Loading(_) => finish_loading(package, store, true),
+            PackageState::Failed(error) => Err(error.clone()),
         }
     }
 
-    /// Takes what was loaded since the last frame; `wait` for all that was begun. The words of all
-    /// that went wrong.
-    pub fn take_loaded(&mut self, store: &mut Store, wait: bool) -> Vec<Error> {
-        let loading = |package: &Package| matches!(package.state, State::Loading(_));
-        let open = self.slots.iter().filter(|(_, package)| loading(package));
-        let open: Vec<Handle> = open.map(|(handle, _)| handle).collect();
+    /// Takes over the data that was loaded since the last frame. If `wait` is true, blocks until
+    /// all loads are finished. Returns the errors of all failed loads.
+    pub fn take_loaded(&mut self, store: &mut ResourceStore, wait: bool) -> Vec<Error> {
+        let loading = |package: &Package| matches!(package.state, PackageState::Loading(_));
+        let pending = self.slots.iter().filter(|(_, package)| loading(package));
+        let pending: Vec<Handle> = pending.map(|(handle, _)| handle).collect();
         let mut problems = Vec::new();
-        for handle in open {
-            problems.extend(finish(get(&mut self.slots, PackageId(handle)), store, wait).err());
+        for handle in pending {
+            problems.extend(
+                finish_loading(package_mut(&mut self.slots, PackageId(handle)), store, wait).err(),
+            );
         }
         problems
     }
 
-    /// Forgets the data of a package, but for what another loaded one has.
-    pub fn unload(&mut self, id: PackageId, store: &mut Store) -> Result<(), Error> {
-        let package = get(&mut self.slots, id);
-        match std::mem::replace(&mut package.state, State::Unloaded) {
-            State::Unloaded => Err(never_loaded(&package.name)),
-            State::Failed(_) => Ok(()),
-            State::Loading(loading) => {
+    /// Unloads a package: releases its data, except data that another loaded package contains.
+    pub fn unload(&mut self, id: PackageId, store: &mut ResourceStore) -> Result<(), Error> {
+        let package = package_mut(&mut self.slots, id);
+        match std::mem::replace(&mut package.state, PackageState::Unloaded) {
+            PackageState::Unloaded => Err(never_loaded(&package.name)),
+            PackageState::Failed(_) => Ok(()),
+            PackageState::Loading(loading) => {
                 loading.stop.store(true, Ordering::Relaxed);
                 Ok(())
             }
-            State::Loaded(members) => {
+            PackageState::Loaded(members) => {
                 let mut kept: HashSet<IdString64> = HashSet::new();
                 for (_, package) in self.slots.iter() {
-                    if let State::Loaded(members) = &package.state {
+                    if let PackageState::Loaded(members) = &package.state {
                         kept.extend(members);
                     }
                 }
@@ -165,18 +171,24 @@ impl Packages {
         }
     }
 
-    /// Lets go of a package, which is unloaded by that; `place` is the script's line, for the words
-    /// of its stale handle.
-    pub fn release(&mut self, id: PackageId, store: &mut Store, frame: u64, place: &str) {
-        if !matches!(get(&mut self.slots, id).state, State::Unloaded) {
+    /// Unloads and releases a package. `location` is the script line that messages about the stale
+    /// handle show.
+    pub fn release(
+        &mut self,
+        id: PackageId,
+        store: &mut ResourceStore,
+        frame: u64,
+        location: &str,
+    ) {
+        if !matches!(package_mut(&mut self.slots, id).state, PackageState::Unloaded) {
             self.unload(id, store).expect("it is loaded");
         }
-        let name = get(&mut self.slots, id).name.name.clone();
-        self.slots.remove(id.0, &name, frame, place);
+        let name = package_mut(&mut self.slots, id).name.name.clone();
+        self.slots.remove(id.0, &name, frame, location);
     }
 }
 
-fn get(slots: &mut Slots<Package>, id: PackageId) -> &mut Package {
+fn package_mut(slots: &mut Slots<Package>, id: PackageId) -> &mut Package {
     slots.get_mut(id.0).expect("the handle was checked where it came in")
 }
 
@@ -184,9 +196,13 @@ fn never_loaded(name: &ResourceName) -> Error {
     error!("package '{}' is not loaded: begin with ResourcePackage.load", name.name)
 }
 
-/// Ends a load, if it is done or `wait` says to wait for it.
-fn finish(package: &mut Package, store: &mut Store, wait: bool) -> Result<(), Error> {
-    let State::Loading(loading) = &mut package.state else { return Ok(()) };
+/// Completes a load if its data has arrived. If `wait` is true, blocks until the data arrives.
+fn finish_loading(
+    package: &mut Package,
+    store: &mut ResourceStore,
+    wait: bool,
+) -> Result<(), Error> {
+    let PackageState::Loading(loading) = &mut package.state else { return Ok(()) };
     let answer = match wait {
         true => loading.answer.recv().map_err(|_| TryRecvError::Disconnected),
         false => loading.answer.try_recv(),
@@ -199,58 +215,58 @@ fn finish(package: &mut Package, store: &mut Store, wait: bool) -> Result<(), Er
     match answer {
         Ok(read) => {
             store.keep(loading.version, read);
-            package.state = State::Loaded(std::mem::take(&mut loading.members));
+            package.state = PackageState::Loaded(std::mem::take(&mut loading.members));
             Ok(())
         }
         Err(error) => {
-            package.state = State::Failed(error.clone());
+            package.state = PackageState::Failed(error.clone());
             Err(error)
         }
     }
 }
 
-/// One load, for the thread.
-struct Job {
+/// One load, as sent to the loader thread.
+struct LoadJob {
     name: String,
-    data: Data,
-    fetches: Vec<Fetch>,
-    answer: Sender<Answer>,
+    data: DataSource,
+    fetches: Vec<DataRead>,
+    answer: Sender<LoadResult>,
     stop: Arc<AtomicBool>,
 }
 
-/// The thread that reads. Dropping it ends the thread.
-struct Loader {
-    jobs: Option<Sender<Job>>,
+/// The loader thread. Dropping this value ends the thread.
+struct PackageLoader {
+    jobs: Option<Sender<LoadJob>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Loader {
-    fn start() -> Result<Loader, Error> {
-        let (jobs, inbox) = channel::<Job>();
+impl PackageLoader {
+    fn start() -> Result<PackageLoader, Error> {
+        let (jobs, inbox) = channel::<LoadJob>();
         let stop = Arc::new(AtomicBool::new(false));
         let ended = stop.clone();
         let work = move || {
-            Owner::of_thread("resources/data");
+            OwnerScope::of_thread("resources/data");
             for job in inbox {
-                let read = fault::contain(|| fetch_all(&job, &ended)).flatten();
-                // Nobody waits for the answer of a package that was unloaded meanwhile.
+                let read = panic::contain(|| fetch_all(&job, &ended)).flatten();
+                // The answer has no receiver if the package was unloaded in the meantime.
                 let _ = job.answer.send(read);
             }
         };
-        let thread = fault::spawn("packages", work);
+        let thread = panic::spawn("packages", work);
         let thread = thread.map_err(|reason| error!("no thread could be started: {reason}"))?;
-        Ok(Loader { jobs: Some(jobs), stop, thread: Some(thread) })
+        Ok(PackageLoader { jobs: Some(jobs), stop, thread: Some(thread) })
     }
 
-    fn give(&self, job: Job) {
-        let jobs = self.jobs.as_ref().expect("it is there until the end");
-        // A thread that failed says so where the answer is waited for.
+    fn send(&self, job: LoadJob) {
+        let jobs = self.jobs.as_ref().expect("it exists until the end");
+        // A failure of the thread is reported where the answer is received.
         let _ = jobs.send(job);
     }
 }
 
-impl Drop for Loader {
+impl Drop for PackageLoader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
@@ -262,7 +278,7 @@ impl Drop for Loader {
     }
 }
 
-fn fetch_all(job: &Job, ended: &AtomicBool) -> Answer {
+fn fetch_all(job: &LoadJob, ended: &AtomicBool) -> LoadResult {
     doing!("When loading package:", &job.name);
     let mut read = Vec::with_capacity(job.fetches.len());
     for fetch in &job.fetches {
@@ -274,59 +290,59 @@ fn fetch_all(job: &Job, ended: &AtomicBool) -> Answer {
     Ok(read)
 }
 
-/// The resources of a package: what its patterns fit, what those refer to, and so on. Names in
-/// scripts do not count: a string may mean anything.
+/// Returns the resources of a package: those that its patterns match, and recursively those that
+/// these refer to. Names in scripts do not count, because a string can mean anything.
 pub fn members<'a>(
-    index: &'a Index,
+    index: &'a ResourceIndex,
     data: &Path,
-    package: &Entry,
+    package: &IndexEntry,
 ) -> Result<Vec<&'a ResourceName>, Error> {
     let mut found = matching(index, data, package)?;
-    let mut open: Vec<&ResourceName> = found.iter().copied().collect();
-    // Each is looked at once, however often it is named.
-    while let Some(resource) = open.pop() {
-        let mut named = BTreeSet::new();
+    let mut pending: Vec<&ResourceName> = found.iter().copied().collect();
+    // Each resource is visited once, however often it is referenced.
+    while let Some(resource) = pending.pop() {
+        let mut referenced = BTreeSet::new();
         for variant in index.variants(resource) {
             let references = variant.references.iter().filter(|name| !name.kind.is_empty());
-            let there = references.filter_map(|name| index.variants(name).first());
-            named.extend(there.map(|entry| &entry.resource));
+            let existing = references.filter_map(|name| index.variants(name).first());
+            referenced.extend(existing.map(|entry| &entry.resource));
             if variant.resource.kind == PACKAGE.name {
-                named.extend(matching(index, data, variant)?);
+                referenced.extend(matching(index, data, variant)?);
             }
         }
-        open.extend(named.into_iter().filter(|name| found.insert(name)));
+        pending.extend(referenced.into_iter().filter(|name| found.insert(name)));
     }
     Ok(found.into_iter().collect())
 }
 
-/// What a package's own patterns fit.
+/// Returns the resources that a package's own patterns match.
 fn matching<'a>(
-    index: &'a Index,
+    index: &'a ResourceIndex,
     data: &Path,
-    package: &Entry,
+    package: &IndexEntry,
 ) -> Result<BTreeSet<&'a ResourceName>, Error> {
     let path = &package.files[0].path;
     let bytes = folder_data::read_entry(data, package)?;
-    let words = || package.resource.to_string();
+    let describe = || package.resource.to_string();
     let patterns = read_package(&bytes)
-        .map_err(|fault| folder_data::refused(data, &package.data, fault, &words))?;
+        .map_err(|error| folder_data::discard_invalid(data, &package.data, error, &describe))?;
     let mut found = BTreeSet::new();
     for pattern in patterns {
-        let Pattern { kind, name } = &pattern;
+        let PackagePattern { kind, name } = &pattern;
         if pattern.has_star() {
             let names = index.entries.iter().map(|entry| &entry.resource);
-            let mut fits = names.filter(|name| pattern.matches(name)).peekable();
-            if fits.peek().is_none() {
-                let place = format!("{path}: {kind} = [\"{name}\"]");
-                log::warn(&place, "no resource fits this pattern");
+            let mut matched = names.filter(|name| pattern.matches(name)).peekable();
+            if matched.peek().is_none() {
+                let location = format!("{path}: {kind} = [\"{name}\"]");
+                log::warn(&location, "no resource fits this pattern");
             }
-            found.extend(fits);
+            found.extend(matched);
             continue;
         }
         let name = ResourceName::new(kind, name);
         let Some(entry) = index.variants(&name).first() else {
-            let words = missing_words(index, &Preferences::default(), &name);
-            return Err(error!("{path}: {words}"));
+            let message = missing_words(index, &VariantPreferences::default(), &name);
+            return Err(error!("{path}: {message}"));
         };
         found.insert(&entry.resource);
     }
@@ -336,15 +352,15 @@ fn matching<'a>(
 #[cfg(test)]
 mod tests {
     use super::super::bundle::Bundle;
-    use super::super::bundling::{self, Making};
-    use super::super::compile::{Target, compile};
-    use super::super::data_kinds::{CONFIG, TEXT};
-    use super::super::kind::Kinds;
+    use super::super::bundle_writer::{self, BundleOptions};
+    use super::super::compile::{CompileTarget, compile};
+    use super::super::data_resources::{CONFIG, TEXT};
+    use super::super::resource_kind::ResourceKinds;
     use super::*;
     use std::fs;
     use std::path::PathBuf;
 
-    const KINDS: Kinds = Kinds(&[&PACKAGE, &TEXT, &CONFIG]);
+    const KINDS: ResourceKinds = ResourceKinds(&[&PACKAGE, &TEXT, &CONFIG]);
     const FILES: &[(&str, &str)] = &[
         ("a/one.txt", "one"),
         ("a/two.txt", "two"),
@@ -360,7 +376,7 @@ mod tests {
 
     struct Game {
         root: PathBuf,
-        index: Index,
+        index: ResourceIndex,
     }
 
     impl Game {
@@ -372,7 +388,7 @@ mod tests {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, text).unwrap();
             }
-            let target = Target {
+            let target = CompileTarget {
                 root: &root,
                 data: root.join(".data"),
                 kinds: KINDS,
@@ -385,12 +401,15 @@ mod tests {
             Game { root, index }
         }
 
-        fn folder(&self) -> Store {
-            Store::new(self.index.clone(), Data::Folder(self.root.join(".data"), KINDS))
+        fn folder(&self) -> ResourceStore {
+            ResourceStore::new(
+                self.index.clone(),
+                DataSource::Folder(self.root.join(".data"), KINDS),
+            )
         }
 
-        fn bundle(&self) -> Store {
-            let making = Making {
+        fn bundle(&self) -> ResourceStore {
+            let options = BundleOptions {
                 index: &self.index,
                 data: &self.root.join(".data"),
                 kinds: KINDS,
@@ -401,8 +420,8 @@ mod tests {
                 is_stopped: || false,
             };
             let path = self.root.join("test.bundle");
-            bundling::make(&making, &path, &|_, _| {}).unwrap();
-            Store::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+            bundle_writer::make(&options, &path, &|_, _| {}).unwrap();
+            ResourceStore::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
         }
     }
 
@@ -412,7 +431,7 @@ mod tests {
         }
     }
 
-    fn load(packages: &mut Packages, store: &mut Store, name: &str) -> PackageId {
+    fn load(packages: &mut Packages, store: &mut ResourceStore, name: &str) -> PackageId {
         let id = packages.add(name, store).unwrap();
         packages.load(id, store).unwrap();
         assert!(!packages.has_loaded(id).unwrap());
@@ -421,8 +440,8 @@ mod tests {
         id
     }
 
-    /// Runs it on a folder of compiled data, and on a bundle of it.
-    fn on_both(name: &str, check: impl Fn(&mut Store)) {
+    /// Runs the check on a folder of compiled data, and on a bundle of the same data.
+    fn on_both(name: &str, check: impl Fn(&mut ResourceStore)) {
         let game = Game::new(name, &FILES[..FILES.len() - 1]);
         check(&mut game.folder());
         check(&mut game.bundle());
@@ -448,7 +467,10 @@ mod tests {
     fn a_package_brings_what_it_names_and_what_that_names() {
         on_both("brings", |store| {
             load(&mut Packages::default(), store, "outer");
-            assert_eq!(store.kept(), if matches!(store.data(), Data::Bundle(_)) { 4 } else { 3 });
+            assert_eq!(
+                store.kept(),
+                if matches!(store.data(), DataSource::Bundle(_)) { 4 } else { 3 }
+            );
         });
     }
 
@@ -458,7 +480,7 @@ mod tests {
             let mut packages = Packages::default();
             let id = packages.add("texts", store).unwrap();
             packages.load(id, store).unwrap();
-            store.prefer(Preferences::new(vec!["fr".to_string()]).unwrap());
+            store.prefer(VariantPreferences::new(vec!["fr".to_string()]).unwrap());
             store.apply_preferences();
             packages.flush(id, store).unwrap();
             let text = ResourceName::new("text", "a/two");
@@ -472,8 +494,8 @@ mod tests {
         let mut store = game.folder();
         let mut packages = Packages::default();
         let lacking = packages.add("lacking", &store).unwrap();
-        let words = packages.load(lacking, &mut store).unwrap_err().message;
-        assert_eq!(words, "lacking.package: there is no text 'a/on', did you mean 'a/one'?");
+        let message = packages.load(lacking, &mut store).unwrap_err().message;
+        assert_eq!(message, "lacking.package: there is no text 'a/on', did you mean 'a/one'?");
         let entry = &game.index.variants(&ResourceName::new("text", "a/one"))[0];
         let file = game.root.join(".data").join(&entry.data);
         fs::rename(&file, file.with_extension("away")).unwrap();
@@ -482,7 +504,7 @@ mod tests {
         let problems = packages.take_loaded(&mut store, true);
         assert!(problems[0].message.starts_with("the compiled data of a/one.text ("));
         assert_eq!(problems[0].contexts, ["When loading package: texts"]);
-        // It is told once, and the game goes on asking.
+        // The error is reported once, even if the game asks again.
         assert_eq!(packages.take_loaded(&mut store, true), []);
         assert_eq!(packages.has_loaded(texts), Ok(false));
         assert_eq!(packages.flush(texts, &mut store).unwrap_err(), problems[0]);
@@ -517,9 +539,9 @@ mod tests {
         for _ in 0..PACKAGES_MAX {
             packages.add("all", &store).unwrap();
         }
-        let words = packages.add("all", &store).unwrap_err().message;
-        assert!(words.starts_with("4096 packages are held already"), "{words}");
-        let words = packages.add("al", &store).unwrap_err().message;
-        assert_eq!(words, "there is no package 'al', did you mean 'all'?");
+        let message = packages.add("all", &store).unwrap_err().message;
+        assert!(message.starts_with("4096 packages are held already"), "{message}");
+        let message = packages.add("al", &store).unwrap_err().message;
+        assert_eq!(message, "there is no package 'al', did you mean 'all'?");
     }
 }

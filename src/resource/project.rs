@@ -1,109 +1,111 @@
-//! A game's folder, and the scripts in it and in the engine's own `core/`. Knows paths and text,
-//! not what a script means.
+//! A game's folder, and the scripts in it and in the engine's own `core/`. This module handles
+//! paths and text; it does not interpret scripts.
 
-use crate::error;
-use crate::foundation::file_access::{self, EntryKind, Refusal, readers};
-use crate::foundation::{Error, suggest};
+use engine_foundation::error;
+use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
+use engine_foundation::{Error, suggest};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The scripts that come with the engine, found by `require` where the game has none of that name.
+/// Scripts that are embedded in the engine. `require` finds them if the game has no script of that
+/// name.
 const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),
 ];
 
-/// The longest name of a script.
+/// Maximum length of a script's name in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
 
-/// A game: a folder, or what is left of one in a bundle.
+/// The files of a game: a folder, or the names that a bundle keeps of one.
 #[derive(Clone, Debug)]
 pub struct Project {
-    root: Root,
-    /// Folders, relative to the root, that scripts are looked for in, in order. `""` is the root;
-    /// what has a `?` is a whole path, in which the module's name stands for it.
+    root: ProjectRoot,
+    /// Folders, relative to the root, that are searched for scripts, in order. `""` is the root. A
+    /// path with a `?` is a whole path, in which the module's name replaces the `?`.
     pub script_folders: Vec<String>,
-    /// Paths of files that are as if they were not there.
+    /// Paths of files that are treated as missing.
     hidden: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-enum Root {
+enum ProjectRoot {
     Folder(PathBuf),
-    /// The folder's name, and the paths of its scripts; their text is compiled data.
+    /// Name of the folder, and paths of its scripts. The text of the scripts is compiled data.
     Bundle {
         name: String,
         scripts: Vec<String>,
     },
 }
 
-/// The text of a script and the name by which messages know it: its path from the game's folder.
+/// Text of a script, and its name in messages: its path relative to the game's folder.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Script {
+pub struct ScriptSource {
     pub chunk: String,
     pub text: String,
 }
 
-/// Why there is no script.
+/// Reason why a script could not be loaded.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NoScript {
-    /// The files that it was looked for in, and the names of scripts that are there.
+pub enum ScriptError {
+    /// The files that were tried, and the names of existing scripts near them.
     Missing { tried: Vec<String>, near: Vec<String> },
-    /// It is there, or could be, and cannot be used: why.
+    /// The script exists or could exist, but it cannot be used. The text gives the reason.
     Unusable(String),
 }
 
 impl Project {
     /// Opens a game's folder.
     pub fn open(folder: &Path) -> Result<Project, Error> {
-        let shown = folder.display();
+        let display_path = folder.display();
         match fs::metadata(folder) {
             Err(reason) if reason.kind() == ErrorKind::NotFound => Err(error!(
-                "there is no folder '{shown}': give the game's folder, or make one with \
-                 `engine new {shown}`"
+                "there is no folder '{display_path}': give the game's folder, or make one with \
+                 `engine new {display_path}`"
             )),
-            Err(reason) => Err(error!("the folder '{shown}' cannot be opened: {reason}")),
+            Err(reason) => Err(error!("the folder '{display_path}' cannot be opened: {reason}")),
             Ok(found) if !found.is_dir() => Err(error!(
-                "'{shown}' is a file: give the folder that it is in (a game is a folder with a \
-                 main.lua)"
+                "'{display_path}' is a file: give the folder that it is in (a game is a folder \
+                 with a main.lua)"
             )),
             Ok(_) => {
-                let root = Root::Folder(folder.to_path_buf());
+                let root = ProjectRoot::Folder(folder.to_path_buf());
                 Ok(Project { root, script_folders: vec![String::new()], hidden: Vec::new() })
             }
         }
     }
 
-    /// A game that is in a bundle, made of a folder of that name, with scripts of these paths.
+    /// Creates the project of a game in a bundle. `name` is the name of the folder that the bundle
+    /// was built from; `scripts` are the paths of its scripts.
     pub fn of_bundle(name: &str, scripts: Vec<String>) -> Project {
-        let root = Root::Bundle { name: name.to_string(), scripts };
+        let root = ProjectRoot::Bundle { name: name.to_string(), scripts };
         Project { root, script_folders: vec![String::new()], hidden: Vec::new() }
     }
 
-    /// The game's folder, where it is played from one.
+    /// Returns the game's folder if the game runs from a folder.
     pub fn folder(&self) -> Option<&Path> {
         match &self.root {
-            Root::Folder(root) => Some(root),
-            Root::Bundle { .. } => None,
+            ProjectRoot::Folder(root) => Some(root),
+            ProjectRoot::Bundle { .. } => None,
         }
     }
 
-    /// The folder's own name, for a game that has given itself none.
+    /// Returns the name of the game's folder, for a game without a name in its settings.
     pub fn folder_name(&self) -> String {
         let root = match &self.root {
-            Root::Folder(root) => root,
-            Root::Bundle { name, .. } => return name.clone(),
+            ProjectRoot::Folder(root) => root,
+            ProjectRoot::Bundle { name, .. } => return name.clone(),
         };
         let full = fs::canonicalize(root).unwrap_or_else(|_| root.clone());
         let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
         name.unwrap_or_else(|| "game".to_string())
     }
 
-    /// What to say where the script that starts the game is not there.
+    /// Returns the error message for a missing boot script, or `None` if the script exists.
     pub fn lacks_boot(&self, module: &str) -> Option<String> {
-        let Err(NoScript::Missing { tried, near }) = self.script(module) else { return None };
+        let Err(ScriptError::Missing { tried, near }) = self.script(module) else { return None };
         let hint = suggest::hint(module, near.iter().map(String::as_str));
         if module != "main" {
             let tried = tried.join(", ");
@@ -112,18 +114,18 @@ impl Project {
                  boot_script in settings.sjson, or --boot, names it"
             ));
         }
-        let shown = match &self.root {
-            Root::Folder(root) => root.display().to_string(),
-            Root::Bundle { name, .. } => name.clone(),
+        let display_path = match &self.root {
+            ProjectRoot::Folder(root) => root.display().to_string(),
+            ProjectRoot::Bundle { name, .. } => name.clone(),
         };
         Some(format!(
-            "'{shown}' has no main.lua{hint}\n\
+            "'{display_path}' has no main.lua{hint}\n\
              A game is a folder with a main.lua, which the engine runs: write one, or make a game \
              with `engine new NAME`"
         ))
     }
 
-    /// As if a file were not there.
+    /// Treats a file as missing.
     pub fn hide(&mut self, file: String) {
         self.hidden.push(file);
     }
@@ -132,59 +134,60 @@ impl Project {
         !self.hidden.is_empty()
     }
 
-    /// Every file is there again.
+    /// Makes all hidden files visible again.
     pub fn show_all(&mut self) {
         self.hidden.clear();
     }
 
-    /// Finds the script of a module: `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
+    /// Finds the script of a module. `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
     /// and in `core/`.
-    pub fn script(&self, module: &str) -> Result<Script, NoScript> {
-        check_name(module).map_err(NoScript::Unusable)?;
+    pub fn script(&self, module: &str) -> Result<ScriptSource, ScriptError> {
+        check_name(module).map_err(ScriptError::Unusable)?;
         let path = module.replace('.', "/");
         let mut tried = Vec::new();
         for folder in &self.script_folders {
             for chunk in chunks_in(folder, &path) {
                 match self.read(&chunk)? {
-                    Some(text) => return Ok(Script { chunk, text }),
+                    Some(text) => return Ok(ScriptSource { chunk, text }),
                     None => tried.push(chunk),
                 }
             }
         }
         for end in [".lua", "/init.lua"] {
-            // Also by its place beside the game's own: core/tools/particle_viewer.
+            // Also accepts the path that includes the folder: core/tools/particle_viewer.
             let name = format!("{}{end}", path.strip_prefix("core/").unwrap_or(&path));
             if let Some((_, text)) = CORE_SCRIPTS.iter().find(|(known, _)| *known == name) {
-                return Ok(Script { chunk: format!("core/{name}"), text: text.to_string() });
+                return Ok(ScriptSource { chunk: format!("core/{name}"), text: text.to_string() });
             }
             tried.push(format!("core/{name}"));
         }
-        Err(NoScript::Missing { tried, near: self.scripts_near(&path) })
+        Err(ScriptError::Missing { tried, near: self.scripts_near(&path) })
     }
 
-    /// What to say of a module's name with a dot that is in a file's name: it is a variant of the
-    /// module before the dot.
-    pub fn variant_words(&self, module: &str) -> Option<String> {
-        let Root::Folder(root) = &self.root else { return None };
+    /// Returns the error message for a module name with a dot that is part of a file's name. Such a
+    /// file is a variant of the module before the dot.
+    pub fn variant_name_message(&self, module: &str) -> Option<String> {
+        let ProjectRoot::Folder(root) = &self.root else { return None };
         let dots = module.match_indices('.').map(|(at, _)| at);
         self.script_folders.iter().filter(|folder| !folder.contains('?')).find_map(|folder| {
             let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
             dots.clone().find_map(|at| {
-                let (base, words) = (&module[..at], &module[at + 1..]);
-                let path = format!("{folder}{}.{words}.lua", base.replace('.', "/"));
+                let (base, properties) = (&module[..at], &module[at + 1..]);
+                let path = format!("{folder}{}.{properties}.lua", base.replace('.', "/"));
                 file_access::is_file(root, &path).then(|| {
                     format!(
-                        "{path} is variant \"{words}\" of {base}: rename it (dots in names are \
-                         variants)"
+                        "{path} is variant \"{properties}\" of {base}: rename it (dots in names \
+                         are variants)"
                     )
                 })
             })
         })
     }
 
-    /// Reads a script by its path from the game's folder; `None` where there is no such file.
-    pub fn read(&self, chunk: &str) -> Result<Option<String>, NoScript> {
-        let Root::Folder(root) = &self.root else { return Ok(None) };
+    /// Reads a script by its path relative to the game's folder. Returns `None` if no such file
+    /// exists.
+    pub fn read(&self, chunk: &str) -> Result<Option<String>, ScriptError> {
+        let ProjectRoot::Folder(root) = &self.root else { return Ok(None) };
         if self.hidden.iter().any(|file| file == chunk) {
             return Ok(None);
         }
@@ -194,26 +197,28 @@ impl Project {
         };
         match read {
             Ok(bytes) => self.text_of(chunk, bytes).map(Some),
-            Err(Refusal::Folder) => Ok(None),
+            Err(AccessError::Folder) => Ok(None),
             Err(refusal) if refusal.is_missing() => Ok(None),
-            // A file where a folder was expected: `a.lua/init.lua` of a file `a.lua`.
-            Err(Refusal::System(reason)) if reason.kind() == ErrorKind::NotADirectory => Ok(None),
-            Err(refusal) => Err(NoScript::Unusable(refusal.message(chunk))),
+            // A file in place of a folder, for example `a.lua/init.lua` if `a.lua` is a file.
+            Err(AccessError::System(reason)) if reason.kind() == ErrorKind::NotADirectory => {
+                Ok(None)
+            }
+            Err(refusal) => Err(ScriptError::Unusable(refusal.message(chunk))),
         }
     }
 
-    /// Reads a script outside of the game's folder that a person named (`--helper`).
-    pub fn read_named(&self, path: &str) -> Result<Option<String>, NoScript> {
-        let Root::Folder(root) = &self.root else { return Ok(None) };
+    /// Reads a script outside the game's folder that the user named (`--helper`).
+    pub fn read_named(&self, path: &str) -> Result<Option<String>, ScriptError> {
+        let ProjectRoot::Folder(root) = &self.root else { return Ok(None) };
         match file_access::read_named(&root.join(path), &readers::SCRIPT) {
             Ok(bytes) => self.text_of(path, bytes).map(Some),
             Err(refusal) if refusal.is_missing() => Ok(None),
-            Err(refusal) => Err(NoScript::Unusable(refusal.message(path))),
+            Err(refusal) => Err(ScriptError::Unusable(refusal.message(path))),
         }
     }
 
-    /// Reads a script in a folder outside of the game's: one that a person named (`--lpath`).
-    fn read_outside(&self, root: &Path, chunk: &str) -> Result<Vec<u8>, Refusal> {
+    /// Reads a script in a folder outside the game's folder that the user named (`--lpath`).
+    fn read_outside(&self, root: &Path, chunk: &str) -> Result<Vec<u8>, AccessError> {
         let outside = self.script_folders.iter().filter(|path| !file_access::stays_inside(path));
         for folder in outside.map(|path| fixed_part(path)) {
             if let Some(rest) = chunk.strip_prefix(folder) {
@@ -221,12 +226,12 @@ impl Project {
                 return file_access::read(&root.join(folder), rest, &readers::SCRIPT);
             }
         }
-        Err(Refusal::Path)
+        Err(AccessError::Path)
     }
 
-    fn text_of(&self, chunk: &str, bytes: Vec<u8>) -> Result<String, NoScript> {
+    fn text_of(&self, chunk: &str, bytes: Vec<u8>) -> Result<String, ScriptError> {
         if bytes.starts_with(b"\x1bL") {
-            return Err(NoScript::Unusable(format!(
+            return Err(ScriptError::Unusable(format!(
                 "{chunk} is a compiled chunk: games are text, put the Lua source there"
             )));
         }
@@ -237,18 +242,18 @@ impl Project {
         String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
-            NoScript::Unusable(format!(
+            ScriptError::Unusable(format!(
                 "{chunk}:{line}: the file is not UTF-8: save it as UTF-8 text"
             ))
         })
     }
 
-    /// Modules in the folder that the missing one would be in.
+    /// Returns the modules in the folder where the missing module would be.
     fn scripts_near(&self, path: &str) -> Vec<String> {
         let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
         let prefix = if folder.is_empty() { String::new() } else { folder.replace('/', ".") + "." };
         let names: Vec<String> = match &self.root {
-            Root::Folder(root) => {
+            ProjectRoot::Folder(root) => {
                 let Ok(listing) = file_access::list(root, folder) else { return Vec::new() };
                 let files =
                     listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
@@ -259,7 +264,7 @@ impl Project {
                 };
                 names.filter(|name| !hidden(name)).collect()
             }
-            Root::Bundle { scripts, .. } => {
+            ProjectRoot::Bundle { scripts, .. } => {
                 let split = |path: &String| match path.rsplit_once('/') {
                     Some((inside, name)) => (inside == folder).then(|| name.to_string()),
                     None => folder.is_empty().then(|| path.clone()),
@@ -275,7 +280,7 @@ impl Project {
     }
 }
 
-/// The folder that every path of a script folder with a `?` begins with.
+/// Returns the folder that all paths of a script folder with a `?` begin with.
 fn fixed_part(folder: &str) -> &str {
     let Some(mark) = folder.find('?') else { return folder };
     match folder[..mark].rfind('/') {
@@ -285,7 +290,7 @@ fn fixed_part(folder: &str) -> &str {
     }
 }
 
-/// Where a module's script can be in one of the script folders.
+/// Returns the possible paths of a module's script in one of the script folders.
 fn chunks_in(folder: &str, path: &str) -> Vec<String> {
     if folder.contains('?') {
         return vec![folder.replace('?', path)];
@@ -294,9 +299,10 @@ fn chunks_in(folder: &str, path: &str) -> Vec<String> {
     [".lua", "/init.lua"].map(|end| format!("{folder}{path}{end}")).to_vec()
 }
 
-/// Refuses names that could lead out of the game's folder, or to another file on another system.
+/// Refuses names that could lead out of the game's folder, or to a different file on another
+/// system.
 pub fn check_name(module: &str) -> Result<(), String> {
-    let fault = if module.is_empty() {
+    let problem = if module.is_empty() {
         "is empty"
     } else if module.len() > NAME_BYTES_MAX {
         "is longer than 200 bytes (NAME_BYTES_MAX)"
@@ -307,7 +313,7 @@ pub fn check_name(module: &str) -> Result<(), String> {
     } else {
         return Ok(());
     };
-    Err(format!("the module's name '{module}' {fault}"))
+    Err(format!("the module's name '{module}' {problem}"))
 }
 
 #[cfg(test)]
@@ -338,41 +344,41 @@ mod tests {
         assert_eq!(chunk("strict"), Ok("core/strict.lua".to_string()));
         let tried = ["e.lua", "e/init.lua", "core/e.lua", "core/e/init.lua"].map(String::from);
         let near = vec!["d".to_string()];
-        assert_eq!(chunk("e"), Err(NoScript::Missing { tried: tried.to_vec(), near }));
+        assert_eq!(chunk("e"), Err(ScriptError::Missing { tried: tried.to_vec(), near }));
     }
 
     #[test]
     fn a_module_whose_file_has_a_dot_in_its_name_is_told_as_a_variant() {
         let project = scratch("dots", &[("mod.v.lua", b"1"), ("a/b.c.lua", b"2"), ("d.lua", b"4")]);
-        assert!(matches!(project.script("mod.v"), Err(NoScript::Missing { .. })));
+        assert!(matches!(project.script("mod.v"), Err(ScriptError::Missing { .. })));
         let rename = "rename it (dots in names are variants)";
-        let words = format!("mod.v.lua is variant \"v\" of mod: {rename}");
-        assert_eq!(project.variant_words("mod.v"), Some(words));
-        let words = format!("a/b.c.lua is variant \"c\" of a.b: {rename}");
-        assert_eq!(project.variant_words("a.b.c"), Some(words));
-        assert_eq!(project.variant_words("d.e"), None);
+        let message = format!("mod.v.lua is variant \"v\" of mod: {rename}");
+        assert_eq!(project.variant_name_message("mod.v"), Some(message));
+        let message = format!("a/b.c.lua is variant \"c\" of a.b: {rename}");
+        assert_eq!(project.variant_name_message("a.b.c"), Some(message));
+        assert_eq!(project.variant_name_message("d.e"), None);
     }
 
     #[test]
     fn names_that_lead_elsewhere_are_refused() {
         let project = scratch("names", &[]);
         for name in ["", "../x", "a..b", "a/b", "C:x", ".a", "a\0b"] {
-            assert!(matches!(project.script(name), Err(NoScript::Unusable(_))), "{name}");
+            assert!(matches!(project.script(name), Err(ScriptError::Unusable(_))), "{name}");
         }
     }
 
     #[test]
     fn a_compiled_chunk_and_a_file_that_is_not_text_are_refused_with_words() {
         let project = scratch("text", &[("b.lua", b"\x1bLJ\x02"), ("l.lua", b"x = 1\n\xff")]);
-        let words = |name| match project.script(name) {
-            Err(NoScript::Unusable(words)) => words,
+        let message = |name| match project.script(name) {
+            Err(ScriptError::Unusable(message)) => message,
             other => panic!("{other:?}"),
         };
         assert_eq!(
-            words("b"),
+            message("b"),
             "b.lua is a compiled chunk: games are text, put the Lua source there"
         );
-        assert_eq!(words("l"), "l.lua:2: the file is not UTF-8: save it as UTF-8 text");
+        assert_eq!(message("l"), "l.lua:2: the file is not UTF-8: save it as UTF-8 text");
     }
 
     #[test]
@@ -384,10 +390,13 @@ mod tests {
     #[test]
     fn a_folder_without_a_script_to_start_says_what_a_game_is() {
         let project = scratch("boot", &[("man.lua", b"")]);
-        let words = project.lacks_boot("main").unwrap();
-        assert!(words.contains("has no main.lua, did you mean 'man'?\nA game is"), "{words}");
-        let words = project.lacks_boot("start").unwrap();
-        assert!(words.starts_with("there is no module 'start' to start with (looked"), "{words}");
+        let message = project.lacks_boot("main").unwrap();
+        assert!(message.contains("has no main.lua, did you mean 'man'?\nA game is"), "{message}");
+        let message = project.lacks_boot("start").unwrap();
+        assert!(
+            message.starts_with("there is no module 'start' to start with (looked"),
+            "{message}"
+        );
         assert_eq!(project.lacks_boot("man"), None);
     }
 

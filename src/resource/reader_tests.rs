@@ -1,33 +1,33 @@
-//! A reader of compiled data that panics, from the first load to the last: the fault names the
-//! resource that it was about, and everything else goes on.
+//! Tests of a panic in a reader of compiled data, from the first load to the last: the error names
+//! the resource, and all other resources stay usable.
 
 use super::bundle::Bundle;
-use super::bundling::{Making, make};
-use super::compile::{Compiled, Target, compile};
-use super::data_kinds::{self, PACKAGE};
-use super::kind::{Kind, Kinds};
-use super::name::ResourceName;
+use super::bundle_writer::{BundleOptions, make};
+use super::compile::{CompileResult, CompileTarget, compile};
+use super::data_resources::{self, PACKAGE};
 use super::package::Packages;
-use super::store::{Data, Store};
-use crate::foundation::Error;
+use super::resource_kind::{ResourceKind, ResourceKinds};
+use super::resource_name::ResourceName;
+use super::store::{DataSource, ResourceStore};
+use engine_foundation::Error;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The reader panics at what begins with `fall`.
+/// If set, the validator panics on data that begins with `fall`.
 static FALLS: AtomicBool = AtomicBool::new(false);
 
-/// Texts whose reader has a fault, or has none.
-static CLUMSY: Kind = Kind {
+/// A text kind with a validator that can panic.
+static CLUMSY: ResourceKind = ResourceKind {
     validate: |bytes| {
         let falls = FALLS.load(Ordering::SeqCst) && bytes.starts_with(b"fall");
         assert!(!falls, "the reader fell");
         Ok(())
     },
-    ..data_kinds::TEXT
+    ..data_resources::TEXT
 };
-const KINDS: Kinds = Kinds(&[&PACKAGE, &CLUMSY]);
+const KINDS: ResourceKinds = ResourceKinds(&[&PACKAGE, &CLUMSY]);
 
 struct Game(PathBuf);
 
@@ -47,8 +47,8 @@ impl Game {
         fs::write(self.0.join(format!("{name}.txt")), text).unwrap();
     }
 
-    fn compile(&self) -> Compiled {
-        let target = Target {
+    fn compile(&self) -> CompileResult {
+        let target = CompileTarget {
             root: &self.0,
             data: self.0.join(".data"),
             kinds: KINDS,
@@ -60,12 +60,12 @@ impl Game {
         compile(&target, &|_, _| {}).unwrap()
     }
 
-    fn folder(&self, compiled: &Compiled) -> Store {
-        Store::new(compiled.index.clone(), Data::Folder(self.0.join(".data"), KINDS))
+    fn folder(&self, compiled: &CompileResult) -> ResourceStore {
+        ResourceStore::new(compiled.index.clone(), DataSource::Folder(self.0.join(".data"), KINDS))
     }
 
-    fn bundle(&self, compiled: &Compiled) -> Store {
-        let making = Making {
+    fn bundle(&self, compiled: &CompileResult) -> ResourceStore {
+        let options = BundleOptions {
             index: &compiled.index,
             data: &self.0.join(".data"),
             kinds: KINDS,
@@ -76,8 +76,8 @@ impl Game {
             is_stopped: || false,
         };
         let path = self.0.join("test.bundle");
-        make(&making, &path, &|_, _| {}).unwrap();
-        Store::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+        make(&options, &path, &|_, _| {}).unwrap();
+        ResourceStore::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
     }
 }
 
@@ -87,17 +87,17 @@ impl Drop for Game {
     }
 }
 
-fn read(store: &mut Store, name: &str) -> Result<String, Error> {
+fn read(store: &mut ResourceStore, name: &str) -> Result<String, Error> {
     let bytes = store.read(&ResourceName::new("text", name))?;
     Ok(String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// Asserts that an error is the fault, at a resource of this name.
+/// Asserts that an error is a fault that names this resource.
 #[track_caller]
 fn names(error: &Error, name: &str) {
     let start = format!("the engine failed at {name}: the reader fell");
     assert!(error.is_fault && error.message.starts_with(&start), "{error}");
-    assert!(error.message.ends_with(": export the file anew, and report this"), "{error}");
+    assert!(error.message.ends_with(": export the file again, and report this"), "{error}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_reader_that_panics_costs_the_resource_that_it_reads_and_nothing_else() {
         // The first load.
         names(&read(&mut store, "bad").unwrap_err(), "bad.text");
         assert_eq!(read(&mut store, "good").unwrap(), "one");
-        // A package, whose thread goes on. A bundle knows the names of its members by hash.
+        // A load of a package; its thread continues. A bundle identifies the members by hash.
         let mut packages = Packages::default();
         let all = packages.add("all", &store).unwrap();
         let some = packages.add("some", &store).unwrap();
@@ -125,23 +125,23 @@ fn a_reader_that_panics_costs_the_resource_that_it_reads_and_nothing_else() {
         names(problem, &name);
         assert_eq!(problem.contexts, ["When loading package: all"]);
         assert!(packages.has_loaded(some).unwrap());
-        // Its data is not damaged: it is there for an engine without the fault.
+        // The data is not damaged. It is usable by an engine without the defect.
         FALLS.store(false, Ordering::SeqCst);
         assert_eq!(read(&mut store, "bad").unwrap(), "fall");
         packages.load(all, &mut store).unwrap();
         packages.flush(all, &mut store).unwrap();
         FALLS.store(true, Ordering::SeqCst);
     }
-    // A reload: the data compiler reads what it made, and keeps the last good data.
+    // A reload: the data compiler reads its own output, and keeps the last valid data.
     FALLS.store(false, Ordering::SeqCst);
     let mut store = game.folder(&compiled);
     FALLS.store(true, Ordering::SeqCst);
     game.save("bad", "fall again");
     game.save("good", "two");
     let compiled = game.compile();
-    let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+    let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
     let start = "bad.txt: the engine failed at the text 'bad': the reader fell";
-    assert!(words.starts_with(start), "{words}");
+    assert!(message.starts_with(start), "{message}");
     assert!(compiled.index.broken.is_empty(), "an engine without the fault tries it again");
     store.replace(compiled.index, &compiled.changed);
     assert_eq!(read(&mut store, "good").unwrap(), "two");

@@ -1,51 +1,52 @@
-//! A game's settings: the one table of keys, with types, ranges, defaults and words, and the
-//! reading of settings.sjson against it. Knows nothing of what the settings do.
+//! A game's settings: the table of all keys with types, ranges, defaults and descriptions, and the
+//! validation of settings.sjson against the table. The effects of the settings are implemented
+//! elsewhere.
 
 use super::glob::{self, Glob};
-use crate::error;
-use crate::foundation::file_access::{self, readers};
-use crate::foundation::sjson::{self, Kind, Tree, Value};
-use crate::foundation::terminal::steers;
-use crate::foundation::{Error, suggest};
+use engine_foundation::error;
+use engine_foundation::file_access::{self, readers};
+use engine_foundation::sjson::{self, SjsonTree, SjsonValue, ValueKind};
+use engine_foundation::terminal::steers;
+use engine_foundation::{Error, suggest};
 use std::path::Path;
 
-/// The longest text of a setting, in bytes.
+/// Maximum length of a setting's text in bytes.
 pub const TEXT_BYTES_MAX: usize = 1000;
 
-/// The file's name in the game's folder. It may be missing.
+/// Name of the settings file in the game's folder. The file may be missing.
 pub const FILE: &str = "settings.sjson";
 
-/// What a key can hold.
+/// Type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Type {
+pub enum SettingType {
     Text,
     Boolean,
-    /// With the least and the greatest value.
+    /// A number, with its minimum and maximum.
     Number(f64, f64),
-    /// One of these words.
+    /// One of these strings.
     Choice(&'static [&'static str]),
-    /// Names and numbers.
+    /// A list of names and numbers.
     Words,
-    /// Anything with names as keys: the game's own.
+    /// An object with arbitrary names as keys, defined by the game.
     Free,
 }
 
-/// One key.
+/// One key of the settings table.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Parts joined by dots.
+    /// Key path, with its parts joined by dots.
     pub key: &'static str,
-    pub kind: Type,
-    /// As it would stand in the file.
+    pub kind: SettingType,
+    /// Default value, as written in the file.
     pub default: &'static str,
     pub words: &'static str,
-    /// Whether it acts at once where it is saved while the game is played; at the next start
-    /// otherwise.
+    /// True if a change takes effect as soon as the file is saved while the game runs; false if it
+    /// takes effect at the next start.
     pub live: bool,
 }
 
 impl Setting {
-    /// The same, acting at once.
+    /// Marks the setting as live.
     const fn live(self) -> Setting {
         Setting { live: true, ..self }
     }
@@ -53,307 +54,327 @@ impl Setting {
 
 const fn setting(
     key: &'static str,
-    kind: Type,
+    kind: SettingType,
     default: &'static str,
     words: &'static str,
 ) -> Setting {
     Setting { key, kind, default, words, live: false }
 }
 
-/// Every key there is. Reference, checks and defaults come from here.
+/// All settings. The reference, the validation and the defaults are derived from this table.
 pub const SETTINGS: &[Setting] = &[
-    setting("name", Type::Text, "\"\"", "The game's name, for people. The folder's name if empty."),
+    setting(
+        "name",
+        SettingType::Text,
+        "\"\"",
+        "The game's name, shown to people. If empty, the folder's name.",
+    ),
     setting(
         "id",
-        Type::Text,
+        SettingType::Text,
         "\"\"",
-        "Names the folder for saves and user settings. Made from the name if empty; keep it for \
-         ever.",
+        "The name of the folder for saves and user settings. If empty, it is derived from `name`. \
+         Never change it after a release.",
     ),
     setting(
         "version",
-        Type::Text,
+        SettingType::Text,
         "\"0.1.0\"",
-        "The game's version, for crash reports; an older one does not read a newer one's saves.",
+        "The game's version, for crash reports and saves. An older version does not read the saves \
+         of a newer one.",
     ),
-    setting("boot_script", Type::Text, "\"main\"", "The module that starts the game."),
+    setting("boot_script", SettingType::Text, "\"main\"", "The module that starts the game."),
     setting(
         "log.files",
-        Type::Number(0.0, 100.0),
+        SettingType::Number(0.0, 100.0),
         "5",
-        "How many log files are kept in `logs` of the save folder, of 4 MiB at most, of runs that \
-         are paced by the clock; 0: none.",
+        "The number of log files kept in `logs` of the save folder, each at most 4 MiB. Only runs \
+         that are paced by the clock are logged. 0: none.",
     ),
-    setting("lua.jit", Type::Boolean, "true", "Compile scripts to machine code while they run."),
+    setting(
+        "lua.jit",
+        SettingType::Boolean,
+        "true",
+        "If true, scripts are compiled to machine code while they run.",
+    ),
     setting(
         "limits.lua_memory_mib",
-        Type::Number(16.0, 65536.0),
+        SettingType::Number(16.0, 65536.0),
         "1024",
-        "Memory that scripts may hold, in MiB. More is an error.",
+        "The maximum memory of scripts, in MiB. More is an error.",
     ),
     setting(
         "limits.engine_memory_mib",
-        Type::Number(16.0, 65536.0),
+        SettingType::Number(16.0, 65536.0),
         "2048",
-        "Memory that the engine may hold for the game, beside that of scripts, in MiB: resources, \
-         units, saves on their way, workers. More is an error.",
+        "The maximum memory that the engine holds for the game, in MiB, without that of scripts: \
+         resources, units, pending saves, workers. More is an error.",
     ),
     setting(
         "limits.update_seconds",
-        Type::Number(0.05, 3600.0),
+        SettingType::Number(0.05, 3600.0),
         "2",
-        "CPU time of one callback, in seconds, after which it is stopped with an error.",
+        "The maximum CPU time of one callback, in seconds. A callback that takes longer is stopped \
+         with an error.",
     )
     .live(),
     setting(
         "limits.init_seconds",
-        Type::Number(0.05, 3600.0),
+        SettingType::Number(0.05, 3600.0),
         "10",
-        "The same for loading the boot script and for `init`.",
+        "The maximum CPU time for loading the boot script and for `init`, in seconds.",
     )
     .live(),
     setting(
         "limits.worker_seconds",
-        Type::Number(0.05, 86400.0),
+        SettingType::Number(0.05, 86400.0),
         "10",
-        "CPU time of a worker between two messages that it waits for; `seconds` of Worker.start is \
-         for one.",
+        "The maximum CPU time of a worker between two messages that it waits for, in seconds. The \
+         option `seconds` of Worker.start sets it for one worker.",
     )
     .live(),
     setting(
         "limits.worker_memory_mib",
-        Type::Number(16.0, 65536.0),
+        SettingType::Number(16.0, 65536.0),
         "256",
-        "Memory that the scripts of one worker may hold, in MiB. More is an error in that worker.",
+        "The maximum memory of the scripts of one worker, in MiB. More is an error in that worker.",
     )
     .live(),
     setting(
         "collector.milliseconds",
-        Type::Number(0.05, 1000.0),
+        SettingType::Number(0.05, 1000.0),
         "1",
-        "Time for Lua's garbage collector at the end of each frame.",
+        "The time for Lua's garbage collector at the end of each frame, in milliseconds.",
     )
     .live(),
     setting(
         "collector.ceiling_mib",
-        Type::Number(0.0, 65536.0),
+        SettingType::Number(0.0, 65536.0),
         "0",
-        "Above this heap the collector works harder. 0: twice what is alive, plus 64 MiB.",
+        "The heap size above which the collector works harder, in MiB. 0: twice the size of the \
+         live objects, plus 64 MiB.",
     )
     .live(),
     setting(
         "tasks.priorities.physics",
-        Type::Number(0.0, 31.0),
+        SettingType::Number(0.0, 31.0),
         "15",
-        "How early the system that moves actors runs among the tasks of an update, 31 first.",
+        "The priority of the task that moves actors, among the tasks of an update. 31 runs first.",
     )
     .live(),
     setting(
         "tasks.priorities.scene_graph",
-        Type::Number(0.0, 31.0),
+        SettingType::Number(0.0, 31.0),
         "15",
-        "The same for the one that computes where the nodes of units are.",
+        "The priority of the task that computes the transforms of units' nodes. 31 runs first.",
     )
     .live(),
     setting(
         "tasks.priorities.sprites",
-        Type::Number(0.0, 31.0),
+        SettingType::Number(0.0, 31.0),
         "15",
-        "The same for the one that plays the frames of sprites.",
+        "The priority of the task that plays the frames of sprites. 31 runs first.",
     )
     .live(),
     setting(
         "tasks.priorities.particles",
-        Type::Number(0.0, 31.0),
+        SettingType::Number(0.0, 31.0),
         "15",
-        "The same for the one that moves particles.",
+        "The priority of the task that moves particles. 31 runs first.",
     )
     .live(),
     setting(
         "physics.gravity",
-        Type::Number(-1000.0, 1000.0),
+        SettingType::Number(-1000.0, 1000.0),
         "9.81",
-        "How fast things fall in new worlds, in metres a second for each second.",
+        "The downward acceleration by gravity in new worlds, in metres per second squared.",
     ),
     setting(
         "physics.steps_per_second",
-        Type::Number(10.0, 1000.0),
+        SettingType::Number(10.0, 1000.0),
         "60",
-        "How often a second the physics of new worlds is computed; pictures show what is between.",
+        "The number of physics steps per second in new worlds. Frames between two steps are \
+         interpolated.",
     ),
     setting(
         "console.key",
-        Type::Text,
+        SettingType::Text,
         "\"grave\"",
-        "The key that opens and closes the console, by its name; \"\": there is no console.",
+        "The name of the key that opens and closes the console. \"\": no console.",
     ),
     setting(
         "time_step",
-        Type::Words,
+        SettingType::Words,
         "[\"smoothing\", 11, 2, 0.1]",
-        "How the step of a frame is made, as for Application.set_time_step_policy.",
+        "The policy that computes the time step of a frame, as for \
+         Application.set_time_step_policy.",
     )
     .live(),
     setting(
         "window.title",
-        Type::Text,
+        SettingType::Text,
         "\"\"",
-        "The words in the window's bar. The game's name if empty.",
+        "The title of the window. If empty, the game's name.",
     )
     .live(),
     setting(
         "window.width",
-        Type::Number(1.0, 16384.0),
+        SettingType::Number(1.0, 16384.0),
         "1280",
-        "The width that the window opens with, in logical pixels: those of Guis.",
+        "The initial width of the window, in logical pixels (the units of Guis).",
     )
     .live(),
     setting(
         "window.height",
-        Type::Number(1.0, 16384.0),
+        SettingType::Number(1.0, 16384.0),
         "720",
-        "The height that the window opens with, in logical pixels.",
+        "The initial height of the window, in logical pixels.",
     )
     .live(),
     setting(
         "window.fullscreen",
-        Type::Choice(&["off", "borderless", "exclusive"]),
+        SettingType::Choice(&["off", "borderless", "exclusive"]),
         "\"off\"",
-        "How the window stands on the screen, as for Window.set_fullscreen.",
+        "The fullscreen mode of the window, as for Window.set_fullscreen.",
     )
     .live(),
     setting(
         "window.vsync",
-        Type::Choice(&["on", "off", "adaptive", "mailbox"]),
+        SettingType::Choice(&["on", "off", "adaptive", "mailbox"]),
         "\"on\"",
-        "When a picture is shown, as for Window.set_vsync.",
+        "The synchronization of frames with the monitor, as for Window.set_vsync.",
     )
     .live(),
     setting(
         "window.resizable",
-        Type::Boolean,
+        SettingType::Boolean,
         "true",
-        "Whether the player can change the window's size.",
+        "If true, the player can change the window's size.",
     )
     .live(),
     setting(
         "window.monitor",
-        Type::Number(0.0, 64.0),
+        SettingType::Number(0.0, 64.0),
         "0",
-        "The monitor that the window opens on, from 1. 0: where the desktop puts it.",
+        "The number of the monitor that the window opens on, from 1. 0: the desktop chooses.",
     ),
     setting(
         "render.smooth_edges",
-        Type::Boolean,
+        SettingType::Boolean,
         "true",
-        "Whether worlds are drawn with four samples for each pixel.",
+        "If true, worlds are drawn with four samples per pixel (MSAA).",
     )
     .live(),
     setting(
         "render.shadow_texels",
-        Type::Number(0.0, 8192.0),
+        SettingType::Number(0.0, 8192.0),
         "2048",
-        "Texels on a side of each shadow map of a sun; those of spots have half as many. 0: there \
-         are no shadows.",
+        "The width and height of each shadow map of a sun, in texels. Shadow maps of spot lights \
+         have half of it. 0: no shadows.",
     )
     .live(),
     setting(
         "render.shadow_distance",
-        Type::Number(1.0, 10000.0),
+        SettingType::Number(1.0, 10000.0),
         "100",
-        "Up to how many metres before the camera suns cast shadows. Less makes them finer.",
+        "The distance from the camera up to which suns cast shadows, in metres. A shorter distance \
+         makes shadows finer.",
     )
     .live(),
     setting(
         "render.shadow_maps",
-        Type::Number(1.0, 4.0),
+        SettingType::Number(1.0, 4.0),
         "3",
-        "In how many shadow maps that distance is cut: the nearest is the finest.",
+        "The number of shadow maps (cascades) that share the shadow distance. The nearest is the \
+         finest.",
     )
     .live(),
     setting(
         "render.less_on_processor",
-        Type::Boolean,
+        SettingType::Boolean,
         "true",
-        "Where the processor draws in a window: worlds have one sample for each pixel, and shadows \
-         come from one map of at most 512 texels a side, whatever else is set. Without it a frame \
-         takes very long there.",
+        "If true, and a software adapter draws in a window, worlds have one sample per pixel, and \
+         shadows use one map of at most 512 x 512 texels. This overrides the other settings. If \
+         false, a frame takes very long with such an adapter.",
     )
     .live(),
     setting(
         "sound.mixer",
-        Type::Text,
+        SettingType::Text,
         "\"main\"",
-        "The mixer whose buses sounds play on. Where there is no `main`, there are the buses \
-         effects, music, voice and interface.",
+        "The mixer whose buses sounds play on. If there is no mixer `main`, the buses are effects, \
+         music, voice and interface.",
     ),
     setting(
         "sound.mixed_voices",
-        Type::Number(1.0, 512.0),
+        SettingType::Number(1.0, 512.0),
         "64",
-        "How many recordings are mixed at once: the most important and loudest. The others go on \
-         unheard.",
+        "The maximum number of recordings that are mixed at the same time: the most important and \
+         loudest. The others continue unheard.",
     )
     .live(),
     setting(
         "sound.device",
-        Type::Text,
+        SettingType::Text,
         "\"default\"",
-        "The device that sound goes to: `default`, `null`, or one that the system lists \
-         (on Linux, ALSA).",
+        "The output device for sound: `default`, `null`, or a name that the system lists (on \
+         Linux, an ALSA name).",
     ),
     setting(
         "input.actions",
-        Type::Free,
+        SettingType::Free,
         "{}",
-        "The game's actions and what they are bound to, as for Input.set_actions.",
+        "The game's actions and their bindings, as for Input.set_actions.",
     ),
     setting(
         "input.pads_in_background",
-        Type::Boolean,
+        SettingType::Boolean,
         "false",
-        "Whether pads are heard while the window has not the focus, as where no desktop gives it.",
+        "If true, pads are read even if the window does not have the focus, for example without a \
+         desktop.",
     )
     .live(),
     setting(
         "textures.nearest",
-        Type::Boolean,
+        SettingType::Boolean,
         "false",
-        "Textures whose own settings name no filter show hard-edged texels: for pixel art.",
+        "If true, textures without a filter in their own settings are drawn with hard-edged \
+         texels, for pixel art.",
     ),
     setting(
         "bundle.exclude",
-        Type::Words,
+        SettingType::Words,
         "[\"**/*_test.lua\", \"**/*_spec.lua\", \"**/*.golden/**\", \"**/*.recording\", \
          \"spec/**\", \"test/**\", \"tests/**\"]",
-        "Files that are not in bundles, by patterns of their paths: `*` stands for any part of a \
-         name, `**/` for any folders. Tests are left out so.",
+        "The files that bundles exclude, as patterns of their paths: `*` matches any part of a \
+         name, `**/` any folders. The default excludes tests.",
     )
     .live(),
     setting(
         "user_settings",
-        Type::Free,
+        SettingType::Free,
         "{}",
-        "Defaults of the game's own user settings (Application.user_setting).",
+        "The defaults of the game's user settings (Application.user_setting).",
     ),
 ];
 
-/// The platforms that can have a block of their own, whose keys win there.
+/// Platforms that can have an override block. Keys in the block of the current platform take
+/// precedence.
 pub const PLATFORMS: &[&str] = &["linux", "windows", "macos"];
 
-/// What a game's settings say, complete with defaults.
+/// The settings of a game, complete with defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// All keys, nested.
-    pub tree: Tree,
+    /// All keys, as a nested tree.
+    pub tree: SjsonTree,
 }
 
 impl Settings {
-    /// The defaults alone.
+    /// Returns the default settings.
     pub fn defaults() -> Settings {
-        let mut tree = Tree::Object(Vec::new());
+        let mut tree = SjsonTree::Object(Vec::new());
         for setting in SETTINGS {
-            put(&mut tree, setting.key, default_of(setting));
+            set_value(&mut tree, setting.key, default_of(setting));
         }
         Settings { tree }
     }
@@ -367,23 +388,23 @@ impl Settings {
         }
     }
 
-    /// Reads settings from the file's bytes.
+    /// Parses settings from the file's bytes.
     pub fn parse(bytes: Vec<u8>, platform: &str) -> Result<Settings, Error> {
         let document =
-            sjson::parse_bytes(&bytes).map_err(|fault| Error::new(fault.in_file(FILE)))?;
+            sjson::parse_bytes(&bytes).map_err(|error| Error::new(error.in_file(FILE)))?;
         let mut settings = Settings::defaults();
         let root = document.root();
-        if root.kind() != Kind::Object {
-            return Err(fault(&root, "the settings must be `key = value` lines".to_string()));
+        if root.kind() != ValueKind::Object {
+            return Err(error_at(&root, "the settings must be `key = value` lines".to_string()));
         }
-        settings.take_block(&root, "", PLATFORMS)?;
+        settings.apply_block(&root, "", PLATFORMS)?;
         for name in PLATFORMS {
             if let Some(block) = root.get(name) {
-                if block.kind() != Kind::Object {
-                    return Err(fault(&block, format!("'{name}' must be a block of settings")));
+                if block.kind() != ValueKind::Object {
+                    return Err(error_at(&block, format!("'{name}' must be a block of settings")));
                 }
                 let mut own = settings.clone();
-                own.take_block(&block, "", &[])?;
+                own.apply_block(&block, "", &[])?;
                 if *name == platform {
                     settings = own;
                 }
@@ -392,7 +413,12 @@ impl Settings {
         Ok(settings)
     }
 
-    fn take_block(&mut self, block: &Value, prefix: &str, except: &[&str]) -> Result<(), Error> {
+    fn apply_block(
+        &mut self,
+        block: &SjsonValue,
+        prefix: &str,
+        except: &[&str],
+    ) -> Result<(), Error> {
         for entry in block.entries().into_iter().flatten() {
             let name = entry.key;
             if prefix.is_empty() && except.contains(&name) {
@@ -403,24 +429,24 @@ impl Settings {
             let inner = format!("{key}.");
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
                 check(setting, &value)?;
-                put(&mut self.tree, &key, value.to_tree());
+                set_value(&mut self.tree, &key, value.to_tree());
             } else if SETTINGS.iter().any(|setting| setting.key.starts_with(&inner)) {
-                if value.kind() != Kind::Object {
-                    let words = format!("'{key}' must be a block: {key} = {{ … }}");
-                    return Err(fault(&value, words));
+                if value.kind() != ValueKind::Object {
+                    let message = format!("'{key}' must be a block: {key} = {{ … }}");
+                    return Err(error_at(&value, message));
                 }
-                self.take_block(&value, &key, &[])?;
+                self.apply_block(&value, &key, &[])?;
             } else {
                 let hint = suggest::hint(name, known_names(prefix).iter().map(String::as_str));
-                let words = format!("unknown setting '{key}'{hint}");
-                return Err(error!("{FILE}:{}: {words}", entry.line()));
+                let message = format!("unknown setting '{key}'{hint}");
+                return Err(error!("{FILE}:{}: {message}", entry.line()));
             }
         }
         Ok(())
     }
 
-    /// The value of a key. The key must be in the table.
-    pub fn value(&self, key: &str) -> &Tree {
+    /// Returns the value of a key. The key must be in the table.
+    pub fn value(&self, key: &str) -> &SjsonTree {
         let mut tree = &self.tree;
         for part in key.split('.') {
             tree = tree.get(part).unwrap_or_else(|| panic!("there is no setting '{key}'"));
@@ -428,63 +454,63 @@ impl Settings {
         tree
     }
 
-    /// A number's value. The key must be in the table.
+    /// Returns the value of a number. The key must be in the table.
     pub fn number(&self, key: &str) -> f64 {
         match self.value(key) {
-            Tree::Number(number) => *number,
+            SjsonTree::Number(number) => *number,
             other => panic!("setting '{key}' is no number: {other:?}"),
         }
     }
 
-    /// A text's value.
+    /// Returns the value of a text.
     pub fn text(&self, key: &str) -> &str {
         match self.value(key) {
-            Tree::String(text) => text,
+            SjsonTree::String(text) => text,
             other => panic!("setting '{key}' is no text: {other:?}"),
         }
     }
 
-    /// A boolean's value.
+    /// Returns the value of a boolean.
     pub fn boolean(&self, key: &str) -> bool {
         match self.value(key) {
-            Tree::Bool(value) => *value,
+            SjsonTree::Bool(value) => *value,
             other => panic!("setting '{key}' is no boolean: {other:?}"),
         }
     }
 
-    /// Takes the value of a key over from other settings.
+    /// Copies the value of a key from other settings.
     pub fn take(&mut self, key: &str, from: &Settings) {
-        put(&mut self.tree, key, from.value(key).clone());
+        set_value(&mut self.tree, key, from.value(key).clone());
     }
 
-    /// The files that bundles leave out.
+    /// Returns the patterns of files that bundles exclude.
     pub fn bundle_exclude(&self) -> Result<Vec<Glob>, Error> {
-        let fault = |words: &str| error!("{FILE}: 'bundle.exclude': {words}");
-        let glob = |item: &Tree| match item {
-            Tree::String(text) => Glob::new(text).map_err(|words| fault(&words)),
-            _ => Err(fault("only texts can stand in it")),
+        let exclude_error = |message: &str| error!("{FILE}: 'bundle.exclude': {message}");
+        let glob = |item: &SjsonTree| match item {
+            SjsonTree::String(text) => Glob::new(text).map_err(|message| exclude_error(&message)),
+            _ => Err(exclude_error("it can contain only texts")),
         };
         let patterns = self.list("bundle.exclude");
-        glob::check_count(patterns.len()).map_err(|words| fault(&words))?;
+        glob::check_count(patterns.len()).map_err(|message| exclude_error(&message))?;
         patterns.iter().map(glob).collect()
     }
 
-    /// A list's items.
-    pub fn list(&self, key: &str) -> &[Tree] {
+    /// Returns the items of a list.
+    pub fn list(&self, key: &str) -> &[SjsonTree] {
         match self.value(key) {
-            Tree::Array(items) => items,
+            SjsonTree::Array(items) => items,
             other => panic!("setting '{key}' is no list: {other:?}"),
         }
     }
 }
 
-fn default_of(setting: &Setting) -> Tree {
+fn default_of(setting: &Setting) -> SjsonTree {
     let text = format!("value = {}", setting.default);
     let document = sjson::parse(&text).expect("the table's defaults are SJSON");
     document.root().get("value").expect("there is one").to_tree()
 }
 
-/// The names that can stand at a level, for suggestions.
+/// Returns the names that are valid at a level, for suggestions.
 fn known_names(prefix: &str) -> Vec<String> {
     let inner = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
     let keys = SETTINGS.iter().filter_map(|setting| setting.key.strip_prefix(&inner));
@@ -497,44 +523,46 @@ fn known_names(prefix: &str) -> Vec<String> {
     names
 }
 
-fn fault(value: &Value, words: String) -> Error {
-    error!("{FILE}:{}: {words}", value.line())
+fn error_at(value: &SjsonValue, message: String) -> Error {
+    error!("{FILE}:{}: {message}", value.line())
 }
 
-fn check(setting: &Setting, value: &Value) -> Result<(), Error> {
+fn check(setting: &Setting, value: &SjsonValue) -> Result<(), Error> {
     let key = setting.key;
-    let must =
-        |what: &str| Err(fault(value, format!("'{key}' must be {what}, got {}", value.kind())));
+    let type_message = |expected: &str| {
+        Err(error_at(value, format!("'{key}' must be {expected}, got {}", value.kind())))
+    };
     match setting.kind {
-        Type::Text => match value.as_str() {
-            Some(text) => check_text(key, text).map_err(|words| fault(value, words)),
-            None => must("text in quotes"),
+        SettingType::Text => match value.as_str() {
+            Some(text) => check_text(key, text).map_err(|message| error_at(value, message)),
+            None => type_message("text in quotes"),
         },
-        Type::Boolean if value.kind() != Kind::Bool => must("true or false"),
-        Type::Free if value.kind() != Kind::Object => must("a block: { … }"),
-        Type::Choice(known) => match value.as_str() {
+        SettingType::Boolean if value.kind() != ValueKind::Bool => type_message("true or false"),
+        SettingType::Free if value.kind() != ValueKind::Object => type_message("a block: { … }"),
+        SettingType::Choice(known) => match value.as_str() {
             Some(word) if known.contains(&word) => Ok(()),
             Some(word) => {
                 let hint = suggest::hint(word, known.iter().copied());
                 let known = known.join(", ");
-                let words = format!("'{key}' cannot be '{word}'{hint} (there are {known})");
-                Err(fault(value, words))
+                let message = format!("'{key}' cannot be '{word}'{hint} (there are {known})");
+                Err(error_at(value, message))
             }
-            None => must("text in quotes"),
+            None => type_message("text in quotes"),
         },
-        Type::Words if value.kind() != Kind::Array => must("a list: [ … ]"),
-        Type::Number(min, max) => match value.as_f64() {
+        SettingType::Words if value.kind() != ValueKind::Array => type_message("a list: [ … ]"),
+        SettingType::Number(min, max) => match value.as_f64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             Some(number) => {
-                Err(fault(value, format!("'{key}' must be {min} to {max}, got {number}")))
+                Err(error_at(value, format!("'{key}' must be {min} to {max}, got {number}")))
             }
-            None => must("a number"),
+            None => type_message("a number"),
         },
         _ => Ok(()),
     }
 }
 
-/// Refuses a text that is not one line of letters: it goes on to windows, terminals and files.
+/// Refuses text that is not one line of letters, because the text is passed to windows, terminals
+/// and files.
 fn check_text(key: &str, text: &str) -> Result<(), String> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(format!(
@@ -544,22 +572,24 @@ fn check_text(key: &str, text: &str) -> Result<(), String> {
     }
     match text.chars().find(|c| c.is_control() || steers(*c)) {
         None => Ok(()),
-        Some(odd) => Err(format!("'{key}' has {odd:?} in it: write it as one line of letters")),
+        Some(invalid) => {
+            Err(format!("'{key}' has {invalid:?} in it: write it as one line of letters"))
+        }
     }
 }
 
-/// Puts a value at a dotted key, making the blocks on the way.
-fn put(tree: &mut Tree, key: &str, value: Tree) {
-    let Tree::Object(entries) = tree else {
+/// Stores a value at a dotted key, and creates missing blocks on the path.
+fn set_value(tree: &mut SjsonTree, key: &str, value: SjsonTree) {
+    let SjsonTree::Object(entries) = tree else {
         panic!("'{key}' leads through something that is no block")
     };
     let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
     let at = entries.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-        entries.push((name.to_string(), Tree::Object(Vec::new())));
+        entries.push((name.to_string(), SjsonTree::Object(Vec::new())));
         entries.len() - 1
     });
     match rest {
-        Some(rest) => put(&mut entries[at].1, rest, value),
+        Some(rest) => set_value(&mut entries[at].1, rest, value),
         None => entries[at].1 = value,
     }
 }

@@ -1,4 +1,4 @@
-//! What settings.sjson may say, and the words on what it may not.
+//! Tests of the valid contents of settings.sjson, and of the messages for invalid ones.
 
 use super::*;
 
@@ -35,19 +35,19 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
     );
     check("name = 3", "settings.sjson:1: 'name' must be text in quotes, got number");
     let one_line = "write it as one line of letters";
-    for (odd, shown) in [
+    for (invalid, shown) in [
         ("\\u001b]0;x", "'\\u{1b}'"),
         ("a\u{9b}b", "'\\u{9b}'"),
         ("a\\nb", "'\\n'"),
         ("a\u{202e}b", "'\\u{202e}'"),
     ] {
         for key in ["name", "id", "version", "boot_script"] {
-            let words = format!("settings.sjson:1: '{key}' has {shown} in it: {one_line}");
-            check(&format!("{key} = \"{odd}\""), &words);
+            let message = format!("settings.sjson:1: '{key}' has {shown} in it: {one_line}");
+            check(&format!("{key} = \"{invalid}\""), &message);
         }
-        let words = |key| format!("settings.sjson:1: '{key}' has {shown} in it: {one_line}");
-        check(&format!("window = {{ title = \"{odd}\" }}"), &words("window.title"));
-        check(&format!("windows = {{ name = \"{odd}\" }}"), &words("name"));
+        let message = |key| format!("settings.sjson:1: '{key}' has {shown} in it: {one_line}");
+        check(&format!("window = {{ title = \"{invalid}\" }}"), &message("window.title"));
+        check(&format!("windows = {{ name = \"{invalid}\" }}"), &message("name"));
     }
     check(
         &format!("name = \"{}\"", "x".repeat(1001)),
@@ -64,10 +64,10 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
     );
     let exclude = |text: &str| parse(text).unwrap().bundle_exclude().map_err(|it| it.message);
     assert!(exclude("").unwrap().iter().any(|glob| glob.fits("a/b_test.lua")));
-    let words = "settings.sjson: 'bundle.exclude': only texts can stand in it";
-    assert_eq!(exclude("bundle = { exclude = [3] }"), Err(words.to_string()));
-    let words = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \
-                 with '/'";
-    assert_eq!(exclude("bundle = { exclude = [\"/a\"] }"), Err(words.to_string()));
+    let message = "settings.sjson: 'bundle.exclude': it can contain only texts";
+    assert_eq!(exclude("bundle = { exclude = [3] }"), Err(message.to_string()));
+    let message = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \
+                   with '/'";
+    assert_eq!(exclude("bundle = { exclude = [\"/a\"] }"), Err(message.to_string()));
     assert!(parse("name = \"x").unwrap_err().starts_with("settings.sjson:1:8: "));
 }

@@ -1,76 +1,81 @@
-//! Resources of a running game: which variant serves, and its data, in a folder of compiled data or
-//! a bundle. Knows no kinds but packages; who asks for a resource knows what its data means.
+//! Resource store of a running game: selects the active variant of each resource and reads its data
+//! from a folder of compiled data or a bundle. It interprets no resource kind except packages; the
+//! code that requests a resource interprets its data.
 
-use super::bundle::{Bundle, Bytes, Part, REMEDY};
-use super::containment;
-use super::data_kinds::read_members;
+use super::bundle::{Bundle, BundledVariant, REMEDY, SharedBytes};
+use super::data_resources::read_members;
 use super::folder_data;
-use super::index::{Entry, Index};
-use super::kind::{Kind, Kinds, endings_words, stand_in};
-use super::name::ResourceName;
+use super::index::{IndexEntry, ResourceIndex};
 use super::package;
-use super::variant::{Preferences, Properties};
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::hash::StateHash;
-use crate::foundation::hash::{IdMap, IdString64};
-use crate::foundation::suggest::hint_in_folders;
+use super::panic_report;
+use super::resource_kind::{ResourceKind, ResourceKinds, endings_text, substitute_kind};
+use super::resource_name::ResourceName;
+use super::variant::{VariantPreferences, VariantProperties};
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::hash::StateHash;
+use engine_foundation::hash::{IdMap, IdString64};
+use engine_foundation::suggest::hint_in_folders;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where compiled data lies.
+/// Location of a game's compiled data.
 #[derive(Clone, Debug, Default)]
-pub enum Data {
-    /// In files of a folder, named by hash, of these kinds.
-    Folder(PathBuf, Kinds),
-    /// In one file, with its own index.
+pub enum DataSource {
+    /// Files in a folder, named by hash, of these kinds.
+    Folder(PathBuf, ResourceKinds),
+    /// One file with its own index.
     Bundle(Arc<Bundle>),
-    /// Nowhere: the game has no compiled data.
+    /// No location: the game has no compiled data.
     #[default]
     Nothing,
 }
 
-/// Where the data of one variant lies; another content is another place.
+/// Location of the data of one variant. Different content means a different location.
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
-    File { name: String, content: u64, kind: &'static Kind },
+enum DataLocation {
+    File { name: String, content: u64, kind: &'static ResourceKind },
     Part(usize),
 }
 
-/// Data to be read.
+/// A request to read data.
 #[derive(Clone, Debug)]
-pub struct Fetch {
-    /// Of the resource.
+pub struct DataRead {
+    /// Id of the resource.
     pub id: IdString64,
-    /// What it is called, where that is known.
-    words: String,
-    place: Place,
+    /// Name of the resource in messages, if it is known.
+    description: String,
+    location: DataLocation,
 }
 
-impl Data {
-    /// Reads and validates data. It may take a while.
-    pub fn read(&self, fetch: &Fetch) -> Result<Bytes, Error> {
-        self.read_at(&fetch.place, &|| fetch.words.clone())
+impl DataSource {
+    /// Reads and validates data. This call may block for a while.
+    pub fn read(&self, fetch: &DataRead) -> Result<SharedBytes, Error> {
+        self.read_at(&fetch.location, &|| fetch.description.clone())
     }
 
-    /// The same; `words` says what it is called, where that is asked.
-    fn read_at(&self, place: &Place, words: &dyn Fn() -> String) -> Result<Bytes, Error> {
-        match (self, place) {
-            (Data::Folder(folder, _), Place::File { name, content, kind }) => {
-                let bytes = folder_data::read(folder, name, *content, words)?;
-                match containment::contain_words(words, || (kind.validate)(&bytes)) {
+    /// Reads and validates data; `describe` returns the resource's name for messages.
+    fn read_at(
+        &self,
+        location: &DataLocation,
+        describe: &dyn Fn() -> String,
+    ) -> Result<SharedBytes, Error> {
+        match (self, location) {
+            (DataSource::Folder(folder, _), DataLocation::File { name, content, kind }) => {
+                let bytes = folder_data::read(folder, name, *content, describe)?;
+                match panic_report::contain_described(describe, || (kind.validate)(&bytes)) {
                     Ok(()) => Ok(bytes),
-                    // What the engine fell over, or could not look at, need not be damaged.
+                    // Data need not be damaged if the engine panicked on it or could not check it.
                     Err(error) if error.is_fault || error.is_passing => Err(error),
-                    Err(error) => Err(folder_data::refused(folder, name, error, words)),
+                    Err(error) => Err(folder_data::discard_invalid(folder, name, error, describe)),
                 }
             }
-            (Data::Bundle(bundle), Place::Part(part)) => {
-                let read = containment::contain_words(words, || bundle.read(*part));
+            (DataSource::Bundle(bundle), DataLocation::Part(part)) => {
+                let read = panic_report::contain_described(describe, || bundle.read(*part));
                 read.map_err(|error| match error.is_fault {
                     true => error,
-                    false => error!("the data of {}: {}", words(), error.message),
+                    false => error!("the data of {}: {}", describe(), error.message),
                 })
             }
             _ => Err(error!("there is no compiled data")),
@@ -80,76 +85,82 @@ impl Data {
 
 /// The resources of a game.
 #[derive(Clone, Debug, Default)]
-pub struct Store {
-    /// Of a folder; a bundle has its own.
-    index: Arc<Index>,
-    data: Data,
-    preferences: Preferences,
+pub struct ResourceStore {
+    /// Index of a folder; a bundle has its own index.
+    index: Arc<ResourceIndex>,
+    data: DataSource,
+    preferences: VariantPreferences,
     /// Preferences that take effect at the next frame.
-    next_preferences: Option<Preferences>,
-    /// What was read so far, with the place that it came from.
-    read: IdMap<(Place, Bytes)>,
-    /// The resources that the game itself asked for.
-    asked: IdMap<ResourceName>,
-    /// The paths under which scripts were handed out last.
-    handed_out: HashMap<ResourceName, String>,
-    /// Counts what can make another variant serve, or the same one have other data.
+    next_preferences: Option<VariantPreferences>,
+    /// Data that has been read, with its location.
+    read: IdMap<(DataLocation, SharedBytes)>,
+    /// Resources that the game itself requested.
+    requested: IdMap<ResourceName>,
+    /// Paths under which scripts were last handed out.
+    script_path: HashMap<ResourceName, String>,
+    /// Version counter. Increases with every event that can change the active variant of a resource
+    /// or its data.
     version: u64,
-    /// Sources that are as if they were not there: what was made of them serves nobody.
+    /// Sources that are treated as missing: their compiled data is not used.
     hidden: BTreeSet<String>,
-    /// Why nothing was compiled, where that is so.
-    lacks: Option<String>,
+    /// Reason why no resources were compiled, if there is one.
+    unavailable_reason: Option<String>,
 }
 
-impl Store {
-    pub fn new(index: Index, data: Data) -> Store {
-        Store { index: Arc::new(index), data, ..Store::default() }
+impl ResourceStore {
+    pub fn new(index: ResourceIndex, data: DataSource) -> ResourceStore {
+        ResourceStore { index: Arc::new(index), data, ..ResourceStore::default() }
     }
 
-    /// Of a game whose resources cannot be had, and why.
-    pub fn without(reason: String) -> Store {
-        Store { lacks: Some(reason), ..Store::default() }
+    /// Creates the store of a game without available resources; `reason` says why.
+    pub fn without(reason: String) -> ResourceStore {
+        ResourceStore { unavailable_reason: Some(reason), ..ResourceStore::default() }
     }
 
-    /// The resources of a bundle.
-    pub fn of_bundle(bundle: Arc<Bundle>) -> Store {
-        Store { data: Data::Bundle(bundle), ..Store::default() }
+    /// Creates the store of a bundle's resources.
+    pub fn of_bundle(bundle: Arc<Bundle>) -> ResourceStore {
+        ResourceStore { data: DataSource::Bundle(bundle), ..ResourceStore::default() }
     }
 
-    /// As if a source were not there, in a folder.
+    /// Treats a source in a folder as missing.
     pub fn hide(&mut self, path: String) {
         self.hidden.insert(path);
         self.version += 1;
     }
 
-    /// Every source is there again.
+    /// Makes all hidden sources available again.
     pub fn show_all(&mut self) {
         self.hidden.clear();
         self.version += 1;
     }
 
-    /// The entry of the variant that serves, in a folder.
-    fn winner(&self, preferences: &Preferences, resource: &ResourceName) -> Option<&Entry> {
+    /// Returns the entry of the active variant, in a folder.
+    fn winner(
+        &self,
+        preferences: &VariantPreferences,
+        resource: &ResourceName,
+    ) -> Option<&IndexEntry> {
         let entry = winner(&self.index, preferences, resource)?;
         (!self.hidden.contains(&entry.files[0].path)).then_some(entry)
     }
 
-    /// What was compiled, and who names whom; a bundle knows neither.
-    pub fn index(&self) -> &Index {
+    /// Returns the index of compiled data and references. It is empty for a bundle.
+    pub fn index(&self) -> &ResourceIndex {
         &self.index
     }
 
-    /// How many bytes are kept of a resource's data, where they are.
+    /// Returns the number of cached bytes of a resource's data, or `None` if the data is not
+    /// cached.
     pub fn kept_bytes(&self, resource: &ResourceName) -> Option<usize> {
         self.read.get(&resource.id()).map(|(_, bytes)| bytes.len())
     }
 
-    /// Where the data lies.
-    pub fn data(&self) -> &Data {
+    /// Returns the location of the data.
+    pub fn data(&self) -> &DataSource {
         &self.data
     }
 
-    /// A hash of everything that there is: names and data.
+    /// Returns a hash of all names and data.
     pub fn content_hash(&self) -> u64 {
         let mut hash = StateHash::new(0);
         for entry in &self.index.entries {
@@ -160,24 +171,24 @@ impl Store {
         hash.finish()
     }
 
-    pub fn preferences(&self) -> &Preferences {
+    pub fn preferences(&self) -> &VariantPreferences {
         &self.preferences
     }
 
-    /// Changes whenever data that was read may no longer be what serves.
+    /// Returns a counter that changes whenever cached data may no longer be the active data.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Whether there is a resource, and a variant of it that serves now.
+    /// Returns true if the resource exists and has an active variant.
     pub fn has(&self, resource: &ResourceName) -> bool {
-        self.place(resource, &self.preferences).is_some()
+        self.location(resource, &self.preferences).is_some()
     }
 
-    /// The names of the resources of a kind that serve now, in order; `None` in a bundle, which has
-    /// hashes in their place.
+    /// Returns the names of the resources of a kind that have an active variant, in order. Returns
+    /// `None` for a bundle, which stores hashes instead of names.
     pub fn names(&self, kind: &str) -> Option<Vec<String>> {
-        if matches!(self.data, Data::Bundle(_)) {
+        if matches!(self.data, DataSource::Bundle(_)) {
             return None;
         }
         let of_kind = self.index.entries.iter().filter(|entry| entry.resource.kind == kind);
@@ -189,80 +200,86 @@ impl Store {
         Some(names)
     }
 
-    /// The path of the source of the variant that serves now. A bundle knows it of scripts alone.
+    /// Returns the source path of the active variant. A bundle stores this path for scripts only.
     pub fn path(&self, resource: &ResourceName) -> Option<String> {
-        match self.place(resource, &self.preferences)? {
-            Place::Part(part) => match &self.data {
-                Data::Bundle(bundle) => Some(bundle.parts()[part].path.clone()),
+        match self.location(resource, &self.preferences)? {
+            DataLocation::Part(part) => match &self.data {
+                DataSource::Bundle(bundle) => Some(bundle.parts()[part].path.clone()),
                 _ => None,
             },
-            Place::File { .. } => {
+            DataLocation::File { .. } => {
                 let entry = self.winner(&self.preferences, resource)?;
                 Some(entry.files[0].path.clone())
             }
         }
     }
 
-    /// Notes the path under which a script was handed out.
-    pub fn hand_out(&mut self, script: &ResourceName, path: &str) {
-        self.handed_out.insert(script.clone(), path.to_string());
+    /// Records the path under which a script was handed out.
+    pub fn record_script_path(&mut self, script: &ResourceName, path: &str) {
+        self.script_path.insert(script.clone(), path.to_string());
     }
 
-    /// The path under which a script was handed out last: it keeps that name while it runs, also
-    /// when another variant comes to serve.
-    pub fn handed_out(&self, script: &ResourceName) -> Option<&String> {
-        self.handed_out.get(script)
+    /// Returns the path under which a script was last handed out. The script keeps this name while
+    /// it runs, even if another variant becomes active.
+    pub fn script_path(&self, script: &ResourceName) -> Option<&String> {
+        self.script_path.get(script)
     }
 
-    /// Whether another variant of a script can come to serve in a bundle. In a folder anything can
-    /// change.
+    /// Returns true if another variant of a script can become active in a bundle. In a folder any
+    /// script can change.
     pub fn scripts_can_change(&self) -> bool {
         match &self.data {
-            Data::Bundle(bundle) => {
-                let varies = |part: &Part| !part.path.is_empty() && !part.properties.is_empty();
+            DataSource::Bundle(bundle) => {
+                let varies =
+                    |part: &BundledVariant| !part.path.is_empty() && !part.properties.is_empty();
                 bundle.parts().iter().any(varies)
             }
             _ => true,
         }
     }
 
-    fn place(&self, resource: &ResourceName, preferences: &Preferences) -> Option<Place> {
-        self.place_of(resource, resource.id(), preferences)
+    fn location(
+        &self,
+        resource: &ResourceName,
+        preferences: &VariantPreferences,
+    ) -> Option<DataLocation> {
+        self.location_of(resource, resource.id(), preferences)
     }
 
-    fn place_of(
+    fn location_of(
         &self,
         resource: &ResourceName,
         id: IdString64,
-        preferences: &Preferences,
-    ) -> Option<Place> {
-        if let Data::Bundle(bundle) = &self.data {
-            return part(bundle, preferences, id).map(Place::Part);
+        preferences: &VariantPreferences,
+    ) -> Option<DataLocation> {
+        if let DataSource::Bundle(bundle) = &self.data {
+            return part(bundle, preferences, id).map(DataLocation::Part);
         }
-        let Data::Folder(_, kinds) = &self.data else { return None };
+        let DataSource::Folder(_, kinds) = &self.data else { return None };
         let entry = self.winner(preferences, resource)?;
         let kind = kinds.by_name(&resource.kind)?;
-        Some(Place::File { name: entry.data.clone(), content: entry.data_content, kind })
+        Some(DataLocation::File { name: entry.data.clone(), content: entry.data_content, kind })
     }
 
-    /// Why a resource could not be compiled, where that is so.
+    /// Returns the reason why a resource could not be compiled, or `None`.
     pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
         self.index.failure(resource)
     }
 
-    /// The words for a resource that nothing serves.
+    /// Returns the error message for a resource without an active variant.
     pub fn missing_words(&self, resource: &ResourceName) -> String {
-        self.missing_words_among(resource, &[])
+        self.missing_among_message(resource, &[])
     }
 
-    /// The same where the engine has resources of the kind, too: their names, which are told where
-    /// none of the game's own is near.
-    pub fn missing_words_among(&self, resource: &ResourceName, further: &[&str]) -> String {
-        if let Some(reason) = &self.lacks {
+    /// Returns the error message for a missing resource, of a kind of which the engine has
+    /// resources, too. `other_names` are the names of these resources; they are suggested if no
+    /// name of the game is similar.
+    pub fn missing_among_message(&self, resource: &ResourceName, other_names: &[&str]) -> String {
+        if let Some(reason) = &self.unavailable_reason {
             return format!("there is no {} '{}': {reason}", resource.kind, resource.name);
         }
         match &self.data {
-            Data::Bundle(bundle) if !bundle.variants(resource.id()).is_empty() => format!(
+            DataSource::Bundle(bundle) if !bundle.variants(resource.id()).is_empty() => format!(
                 "none of the variants of {} '{}' serves the preferences [{}]",
                 resource.kind,
                 resource.name,
@@ -271,122 +288,125 @@ impl Store {
             _ if winner(&self.index, &self.preferences, resource).is_some() => {
                 format!("there is no {} '{}'", resource.kind, resource.name)
             }
-            _ => words_of_missing(&self.index, &self.preferences, resource, further),
+            _ => missing_name_message(&self.index, &self.preferences, resource, other_names),
         }
     }
 
-    /// Notes that the game asked for a resource: it wants to know when another variant serves. What
-    /// has no variants at all is not noted, for a game may ask for any number of names.
-    pub fn note_asked(&mut self, resource: &ResourceName) {
-        self.note_asked_by(resource, resource.id());
+    /// Records that the game requested a resource, so that a change of its active variant is
+    /// reported. A resource without any variants is not recorded, because a game may request any
+    /// number of names.
+    pub fn record_request(&mut self, resource: &ResourceName) {
+        self.record_request_by_id(resource, resource.id());
     }
 
-    fn note_asked_by(&mut self, resource: &ResourceName, id: IdString64) {
-        if self.asked.contains_key(&id) {
+    fn record_request_by_id(&mut self, resource: &ResourceName, id: IdString64) {
+        if self.requested.contains_key(&id) {
             return;
         }
         let none = match &self.data {
-            Data::Bundle(bundle) => bundle.variants(id).is_empty(),
+            DataSource::Bundle(bundle) => bundle.variants(id).is_empty(),
             _ => self.index.variants(resource).is_empty(),
         };
         if !none {
-            self.asked.insert(id, resource.clone());
+            self.requested.insert(id, resource.clone());
         }
     }
 
-    /// The data of a resource.
-    pub fn read(&mut self, resource: &ResourceName) -> Result<Bytes, Error> {
-        crate::owner!("resources/data");
+    /// Returns the data of a resource.
+    pub fn read(&mut self, resource: &ResourceName) -> Result<SharedBytes, Error> {
+        engine_foundation::owner!("resources/data");
         let id = resource.id();
-        self.note_asked_by(resource, id);
-        let Some(place) = self.place_of(resource, id, &self.preferences) else {
+        self.record_request_by_id(resource, id);
+        let Some(location) = self.location_of(resource, id, &self.preferences) else {
             return Err(error!("{}", self.missing_words(resource)));
         };
-        if let (Data::Bundle(bundle), Place::Part(part)) = (&self.data, &place)
+        if let (DataSource::Bundle(bundle), DataLocation::Part(part)) = (&self.data, &location)
             && bundle.kind(*part).name != resource.kind
         {
             let kind = bundle.kind(*part);
             return Err(error!("the data of {resource}: it is of type {kind:?}: {REMEDY}"));
         }
         if let Some((known, bytes)) = self.read.get(&id)
-            && *known == place
+            && *known == location
         {
             return Ok(bytes.clone());
         }
-        let bytes = self.data.read_at(&place, &|| resource.to_string())?;
-        crate::counter!("resources/reads") += 1;
-        crate::counter!("resources/read_bytes") += bytes.len();
-        self.read.insert(id, (place, bytes.clone()));
+        let bytes = self.data.read_at(&location, &|| resource.to_string())?;
+        engine_foundation::counter!("resources/reads") += 1;
+        engine_foundation::counter!("resources/read_bytes") += bytes.len();
+        self.read.insert(id, (location, bytes.clone()));
         Ok(bytes)
     }
 
-    /// What has to be read for a package: the variants that serve now of its members.
-    pub fn members(&mut self, package: &ResourceName) -> Result<Vec<Fetch>, Error> {
-        if let Data::Bundle(bundle) = self.data.clone() {
-            // A member of which no variant serves is found missing when somebody asks for it.
+    /// Returns the read requests for a package: the active variants of its members.
+    pub fn members(&mut self, package: &ResourceName) -> Result<Vec<DataRead>, Error> {
+        if let DataSource::Bundle(bundle) = self.data.clone() {
+            // A member without an active variant is reported as missing when the game requests it.
             let members = read_members(&self.read(package)?)?;
-            let serving = |id| {
-                let place = Place::Part(part(&bundle, &self.preferences, id)?);
-                Some(Fetch { id, words: format!("#{id}"), place })
+            let data_read = |id| {
+                let location = DataLocation::Part(part(&bundle, &self.preferences, id)?);
+                Some(DataRead { id, description: format!("#{id}"), location })
             };
-            return Ok(members.into_iter().filter_map(serving).collect());
+            return Ok(members.into_iter().filter_map(data_read).collect());
         }
-        let (Data::Folder(folder, _), Some(entry)) =
+        let (DataSource::Folder(folder, _), Some(entry)) =
             (&self.data, self.winner(&self.preferences, package))
         else {
             return Err(error!("{}", self.missing_words(package)));
         };
         let members = package::members(&self.index, folder, entry)?;
-        let serving = |name: &ResourceName| {
-            let place = self.place(name, &self.preferences)?;
-            Some(Fetch { id: name.id(), words: name.to_string(), place })
+        let data_read = |name: &ResourceName| {
+            let location = self.location(name, &self.preferences)?;
+            Some(DataRead { id: name.id(), description: name.to_string(), location })
         };
-        Ok(members.into_iter().filter_map(serving).collect())
+        Ok(members.into_iter().filter_map(data_read).collect())
     }
 
-    /// Takes what was read elsewhere, if the store is still of the version that it was read for.
-    pub fn keep(&mut self, version: u64, read: Vec<(Fetch, Bytes)>) {
+    /// Caches data that was read on another thread, if the store still has the version that the
+    /// data was read for.
+    pub fn keep(&mut self, version: u64, read: Vec<(DataRead, SharedBytes)>) {
         if version == self.version {
-            crate::counter!("resources/reads") += read.len();
-            crate::counter!("resources/read_bytes") +=
+            engine_foundation::counter!("resources/reads") += read.len();
+            engine_foundation::counter!("resources/read_bytes") +=
                 read.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
             self.read
-                .extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.place, bytes))));
+                .extend(read.into_iter().map(|(fetch, bytes)| (fetch.id, (fetch.location, bytes))));
         }
     }
 
-    /// Forgets data; it is read again when somebody asks for it.
+    /// Releases cached data. It is read again on the next request.
     pub fn forget(&mut self, ids: impl Iterator<Item = IdString64>) {
         for id in ids {
             self.read.remove(&id);
         }
     }
 
-    /// How many resources' data is kept.
+    /// Returns the number of resources with cached data.
     pub fn kept(&self) -> usize {
         self.read.len()
     }
 
-    /// Prefers these properties from the next frame on.
-    pub fn prefer(&mut self, preferences: Preferences) {
+    /// Sets the preferences that apply from the next frame on.
+    pub fn prefer(&mut self, preferences: VariantPreferences) {
         self.next_preferences = Some(preferences);
     }
 
-    /// Whether new preferences wait to take effect.
+    /// Returns true if new preferences are pending.
     pub fn will_prefer(&self) -> bool {
         self.next_preferences.is_some()
     }
 
-    /// Lets new preferences take effect: the resources that the game asked for and that another
-    /// variant serves from now on.
+    /// Applies pending preferences. Returns the requested resources for which another variant
+    /// becomes active.
     pub fn apply_preferences(&mut self) -> Vec<ResourceName> {
         let Some(next) = self.next_preferences.take().filter(|next| *next != self.preferences)
         else {
             return Vec::new();
         };
-        let serves = |preferences, name| self.place(name, preferences);
-        let asked = self.asked.values();
-        let changed = asked.filter(|name| serves(&self.preferences, name) != serves(&next, name));
+        let serves = |preferences, name| self.location(name, preferences);
+        let requested = self.requested.values();
+        let changed =
+            requested.filter(|name| serves(&self.preferences, name) != serves(&next, name));
         let mut changed: Vec<ResourceName> = changed.cloned().collect();
         changed.sort();
         self.preferences = next;
@@ -394,18 +414,18 @@ impl Store {
         changed
     }
 
-    /// Takes the index of a new compile, and forgets the data of what changed.
-    pub fn replace(&mut self, index: Index, changed: &[ResourceName]) {
+    /// Replaces the index with that of a new compile, and releases the data of changed resources.
+    pub fn replace(&mut self, index: ResourceIndex, changed: &[ResourceName]) {
         self.index = Arc::new(index);
         self.version += 1;
         self.forget(changed.iter().map(ResourceName::id));
     }
 }
 
-/// The part that serves, of a resource in a bundle.
-fn part(bundle: &Bundle, preferences: &Preferences, id: IdString64) -> Option<usize> {
+/// Returns the active part of a resource in a bundle.
+fn part(bundle: &Bundle, preferences: &VariantPreferences, id: IdString64) -> Option<usize> {
     let variants = bundle.variants(id);
-    // Nearly all have one, which serves whatever is preferred.
+    // Most resources have a single base variant, which is active for any preferences.
     if let [only] = &bundle.parts()[variants.clone()]
         && only.properties.is_empty()
     {
@@ -416,56 +436,63 @@ fn part(bundle: &Bundle, preferences: &Preferences, id: IdString64) -> Option<us
 }
 
 fn winner<'a>(
-    index: &'a Index,
-    preferences: &Preferences,
+    index: &'a ResourceIndex,
+    preferences: &VariantPreferences,
     resource: &ResourceName,
-) -> Option<&'a Entry> {
+) -> Option<&'a IndexEntry> {
     let variants = index.variants(resource);
-    let sets: Vec<Properties> = variants.iter().map(|entry| entry.properties.clone()).collect();
+    let sets: Vec<VariantProperties> =
+        variants.iter().map(|entry| entry.properties.clone()).collect();
     Some(&variants[preferences.winner(&sets)?])
 }
 
-/// The words for a resource that nothing serves: a file that could not be compiled, a near name, a
-/// dotted name that became a variant, or variants of which none is preferred.
-pub fn missing_words(index: &Index, preferences: &Preferences, wanted: &ResourceName) -> String {
-    words_of_missing(index, preferences, wanted, &[])
+/// Returns the error message for a resource without an active variant. It covers a file that could
+/// not be compiled, a similar name, a dotted name that became a variant, and variants that do not
+/// match the preferences.
+pub fn missing_words(
+    index: &ResourceIndex,
+    preferences: &VariantPreferences,
+    wanted: &ResourceName,
+) -> String {
+    missing_name_message(index, preferences, wanted, &[])
 }
 
-fn words_of_missing(
-    index: &Index,
-    preferences: &Preferences,
+fn missing_name_message(
+    index: &ResourceIndex,
+    preferences: &VariantPreferences,
     wanted: &ResourceName,
-    further: &[&str],
+    other_names: &[&str],
 ) -> String {
     let ResourceName { kind, name } = wanted;
-    if let Some(words) = index.failure(wanted) {
-        return format!("{kind} '{name}' could not be compiled: {words}");
+    if let Some(message) = index.failure(wanted) {
+        return format!("{kind} '{name}' could not be compiled: {message}");
     }
-    // What is broken may be what stands for it: a material for a texture, a sheet for its frames.
-    let stands = |other: &ResourceName| {
+    // The broken resource may provide the wanted one: a material provides a texture, a sheet
+    // provides its frames.
+    let explains = |other: &ResourceName| {
         let frames = || name.strip_prefix(&other.name).is_some_and(|rest| rest.starts_with('/'));
         other.name == *name || (other.kind == "sheet" && frames())
     };
-    if let Some((other, words)) = index.failed.iter().find(|(other, _)| stands(other)) {
+    if let Some((other, message)) = index.failed.iter().find(|(other, _)| explains(other)) {
         let (its_kind, its_name) = (&other.kind, &other.name);
         return format!(
             "there is no {kind} '{name}', and the {its_kind} '{its_name}' could not be compiled: \
-             {words}"
+             {message}"
         );
     }
     let variants = index.variants(wanted);
     if !variants.is_empty() {
-        let words: Vec<String> =
+        let quoted: Vec<String> =
             variants.iter().map(|entry| format!("\"{}\"", entry.properties)).collect();
         let order = preferences.words().join(", ");
         return format!(
             "{kind} '{name}' has only the variants {}, and none of them serves the preferences \
              [{order}]: add a file without properties",
-            words.join(", ")
+            quoted.join(", ")
         );
     }
-    if let Some(words) = dotted_words(index, wanted) {
-        return words;
+    if let Some(message) = variant_name_message(index, wanted) {
+        return message;
     }
     if let Some((base, ending)) = name.rsplit_once('.')
         && !ending.contains('/')
@@ -473,8 +500,8 @@ fn words_of_missing(
     {
         return format!("there is no {kind} '{name}': names have no ending, write '{base}'");
     }
-    let serves = |other: &str| other == kind || stand_in(kind) == Some(other);
-    // What could not be compiled may be meant as well.
+    let serves = |other: &str| other == kind || substitute_kind(kind) == Some(other);
+    // The name of a resource that could not be compiled may be meant as well.
     let known = index.entries.iter().map(|entry| &entry.resource);
     let known = known.chain(index.failed.iter().map(|(resource, _)| resource));
     let known = known.filter(|resource| serves(&resource.kind));
@@ -484,24 +511,24 @@ fn words_of_missing(
     let hint = match other.filter(|_| near.is_empty()) {
         Some(other) => format!(", but a {} of that name", other.resource.kind),
         None if near.is_empty() => {
-            let near = hint_in_folders(name, further.iter().copied());
-            if near.is_empty() { endings_words(kind) } else { near }
+            let near = hint_in_folders(name, other_names.iter().copied());
+            if near.is_empty() { endings_text(kind) } else { near }
         }
         None => near,
     };
     format!("there is no {kind} '{name}'{hint}")
 }
 
-fn dotted_words(index: &Index, wanted: &ResourceName) -> Option<String> {
+fn variant_name_message(index: &ResourceIndex, wanted: &ResourceName) -> Option<String> {
     let file = wanted.name.rsplit('/').next()?;
-    let (_, words) = file.split_once('.')?;
-    let base = &wanted.name[..wanted.name.len() - words.len() - 1];
-    let set = Properties::of(words.split('.')).ok()?;
+    let (_, properties) = file.split_once('.')?;
+    let base = &wanted.name[..wanted.name.len() - properties.len() - 1];
+    let set = VariantProperties::of(properties.split('.')).ok()?;
     let base_name = ResourceName::new(&wanted.kind, base);
     let entry = index.variants(&base_name).iter().find(|entry| entry.properties == set);
     let path: &str = match entry {
         Some(entry) => &entry.files.first()?.path,
-        // One that cannot be compiled is told with its path.
+        // The message for a resource that could not be compiled has its path.
         None => {
             let path = index.failure(&base_name)?.split(':').next()?;
             path.strip_prefix(&wanted.name).filter(|rest| rest.starts_with('.'))?;

@@ -1,31 +1,32 @@
-//! Which variant serves, and what is said of what is not there.
+//! Tests of variant selection, and of the messages for missing resources.
 
-use super::super::index::Stamp;
-use super::super::kind::Form;
+use super::super::index::FileStamp;
+use super::super::resource_kind::SourceForm;
 use super::*;
-use crate::foundation::file_access::FileState;
+use engine_foundation::file_access::FileState;
 
-static TEXTURE: Kind = Kind {
+static TEXTURE: ResourceKind = ResourceKind {
     name: "texture",
     words: "A picture",
-    extensions: &[("png", Form::Raw)],
+    extensions: &[("png", SourceForm::Raw)],
     version: 1,
     compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
     validate: |_| Ok(()),
 };
 
-fn store(variants: &[(&str, &str)]) -> Store {
-    let mut entries: Vec<Entry> = variants
+fn store(variants: &[(&str, &str)]) -> ResourceStore {
+    let mut entries: Vec<IndexEntry> = variants
         .iter()
-        .map(|(name, words)| Entry {
+        .map(|(name, properties)| IndexEntry {
             resource: ResourceName::new("texture", name),
-            properties: Properties::of(words.split('.').filter(|w| !w.is_empty())).unwrap(),
-            form: Form::Raw,
+            properties: VariantProperties::of(properties.split('.').filter(|w| !w.is_empty()))
+                .unwrap(),
+            form: SourceForm::Raw,
             kind_version: 1,
-            data: format!("{name}.{words}"),
+            data: format!("{name}.{properties}"),
             data_content: 0,
-            files: vec![Stamp {
-                path: format!("{name}.{words}.png"),
+            files: vec![FileStamp {
+                path: format!("{name}.{properties}.png"),
                 state: FileState::default(),
                 content: 0,
             }],
@@ -33,17 +34,17 @@ fn store(variants: &[(&str, &str)]) -> Store {
         })
         .collect();
     entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
-    const KINDS: Kinds = Kinds(&[&TEXTURE]);
-    let data = Data::Folder(PathBuf::new(), KINDS);
-    Store::new(Index { entries, ..Index::default() }, data)
+    const KINDS: ResourceKinds = ResourceKinds(&[&TEXTURE]);
+    let data = DataSource::Folder(PathBuf::new(), KINDS);
+    ResourceStore::new(ResourceIndex { entries, ..ResourceIndex::default() }, data)
 }
 
-fn prefer(store: &mut Store, words: &[&str]) -> Vec<String> {
-    let words = words.iter().map(|word| word.to_string()).collect();
-    store.prefer(Preferences::new(words).unwrap());
-    // Nothing can be read here; but it was asked for.
+fn prefer(store: &mut ResourceStore, properties: &[&str]) -> Vec<String> {
+    let properties = properties.iter().map(|word| word.to_string()).collect();
+    store.prefer(VariantPreferences::new(properties).unwrap());
+    // The data cannot be read in this test, but it counts as requested.
     let names = store.index.entries.iter().map(|entry| entry.resource.clone());
-    store.asked = names.map(|name| (name.id(), name)).collect();
+    store.requested = names.map(|name| (name.id(), name)).collect();
     store.apply_preferences().iter().map(|name| name.to_string()).collect()
 }
 
@@ -66,23 +67,24 @@ fn what_could_not_be_compiled_is_told_with_its_reason() {
         (name("texture", "man"), "man.run.png: it is no PNG".to_string()),
         (name("texture", "ship"), "ship.png: it is no PNG".to_string()),
     ];
-    let index = Index { failed, ..Index::default() };
-    let words = |kind, wanted| missing_words(&index, &Preferences::default(), &name(kind, wanted));
+    let index = ResourceIndex { failed, ..ResourceIndex::default() };
+    let message =
+        |kind, wanted| missing_words(&index, &VariantPreferences::default(), &name(kind, wanted));
     assert_eq!(
-        words("texture", "ship"),
+        message("texture", "ship"),
         "texture 'ship' could not be compiled: ship.png: it is no PNG"
     );
     assert_eq!(
-        words("texture", "glow"),
+        message("texture", "glow"),
         "there is no texture 'glow', and the material 'glow' could not be compiled: \
          glow.material:3: unknown key"
     );
     assert_eq!(
-        words("texture", "hero/run"),
+        message("texture", "hero/run"),
         "there is no texture 'hero/run', and the sheet 'hero' could not be compiled: \
          hero.sheet: cut short"
     );
-    assert_eq!(words("light", "heroic"), "there is no light 'heroic'");
+    assert_eq!(message("light", "heroic"), "there is no light 'heroic'");
     for (kind, wanted, files) in [
         ("font", "arial.ttf", ".font, .ttf, .otf, .ttc or .fnt"),
         ("level", "yard", ".level"),
@@ -90,45 +92,48 @@ fn what_could_not_be_compiled_is_told_with_its_reason() {
         ("sound", "boom.wav", ".sound, .wav, .ogg, .flac or .mp3"),
     ] {
         assert_eq!(
-            words(kind, wanted),
+            message(kind, wanted),
             format!(
                 "there is no {kind} '{wanted}' (its file would end in {files}, and its name has no \
                  ending)"
             )
         );
     }
-    assert_eq!(words("texture", "shipp"), "there is no texture 'shipp', did you mean 'ship'?");
+    assert_eq!(message("texture", "shipp"), "there is no texture 'shipp', did you mean 'ship'?");
     assert_eq!(
-        words("texture", "man.run"),
+        message("texture", "man.run"),
         "there is no texture 'man.run': man.run.png is variant \"run\" of man: rename it (dots \
          in names are variants)"
     );
     let reason = "resources could not be compiled: the disk is gone";
-    let store = Store::without(reason.to_string());
-    let words = format!("there is no texture 'ship': {reason}");
-    assert_eq!(store.missing_words(&name("texture", "ship")), words);
+    let store = ResourceStore::without(reason.to_string());
+    let message = format!("there is no texture 'ship': {reason}");
+    assert_eq!(store.missing_words(&name("texture", "ship")), message);
 }
 
 #[test]
 fn what_nothing_serves_is_told_with_its_remedy() {
     let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
-    let words = |name: &str| {
+    let message = |name: &str| {
         missing_words(&store.index, &store.preferences, &ResourceName::new("texture", name))
     };
-    assert_eq!(words("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
-    assert_eq!(words("pictures/hero"), "there is no texture 'pictures/hero', did you mean 'hero'?");
+    assert_eq!(message("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
+    assert_eq!(
+        message("pictures/hero"),
+        "there is no texture 'pictures/hero', did you mean 'hero'?"
+    );
     let unit = ResourceName::new("unit", "flag");
     assert_eq!(
         missing_words(&store.index, &store.preferences, &unit),
         "there is no unit 'flag', but a texture of that name"
     );
     assert_eq!(
-        words("hero.idle"),
+        message("hero.idle"),
         "there is no texture 'hero.idle': hero.idle.png is variant \"idle\" of hero: rename it \
          (dots in names are variants)"
     );
     assert_eq!(
-        words("flag"),
+        message("flag"),
         "texture 'flag' has only the variants \"fr\", and none of them serves the preferences \
          []: add a file without properties"
     );

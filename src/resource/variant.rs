@@ -1,62 +1,66 @@
-//! Variants: which of a resource's files serves, by platform and by the game's preferences. Works
-//! on plain words; knows no files and no kinds. SYSTEMS A2.3 to A2.7.
+//! Variants: selects which of a resource's files is used, by platform and by the game's
+//! preferences. Works on property names only, independent of files and kinds. SYSTEMS A2.3 to A2.7.
 
-use crate::foundation::hash::IdString64;
+use engine_foundation::hash::IdString64;
 
-/// The platforms that a file can be for, as words in its name. Any other word is a property of the
-/// game's own: a language, a difficulty, a season.
+/// Platform names that can occur as properties in a file name. Any other property is defined by the
+/// game: a language, a difficulty, a season.
 pub const PLATFORMS: &[&str] = &["linux", "windows", "macos", "android", "ios", "web"];
 
-/// The most preferences at a time: each doubles the candidates that `engine explain` lists.
+/// Maximum number of preferences at a time. Each one doubles the candidates that `engine explain`
+/// lists.
 pub const PREFERENCES_MAX: usize = 12;
 
-/// The words between a file's name and its type: a set, whatever their order in the name.
+/// The properties of a variant, which are between a file's name and its type. They form a set:
+/// their order in the file name has no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Properties(Vec<String>);
+pub struct VariantProperties(Vec<String>);
 
-impl Properties {
-    /// The set of these words; the word that stands twice, if one does.
-    pub fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Properties, String> {
-        let mut set: Vec<String> = words.into_iter().map(str::to_string).collect();
+impl VariantProperties {
+    /// Creates the set of these properties. The error is a property that occurs twice.
+    pub fn of<'a>(
+        properties: impl IntoIterator<Item = &'a str>,
+    ) -> Result<VariantProperties, String> {
+        let mut set: Vec<String> = properties.into_iter().map(str::to_string).collect();
         set.sort();
         match set.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(pair[0].clone()),
-            None => Ok(Properties(set)),
+            None => Ok(VariantProperties(set)),
         }
     }
 
-    /// The words, sorted.
+    /// Returns the properties, sorted.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether there are none: the base variant.
+    /// Returns true if there are no properties, as for the base variant.
     pub fn is_base(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The platforms among them.
+    /// Returns the properties that are platforms.
     pub fn platforms(&self) -> impl Iterator<Item = &str> {
         self.words().filter(|word| PLATFORMS.contains(word))
     }
 
-    /// The set without platforms, as it is kept in compiled data.
-    pub fn without_platforms(&self) -> Properties {
+    /// Returns the set without platforms, as compiled data stores it.
+    pub fn without_platforms(&self) -> VariantProperties {
         let rest = self.0.iter().filter(|word| !PLATFORMS.contains(&word.as_str()));
-        Properties(rest.cloned().collect())
+        VariantProperties(rest.cloned().collect())
     }
 }
 
-impl std::fmt::Display for Properties {
-    /// `en.noblood`; nothing for the base.
+impl std::fmt::Display for VariantProperties {
+    /// Writes the properties as `en.noblood`; writes nothing for the base variant.
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.write_str(&self.0.join("."))
     }
 }
 
-/// The variants of one resource that are compiled for a platform: if any names it, those that do;
-/// if none does, those that name no platform (A2.4). Gives their indices.
-pub fn for_platform(variants: &[Properties], platform: &str) -> Vec<usize> {
+/// Returns the indices of a resource's variants that are compiled for a platform. If any variants
+/// name the platform, these are selected; otherwise those that name no platform (A2.4).
+pub fn for_platform(variants: &[VariantProperties], platform: &str) -> Vec<usize> {
     let named = |i: &usize| variants[*i].platforms().any(|word| word == platform);
     let own: Vec<usize> = (0..variants.len()).filter(named).collect();
     if !own.is_empty() {
@@ -65,26 +69,26 @@ pub fn for_platform(variants: &[Properties], platform: &str) -> Vec<usize> {
     (0..variants.len()).filter(|i| variants[*i].platforms().next().is_none()).collect()
 }
 
-/// The index of the highest rank.
-fn best(ranks: impl Iterator<Item = Option<u32>>) -> Option<usize> {
+/// Returns the index of the highest rank.
+fn best_ranked(ranks: impl Iterator<Item = Option<u32>>) -> Option<usize> {
     let ranked = ranks.enumerate().filter_map(|(i, rank)| Some((rank?, i)));
     ranked.max_by_key(|(rank, _)| *rank).map(|(_, i)| i)
 }
 
-/// What a game prefers, most important first.
+/// The properties that a game prefers, most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Preferences(Vec<String>);
+pub struct VariantPreferences(Vec<String>);
 
-impl Preferences {
-    /// Takes an order of properties, or says what is wrong with it.
-    pub fn new(words: Vec<String>) -> Result<Preferences, String> {
-        if words.len() > PREFERENCES_MAX {
+impl VariantPreferences {
+    /// Creates preferences from an ordered list of properties. The error message names the defect.
+    pub fn new(properties: Vec<String>) -> Result<VariantPreferences, String> {
+        if properties.len() > PREFERENCES_MAX {
             return Err(format!(
                 "{} properties are more than {PREFERENCES_MAX} (PREFERENCES_MAX)",
-                words.len()
+                properties.len()
             ));
         }
-        for (i, word) in words.iter().enumerate() {
+        for (i, word) in properties.iter().enumerate() {
             if word.is_empty() || word.contains(['.', '/', ' ']) {
                 return Err(format!(
                     "'{word}' is not a property: give one word, as in a file's name"
@@ -93,21 +97,21 @@ impl Preferences {
                 return Err(format!(
                     "'{word}' is a platform, which is chosen when data is compiled"
                 ));
-            } else if words[..i].contains(word) {
-                return Err(format!("'{word}' is there twice"));
+            } else if properties[..i].contains(word) {
+                return Err(format!("'{word}' appears twice"));
             }
         }
-        Ok(Preferences(words))
+        Ok(VariantPreferences(properties))
     }
 
-    /// The words, most important first.
+    /// Returns the preferred properties, most important first.
     pub fn words(&self) -> &[String] {
         &self.0
     }
 
-    /// How much a variant is preferred: its properties as bits, the first preference the highest;
-    /// `None` for one that has a property which nobody prefers.
-    fn rank(&self, variant: &Properties) -> Option<u32> {
+    /// Returns the rank of a variant: its properties as bits, with the first preference as the
+    /// highest bit. Returns `None` for a variant with a property that is not preferred.
+    fn rank(&self, variant: &VariantProperties) -> Option<u32> {
         self.rank_by(variant.words(), |preferred, word| preferred == word)
     }
 
@@ -124,21 +128,22 @@ impl Preferences {
         Some(rank)
     }
 
-    /// The index of the variant that serves (A2.6), if one can.
-    pub fn winner(&self, variants: &[Properties]) -> Option<usize> {
-        best(variants.iter().map(|variant| self.rank(variant)))
+    /// Returns the index of the variant to use (A2.6), or `None` if no variant qualifies.
+    pub fn winner(&self, variants: &[VariantProperties]) -> Option<usize> {
+        best_ranked(variants.iter().map(|variant| self.rank(variant)))
     }
 
-    /// The same of variants whose properties are known by their hashes alone, as in a release.
+    /// Returns the index of the variant to use, like [`VariantPreferences::winner`], if only the
+    /// hashes of the properties are known, as in a release.
     pub fn winner_of_hashes<'a>(
         &self,
         variants: impl Iterator<Item = &'a [IdString64]>,
     ) -> Option<usize> {
         let same = |preferred: &str, word: IdString64| IdString64::new(preferred) == word;
-        best(variants.map(|variant| self.rank_by(variant.iter().copied(), same)))
+        best_ranked(variants.map(|variant| self.rank_by(variant.iter().copied(), same)))
     }
 
-    /// Every set of properties that is asked for, in the order of asking: all subsets, in
+    /// Returns all sets of properties that are looked up, in lookup order: all subsets, in
     /// descending binary order with the first preference as the highest bit.
     pub fn candidates(&self) -> Vec<String> {
         let count = self.0.len();
@@ -154,16 +159,16 @@ impl Preferences {
 mod tests {
     use super::*;
 
-    fn set(text: &str) -> Properties {
-        Properties::of(text.split('.').filter(|word| !word.is_empty())).unwrap()
+    fn set(text: &str) -> VariantProperties {
+        VariantProperties::of(text.split('.').filter(|word| !word.is_empty())).unwrap()
     }
 
-    fn sets(texts: &[&str]) -> Vec<Properties> {
+    fn sets(texts: &[&str]) -> Vec<VariantProperties> {
         texts.iter().map(|text| set(text)).collect()
     }
 
-    fn preferences(words: &[&str]) -> Preferences {
-        Preferences::new(words.iter().map(|word| word.to_string()).collect()).unwrap()
+    fn preferences(properties: &[&str]) -> VariantPreferences {
+        VariantPreferences::new(properties.iter().map(|word| word.to_string()).collect()).unwrap()
     }
 
     #[test]
@@ -201,7 +206,8 @@ mod tests {
             let wanted = candidates.iter().find(|text| variants.contains(&set(text))).unwrap();
             let winner = order.winner(&variants).unwrap();
             assert_eq!(variants[winner], set(wanted));
-            let hashes = |set: &Properties| set.words().map(IdString64::new).collect::<Vec<_>>();
+            let hashes =
+                |set: &VariantProperties| set.words().map(IdString64::new).collect::<Vec<_>>();
             let hashed: Vec<_> = variants.iter().map(hashes).collect();
             let by_hash = order.winner_of_hashes(hashed.iter().map(|set| &set[..]));
             assert_eq!(by_hash, Some(winner));
@@ -220,21 +226,21 @@ mod tests {
     #[test]
     fn words_in_a_name_are_a_set_and_none_stands_twice() {
         assert_eq!(set("en.web"), set("web.en"));
-        assert_eq!(Properties::of(["en", "en"]), Err("en".to_string()));
+        assert_eq!(VariantProperties::of(["en", "en"]), Err("en".to_string()));
     }
 
     #[test]
     fn an_order_that_cannot_be_is_refused_with_words() {
-        let words = |list: &[&str]| {
-            Preferences::new(list.iter().map(|word| word.to_string()).collect()).unwrap_err()
+        let message = |list: &[&str]| {
+            VariantPreferences::new(list.iter().map(|word| word.to_string()).collect()).unwrap_err()
         };
-        assert_eq!(words(&["fr", "fr"]), "'fr' is there twice");
+        assert_eq!(message(&["fr", "fr"]), "'fr' appears twice");
         let platform = "'linux' is a platform, which is chosen when data is compiled";
-        assert_eq!(words(&["linux"]), platform);
-        assert!(words(&["a.b"]).starts_with("'a.b' is not a property"));
+        assert_eq!(message(&["linux"]), platform);
+        assert!(message(&["a.b"]).starts_with("'a.b' is not a property"));
         let many: Vec<String> = (0..13).map(|i| format!("p{i}")).collect();
         assert_eq!(
-            Preferences::new(many).unwrap_err(),
+            VariantPreferences::new(many).unwrap_err(),
             "13 properties are more than 12 (PREFERENCES_MAX)"
         );
     }

@@ -1,32 +1,32 @@
-//! Tests of the watch: what is told, and that it goes on whatever happens.
+//! Tests of the watcher: the reported changes, and that the watch continues after any failure.
 
 use super::*;
-use crate::foundation::file_access::FileState;
-use crate::resource::data_kinds;
-use crate::resource::kind::Kind;
+use crate::data_resources;
+use crate::resource_kind::ResourceKind;
+use engine_foundation::file_access::FileState;
 use std::io::Write;
 use std::sync::Mutex;
 
-/// Texts, at which the compiler fails where it reads `fall`.
-static CLUMSY: Kind = Kind {
+/// A text kind with a compiler that panics on `fall`.
+static CLUMSY: ResourceKind = ResourceKind {
     compile: |compiling| {
         let text = compiling.text()?;
         assert!(text != "fall", "the compiler fell");
         Ok(text.as_bytes().to_vec())
     },
-    ..data_kinds::TEXT
+    ..data_resources::TEXT
 };
-const KINDS: Kinds = Kinds(&[&CLUMSY]);
+const KINDS: ResourceKinds = ResourceKinds(&[&CLUMSY]);
 
-/// A folder of these files, compiled, and a watch over it.
+/// A compiled folder with these files, and a watch on it.
 struct Scene {
     root: PathBuf,
-    watch: Option<Watch>,
+    watch: Option<ProjectWatcher>,
 }
 
 impl Scene {
     fn new(name: &str, files: &[(&str, &str)], watcher: Watcher) -> Scene {
-        Scene::with(name, files, (watcher, compile::make))
+        Scene::with(name, files, (watcher, compile::compile_without_index))
     }
 
     fn with(name: &str, files: &[(&str, &str)], how: (Watcher, Make)) -> Scene {
@@ -37,7 +37,7 @@ impl Scene {
             std::fs::write(root.join(path), text).unwrap();
         }
         let data = root.join(".data");
-        let target = Target {
+        let target = CompileTarget {
             root: &root,
             data: data.clone(),
             kinds: KINDS,
@@ -47,7 +47,7 @@ impl Scene {
             threads: 1,
         };
         compile::compile(&target, &|_, _| {}).unwrap();
-        let watch = Watch::with(&root, &data, "linux", KINDS, how).unwrap();
+        let watch = ProjectWatcher::with(&root, &data, "linux", KINDS, how).unwrap();
         Scene { root, watch: Some(watch) }
     }
 
@@ -55,12 +55,12 @@ impl Scene {
         self.root.join(name)
     }
 
-    /// What changes next, and what is gone, by name; nothing where that takes longer.
+    /// Returns the names of the next changed and removed resources, or `None` on timeout.
     fn next(&self, limit: Duration) -> Option<(Vec<String>, Vec<String>)> {
         let names = |names: Vec<_>| names.iter().map(ToString::to_string).collect();
         let compiled = self.watch.as_ref().unwrap().wait(limit)?;
         Some((
-            names(compiled.changed as Vec<crate::resource::name::ResourceName>),
+            names(compiled.changed as Vec<crate::resource_name::ResourceName>),
             names(compiled.removed),
         ))
     }
@@ -83,25 +83,27 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 #[test]
 fn a_file_that_is_away_for_a_moment_is_not_told_and_one_that_is_gone_is() {
     let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
-    // As vim does: the old one becomes a backup, the new one is written anew.
+    // Saves as vim does: the old file becomes a backup, and a new file is written.
     std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
     std::thread::sleep(QUIET * 5);
     std::fs::write(scene.path("a.txt"), "two").unwrap();
     assert_eq!(scene.next(LONG), only("a.text", ""));
     std::fs::remove_file(scene.path("a.txt")).unwrap();
     assert_eq!(scene.next(LONG), only("", "a.text"));
-    // What is no resource is not waited for, and neither is a change.
+    // The watch waits for missing sources only: not for other files, and not for sources that
+    // exist.
     let began = Instant::now();
     std::fs::write(scene.path("b.new"), "two").unwrap();
     std::fs::rename(scene.path("b.new"), scene.path("b.txt")).unwrap();
-    let mut burst = Burst::of(Notice::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
-    burst.began = began;
-    let known = crate::resource::compile::read_index(&scene.path(".data"));
-    assert_eq!(burst.absence(&scene.root, &known), None);
+    let mut debouncer =
+        Debouncer::of(WakeReason::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
+    debouncer.began = began;
+    let known = crate::compile::read_index(&scene.path(".data"));
+    assert_eq!(debouncer.absence_wait(&scene.root, &known), None);
     assert_eq!(scene.next(LONG), only("b.text", ""));
-    burst = Burst::of(Notice::Moved(vec![scene.path("b.txt")]));
+    debouncer = Debouncer::of(WakeReason::Moved(vec![scene.path("b.txt")]));
     std::fs::remove_file(scene.path("b.txt")).unwrap();
-    assert!(burst.absence(&scene.root, &known).is_some());
+    assert!(debouncer.absence_wait(&scene.root, &known).is_some());
 }
 
 #[test]
@@ -109,9 +111,9 @@ fn a_fault_while_one_file_is_compiled_ends_no_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::write(scene.path("a.txt"), "fall").unwrap();
     let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
-    let [words] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
-    assert!(words.starts_with("a.txt: the engine failed at the text 'a': "), "{words}");
-    assert!(words.contains("the compiler fell"), "{words}");
+    let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+    assert!(message.starts_with("a.txt: the engine failed at the text 'a': "), "{message}");
+    assert!(message.contains("the compiler fell"), "{message}");
     for text in ["two", "three"] {
         std::fs::write(scene.path("b.txt"), text).unwrap();
         assert_eq!(scene.next(LONG), only("b.text", ""));
@@ -120,27 +122,30 @@ fn a_fault_while_one_file_is_compiled_ends_no_watch() {
     assert_eq!(scene.next(LONG), only("a.text", ""));
 }
 
-/// How often the watch of a test is still to fail, of the test that is to run now.
+/// Number of panics left for the test that runs next.
 static FAILURES: Mutex<u32> = Mutex::new(0);
 
-/// Compiles, but falls before it has looked at a file, as often as it is told to.
-fn falling_make(target: &Target, progress: Progress) -> Result<(Compiled, Index), Error> {
-    let mut failures = fault::lock(&FAILURES);
+/// Compile function that panics before it reads a file, as often as `FAILURES` says.
+fn compile_that_panics(
+    target: &CompileTarget,
+    progress: OnCompileProgress,
+) -> Result<(CompileResult, ResourceIndex), Error> {
+    let mut failures = panic::lock(&FAILURES);
     if *failures > 0 {
         *failures -= 1;
         panic!("the watch fell");
     }
     drop(failures);
-    compile::make(target, progress)
+    compile::compile_without_index(target, progress)
 }
 
 #[test]
 fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
     let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
-    let scene = Scene::with("watch_fault", &files, (watcher, falling_make));
+    let scene = Scene::with("watch_fault", &files, (watcher, compile_that_panics));
     let errors = log::error_count();
-    // What was noticed is looked at once more by itself, settings with it.
-    *fault::lock(&FAILURES) = 1;
+    // The noticed changes are compiled again automatically, including the settings.
+    *panic::lock(&FAILURES) = 1;
     std::fs::write(scene.path("settings.sjson"), "name = \"x\"").unwrap();
     std::fs::write(scene.path("a.txt"), "two").unwrap();
     let mut settings = false;
@@ -151,15 +156,15 @@ fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
         changed.extend(compiled.changed.iter().map(ToString::to_string));
     }
     assert_eq!(changed, ["a.text"]);
-    assert_eq!(*fault::lock(&FAILURES), 0);
-    let said = log::errors_since(errors);
+    assert_eq!(*panic::lock(&FAILURES), 0);
+    let errors_logged = log::errors_since(errors);
     let start = "the watch over the game's folder failed: the engine failed: the watch fell";
-    assert!(said.iter().any(|words| words.starts_with(start)), "{said:?}");
-    // One that stays is not tried without an end; the next change is.
-    *fault::lock(&FAILURES) = 2;
+    assert!(errors_logged.iter().any(|message| message.starts_with(start)), "{errors_logged:?}");
+    // A persistent failure is not retried forever; the next change triggers a new attempt.
+    *panic::lock(&FAILURES) = 2;
     std::fs::write(scene.path("a.txt"), "three").unwrap();
     let end = Instant::now() + LONG;
-    while *fault::lock(&FAILURES) > 0 {
+    while *panic::lock(&FAILURES) > 0 {
         assert!(Instant::now() < end, "it is looked at");
         std::thread::sleep(QUIET);
     }
@@ -174,33 +179,33 @@ fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
 
 #[test]
 fn a_fault_at_an_event_has_everything_looked_at() {
-    let (notices, inbox) = channel();
-    tell(&notices, || None);
+    let (wake_sender, inbox) = channel();
+    send_wake_reason(&wake_sender, || None);
     assert!(inbox.try_recv().is_err());
-    tell(&notices, || panic!("at an event"));
-    assert!(matches!(inbox.try_recv(), Ok(Notice::Changed)));
+    send_wake_reason(&wake_sender, || panic!("at an event"));
+    assert!(matches!(inbox.try_recv(), Ok(WakeReason::Changed)));
 }
 
 #[test]
 fn a_fault_at_one_of_many_looks_costs_that_one() {
     let looks = Mutex::new(0_u64);
     let look = move || {
-        let mut count = fault::lock(&looks);
+        let mut count = panic::lock(&looks);
         *count += 1;
         assert!(!count.is_multiple_of(3), "at look {count}");
         // A file that is longer each time.
         let state = FileState { size: *count, ..FileState::default() };
-        Ok(vec![scan::File { path: "a.txt".to_string(), state }])
+        Ok(vec![folder_scan::ScannedFile { path: "a.txt".to_string(), state }])
     };
-    let (notices, inbox) = channel();
-    let _poll = Poll::start(Duration::from_millis(1), look, notices).unwrap();
+    let (wake_sender, inbox) = channel();
+    let _poll = PollingWatcher::start(Duration::from_millis(1), look, wake_sender).unwrap();
     for _ in 0..10 {
         let notice = inbox.recv_timeout(LONG);
-        assert!(matches!(notice, Ok(Notice::Changed)), "it goes on");
+        assert!(matches!(notice, Ok(WakeReason::Changed)), "it goes on");
     }
 }
 
-/// The numbers of the folders that this process has the system watch.
+/// Returns the inode numbers of the folders that this process watches.
 #[cfg(target_os = "linux")]
 fn watched_numbers() -> HashSet<u64> {
     let entries = std::fs::read_dir("/proc/self/fdinfo").unwrap();
@@ -234,13 +239,14 @@ fn links_are_followed_inside_of_the_games_folder_alone() {
         while !scene.next(LONG).expect("it is noticed").0.iter().any(|name| name == wanted) {}
     };
     until(&scene, "shared/deep/b.text");
-    // What is written into the hidden folder is noticed by its other name.
+    // A write into the hidden folder is reported under its linked name.
     std::fs::write(scene.path(".shared/deep/b.txt"), "two").unwrap();
     until(&scene, "shared/deep/b.text");
     std::fs::write(scene.path(".shared/c.txt"), "one").unwrap();
     until(&scene, "shared/c.text");
-    // So it is by a watch that finds the link there. It may begin to look after the first change.
-    let again = Watch::start(&scene.root, &scene.path(".data"), "linux", KINDS).unwrap();
+    // The same holds for a watch that finds an existing link. It may start to watch after the first
+    // change.
+    let again = ProjectWatcher::start(&scene.root, &scene.path(".data"), "linux", KINDS).unwrap();
     scene.watch = Some(again);
     let end = Instant::now() + LONG;
     for turn in 0.. {
@@ -267,7 +273,8 @@ fn where_the_system_tells_nothing_every_change_is_seen_all_the_same() {
     std::fs::create_dir_all(scene.path(".hidden")).unwrap();
     std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();
     assert_eq!(scene.next(POLL * 3), None, "hidden folders are not looked at");
-    // In the second of the change before, of the same length, and with an older time.
+    // A change within the same second as the previous change, with the same length, and one with an
+    // older time.
     for text in ["two", "six"] {
         std::fs::write(scene.path("a.txt"), text).unwrap();
         assert_eq!(scene.next(LONG), only("a.text", ""));
@@ -287,7 +294,7 @@ fn where_the_system_tells_nothing_every_change_is_seen_all_the_same() {
 
 #[test]
 fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
-    if !TELLS_CLOSING {
+    if !REPORTS_CLOSING {
         return;
     }
     let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
@@ -295,7 +302,7 @@ fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
     let path = root.join("a.txt");
     std::fs::write(&path, "one").unwrap();
     let data = root.join(".data");
-    let target = Target {
+    let target = CompileTarget {
         root: &root,
         data: data.clone(),
         kinds: KINDS,
@@ -305,16 +312,16 @@ fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
         threads: 1,
     };
     compile::compile(&target, &|_, _| {}).unwrap();
-    let watch = Watch::start(&root, &data, "linux", KINDS).unwrap();
+    let watch = ProjectWatcher::start(&root, &data, "linux", KINDS).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
-    // Long after the silence that ends other bursts.
+    // Much longer than the quiet time that ends other bursts.
     assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
     file.write_all(b"two").unwrap();
     drop(file);
     let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
     assert_eq!(compiled.changed.len(), 1);
     assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
-    // One that stays open is not waited for without an end.
+    // The wait for a file that stays open is limited.
     let open = std::fs::File::create(&path).unwrap();
     assert!(watch.wait(Duration::from_secs(10)).is_some());
     drop((open, watch));

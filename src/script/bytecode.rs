@@ -1,9 +1,10 @@
-//! Chunks as bytecode: the prelude's, made when the engine was built (build.rs), and the fast
-//! forms', made once in a process, for a test run makes a VM for every file, and parsing is most of
-//! a boot without it. Never bytecode from elsewhere: LuaJIT does not check what it loads.
+//! Lua chunks as bytecode. The prelude's bytecode is compiled when the engine is built (build.rs).
+//! The bytecode of the fast forms is compiled once in a process, because a test run creates a VM
+//! for every file and parsing would be most of a boot. Bytecode from other sources is never loaded:
+//! LuaJIT does not check what it loads.
 //!
-//! What is loaded is the same in the first VM of a process and in every other: LuaJIT numbers
-//! strings as they are made, and orders tables by those numbers, so `pairs` would differ.
+//! The first VM of a process loads the same bytecode as every other. LuaJIT numbers strings in the
+//! order of their creation and orders tables by those numbers, so `pairs` would differ otherwise.
 
 use mlua::ffi::*;
 use std::collections::HashMap;
@@ -12,18 +13,19 @@ use std::sync::{Mutex, PoisonError};
 
 static MADE: Mutex<Option<HashMap<&'static str, &'static [u8]>>> = Mutex::new(None);
 
-/// What bytecode of LuaJIT begins with: anything else would be taken for text.
+/// The first bytes of LuaJIT bytecode. A chunk without them would be parsed as text.
 const HEAD: &[u8] = b"\x1bLJ";
 
-/// Pushes the chunk that `bytes` are: whether they are bytecode that this LuaJIT takes.
+/// Pushes the function that the bytecode in `bytes` defines. Returns false if `bytes` is not
+/// bytecode that this LuaJIT accepts.
 ///
 /// # Safety
-/// `l` is a live state with room for two values; `bytes` were made by `lua_dump`.
+/// `l` is a live state with room for two values; `bytes` were written by `lua_dump`.
 pub unsafe fn load(l: *mut lua_State, bytes: &[u8]) -> bool {
     if !bytes.starts_with(HEAD) {
         return false;
     }
-    // SAFETY: as the caller promised. The bytecode has the chunk's real name in it.
+    // SAFETY: as the caller promised. The bytecode contains the chunk's real name.
     unsafe {
         let status = luaL_loadbuffer(l, bytes.as_ptr().cast(), bytes.len(), c"=[engine]".as_ptr());
         if status != LUA_OK {
@@ -33,19 +35,25 @@ pub unsafe fn load(l: *mut lua_State, bytes: &[u8]) -> bool {
     }
 }
 
-/// The bytecode of a chunk that the engine itself writes, made at the first call for `name`.
-pub fn made(name: &'static str, chunk: &str, text: impl FnOnce() -> String) -> &'static [u8] {
-    // It is there for every game of the process.
-    crate::owner!("engine");
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    made.get_or_insert_default().entry(name).or_insert_with(|| dump(chunk, &text()).leak())
+/// Returns the bytecode of a chunk that the engine generates. The chunk is compiled at the first
+/// call for `name`.
+pub fn cached_bytecode(
+    name: &'static str,
+    chunk: &str,
+    text: impl FnOnce() -> String,
+) -> &'static [u8] {
+    // The bytecode is shared by every game of the process.
+    engine_foundation::owner!("engine");
+    let mut cache = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    cache.get_or_insert_default().entry(name).or_insert_with(|| dump(chunk, &text()).leak())
 }
 
-/// Compiles a text of our own in a state that has nothing else in it.
+/// Compiles a chunk of the engine in a separate, otherwise empty Lua state.
 fn dump(chunk: &str, text: &str) -> Vec<u8> {
     let chunk = CString::new(chunk).expect("the names of our chunks have no zero bytes");
     let mut bytes: Vec<u8> = Vec::new();
-    // SAFETY: a state of its own; the writer gets the vector back as it was given.
+    // SAFETY: the state is used here only; the writer receives the vector that is passed to
+    // `lua_dump`.
     unsafe {
         let l = luaL_newstate();
         assert!(!l.is_null(), "there is no memory for a Lua state");

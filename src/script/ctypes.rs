@@ -1,20 +1,20 @@
-//! The value types that the prelude makes with the FFI, as native code tells them apart and reads
+//! The value types that the prelude defines with the FFI: how native code identifies and reads
 //! them.
 
-use super::layout;
-use super::types::Floats;
+use super::luajit_layout;
+use super::types::VectorType;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
-/// A value type.
+/// A value type of scripts, such as `Vector3`.
 pub struct ValueType {
     pub name: &'static str,
-    /// How many floats of 32 bits a value begins with; none in those that are not shown by their
-    /// floats.
+    /// Number of 32-bit floats that a value begins with; 0 for types that are not displayed by
+    /// their floats.
     pub floats: usize,
 }
 
-/// Every value type: a type's place here is its number in [`Ctypes`].
+/// All value types. A type's index here is its index in [`ValueTypeIds`].
 pub const VALUE_TYPES: [ValueType; 10] = [
     ValueType { name: "Vector2", floats: 2 },
     ValueType { name: "Vector3", floats: 3 },
@@ -25,21 +25,21 @@ pub const VALUE_TYPES: [ValueType; 10] = [
     ValueType { name: "IdString32", floats: 0 },
     ValueType { name: "IdString64", floats: 0 },
     ValueType { name: "Float32Array", floats: 0 },
-    // A reference into the counters; lua/stats.lua notes it.
+    // A reference to a counter; lua/stats.lua registers the type.
     ValueType { name: "Counter", floats: 0 },
 ];
 
-/// LuaJIT's numbers of the value types, noted by the prelude at boot; 0 until then.
+/// LuaJIT's numbers of the value types, registered by the prelude at boot; 0 until then.
 #[derive(Default)]
-pub struct Ctypes {
+pub struct ValueTypeIds {
     numbers: [u16; VALUE_TYPES.len()],
 }
 
 /// LuaJIT's type tag of FFI values, which its public header does not name.
 const LUA_TCDATA: c_int = 10;
 
-impl Ctypes {
-    /// Notes the number of a type; whether there is such a type.
+impl ValueTypeIds {
+    /// Registers LuaJIT's number of a type. Returns false if no such type exists.
     pub fn note(&mut self, name: &str, number: u16) -> bool {
         let known = VALUE_TYPES.iter().position(|known| known.name == name);
         known.is_some_and(|i| {
@@ -48,12 +48,12 @@ impl Ctypes {
         })
     }
 
-    /// The floats of the value of that type at `i`, if one is there.
+    /// Returns the floats of the value at `i`, if it has the type `kind`.
     ///
     /// # Safety
-    /// `l` is a live state and `i` a position in it; the pointer holds as long as the value does.
+    /// `l` is a live state and `i` a position in it; the pointer is valid as long as the value.
     #[inline]
-    pub unsafe fn read(&self, l: *mut lua_State, i: c_int, kind: Floats) -> Option<*const f32> {
+    pub unsafe fn read(&self, l: *mut lua_State, i: c_int, kind: VectorType) -> Option<*const f32> {
         // SAFETY: as the caller promised.
         unsafe {
             let is_one = self.number(l, i)? == self.numbers[kind as usize];
@@ -61,18 +61,18 @@ impl Ctypes {
         }
     }
 
-    /// The same of an argument of the running call, in place.
+    /// Returns the floats of an argument of the running call, read in place.
     ///
     /// # Safety
     /// As for `read`; `i` counts from 1.
     #[inline]
-    pub unsafe fn take(&self, l: *mut lua_State, i: c_int, kind: Floats) -> Option<*const f32> {
+    pub unsafe fn take(&self, l: *mut lua_State, i: c_int, kind: VectorType) -> Option<*const f32> {
         // SAFETY: as the caller promised.
-        let (number, content) = unsafe { layout::cdata(l, i) }?;
+        let (number, content) = unsafe { luajit_layout::cdata(l, i) }?;
         (number == self.numbers[kind as usize]).then_some(content as *const f32)
     }
 
-    /// The type number of the FFI value at `i`.
+    /// Returns the type number of the FFI value at `i`.
     ///
     /// # Safety
     /// `l` is a live state and `i` a position in it.
@@ -89,10 +89,10 @@ impl Ctypes {
         }
     }
 
-    /// The type of the value at `i`, where it is one of ours.
+    /// Returns the value type of the value at `i`, if it has one.
     ///
     /// # Safety
-    /// As for [`Ctypes::read`].
+    /// As for [`ValueTypeIds::read`].
     pub unsafe fn value_type(&self, l: *mut lua_State, i: c_int) -> Option<&'static ValueType> {
         // SAFETY: as the caller promised.
         let number = unsafe { self.number(l, i) }?;
@@ -100,19 +100,19 @@ impl Ctypes {
         Some(&VALUE_TYPES[at])
     }
 
-    /// Its name.
+    /// Returns the type name of the value at `i`, if it has a value type.
     ///
     /// # Safety
-    /// As for [`Ctypes::read`].
+    /// As for [`ValueTypeIds::read`].
     pub unsafe fn name(&self, l: *mut lua_State, i: c_int) -> Option<&'static str> {
         // SAFETY: as the caller promised.
         unsafe { self.value_type(l, i) }.map(|known| known.name)
     }
 
-    /// The floats of the value at `i`, where it is of a type that is shown by them.
+    /// Returns the floats of the value at `i`, if its type is displayed by its floats.
     ///
     /// # Safety
-    /// As for [`Ctypes::read`]: the floats must not be used longer than the value is there.
+    /// As for [`ValueTypeIds::read`]: the floats must not be used after the value is gone.
     pub unsafe fn floats<'a>(
         &self,
         l: *mut lua_State,
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn types_stand_where_they_are_read_from() {
-        for (i, kind) in Floats::ALL.into_iter().enumerate() {
+        for (i, kind) in VectorType::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, i);
             assert_eq!((VALUE_TYPES[i].name, VALUE_TYPES[i].floats), (kind.name(), kind.count()));
         }

@@ -1,15 +1,16 @@
-//! Stopping a running script: for its time, its memory, or the end of the process. The one owner of
-//! Lua's hook, which is otherwise unset, and of the watchdog thread.
+//! Interrupting a running script: because of its time, its memory, or the end of the process. This
+//! module is the only owner of Lua's hook, which is otherwise unset, and of the watchdog thread.
 //!
-//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog looks at it fifty
-//! times a second; what it finds too long is stopped by a hook that raises an error at every
-//! instruction until the callback has ended, so that no `pcall` of the script's can swallow it.
+//! A callback is *begun* with a budget of CPU time and *ended*. The watchdog checks it fifty times
+//! a second. A callback that takes too long is stopped by a hook that raises an error at every
+//! instruction until the callback has ended, so that no `pcall` of the script can swallow the
+//! error.
 
-use super::cx::Cx;
-use super::describe::ENGINE_CHUNK;
-use super::report::{self, Report};
-use crate::foundation::{fault, log};
-use crate::system::platform::{self, Poke, ThreadClock};
+use super::context::ScriptContext;
+use super::describe_value::ENGINE_CHUNK;
+use super::report::{self, ErrorReport};
+use engine_foundation::{log, panic};
+use engine_platform::{self as platform, ThreadClock, ThreadInterrupt};
 use mlua::ffi::*;
 use std::cell::Cell;
 use std::ffi::{CStr, c_int};
@@ -20,88 +21,89 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, Thread};
 use std::time::Duration;
 
-/// How often the watchdog looks.
+/// Interval between two checks of the watchdog.
 const WATCH_PERIOD: Duration = Duration::from_millis(20);
-/// The watchdog did not look yet since the callback began.
+/// Marks that the watchdog has not checked since the callback began.
 const UNSEEN: u64 = u64::MAX;
-/// A process that is asked to end gives the callback that runs this long to finish by itself.
+/// Time that the running callback has to finish by itself after the end of the process is
+/// requested.
 const GRACE_SECONDS: f64 = 0.1;
-/// Callbacks that begin after the asking (`shutdown`) have until this long after it.
-const FAREWELL_SECONDS: f64 = 0.8;
-/// A process that is asked to end and cannot ends hard after this long.
-const PATIENCE_SECONDS: f64 = 1.0;
+/// Time after the request within which callbacks that begin later (`shutdown`) must end.
+const SHUTDOWN_SECONDS: f64 = 0.8;
+/// Time after the request at which a process that cannot end is terminated.
+const KILL_SECONDS: f64 = 1.0;
 
-/// Why a script is stopped.
+/// The reason why a script is interrupted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(u32)]
-pub enum Reason {
-    /// It used more CPU time than it may.
+pub enum StopReason {
+    /// The script exceeded its budget of CPU time.
     Time = 1,
-    /// Lua holds more memory than it may.
+    /// Lua holds more memory than its limit.
     Memory = 2,
-    /// The engine does.
+    /// The engine holds more memory than its limit.
     EngineMemory = 16,
-    /// The process was asked to end.
+    /// The end of the process was requested.
     End = 4,
-    /// Somebody wants to know where it is (sampler.rs). It is not stopped.
+    /// The sampler asks for the script's location (sampler.rs). The script is not stopped.
     Where = 8,
 }
 
-/// What the watchdog thread and the thread that runs Lua share.
+/// State shared by the watchdog thread and the thread that runs Lua.
 pub struct Interrupt {
     state: AtomicPtr<lua_State>,
     reasons: AtomicU32,
     /// Odd while a callback runs.
     turn: AtomicU64,
-    /// The turn that `Time` and `End` were armed for.
+    /// The turn for which `Time` and `End` were armed.
     armed_turn: AtomicU64,
-    /// Whether the hook struck since the watchdog looked: it stands.
+    /// True if the hook has run since the watchdog's last check: the hook is in place.
     struck: AtomicBool,
-    /// Whether this VM's own thread is changing the hook.
+    /// True while this VM's own thread is changing the hook.
     hooking: AtomicBool,
     started_micros: AtomicU64,
     budget_micros: AtomicU64,
-    /// Whether the process had been asked to end when the callback began.
+    /// True if the end of the process had been requested before the callback began.
     late: AtomicBool,
     /// The thread that runs Lua.
-    watched: Mutex<Option<Watched>>,
-    /// The next one in the list of this thread's.
+    watched: Mutex<Option<WatchedScript>>,
+    /// The next interrupt in this thread's list.
     next: AtomicPtr<Interrupt>,
     closing: AtomicBool,
-    /// Whether the lines that run are counted.
+    /// True if executed lines are counted.
     lines: AtomicBool,
-    /// Whether the script is to end, whatever it does.
+    /// True if the script must end in any case.
     cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
     /// Called when the process cannot end by itself.
-    last_words: Mutex<Option<LastWords>>,
+    on_stuck: Mutex<Option<OnStuck>>,
 }
 
-/// What is called when the process cannot end by itself.
-type LastWords = Box<dyn Fn(Stuck) + Send>;
+/// A callback for a process that cannot end by itself.
+type OnStuck = Box<dyn Fn(StuckCause) + Send>;
 
-/// Who does not let the process end.
+/// The part of the program that prevents the process from ending.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Stuck {
+pub enum StuckCause {
     Script,
     Engine,
 }
 
 #[derive(Clone, Copy)]
-struct Watched {
+struct WatchedScript {
     clock: ThreadClock,
-    poke: Poke,
+    poke: ThreadInterrupt,
 }
 
 thread_local! {
-    /// The first of the interrupts whose VMs run on this thread. A list that a signal handler can
-    /// walk at any time: every change of it is one store.
+    /// The first of the interrupts whose VMs run on this thread. A signal handler can walk this
+    /// list at any time, because every change of the list is a single store.
     static FIRST: Cell<*const Interrupt> = const { Cell::new(null()) };
 }
 
-/// What a thread that runs Lua does when its watchdog pokes it. LuaJIT's hook may be set from a
+/// Runs on a thread that runs Lua when its watchdog interrupts it. LuaJIT's hook may be set from a
 /// signal handler on the thread that runs the state, and from no other thread.
-fn poked() {
+fn on_thread_interrupt() {
     let mut at = FIRST.get();
     // SAFETY: an interrupt is in the list from `watch` to `close`, both called on this thread, and
     // its VM holds it for longer.
@@ -135,20 +137,21 @@ impl Interrupt {
             lines: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
-            last_words: Mutex::new(None),
+            on_stuck: Mutex::new(None),
         })
     }
 
-    /// Names the state to stop, and starts watching the calling thread, which is to run it and to
-    /// call [`Interrupt::close`]. Fails where the system has no thread left for the watchdog.
+    /// Sets the state to stop, and starts watching the calling thread, which must run it and call
+    /// [`Interrupt::close`]. Fails if the system has no thread left for the watchdog.
     pub fn watch(self: &Arc<Interrupt>, state: *mut lua_State) -> io::Result<()> {
         self.watch_by(state, thread::Builder::new())
     }
 
     fn watch_by(self: &Arc<Interrupt>, state: *mut lua_State, thread: Builder) -> io::Result<()> {
         self.state.store(state, SeqCst);
-        let (clock, poke) = (ThreadClock::of_this_thread(), Poke::this_thread(poked));
-        *fault::lock(&self.watched) = Some(Watched { clock, poke });
+        let (clock, poke) =
+            (ThreadClock::of_this_thread(), ThreadInterrupt::this_thread(on_thread_interrupt));
+        *panic::lock(&self.watched) = Some(WatchedScript { clock, poke });
         self.next.store(FIRST.get().cast_mut(), SeqCst);
         FIRST.set(Arc::as_ptr(self));
         let shared = self.clone();
@@ -156,57 +159,59 @@ impl Interrupt {
             while !shared.closing.load(SeqCst) {
                 thread::park_timeout(WATCH_PERIOD);
                 let look = || shared.look(platform::asked_to_end());
-                // Without it nothing stops a script that does not end: it goes on looking.
-                if let Err(error) = fault::contain(look) {
+                // Without the watchdog nothing stops a script that does not end, so it keeps
+                // checking.
+                if let Err(error) = panic::contain(look) {
                     log::error(&format!("the watchdog failed: {error}"));
                 }
             }
         };
-        let handle = fault::spawn_with(thread, "watchdog", watch)?;
-        *fault::lock(&self.watcher) = Some(handle.thread().clone());
+        let handle = panic::spawn_with(thread, "watchdog", watch)?;
+        *panic::lock(&self.watcher) = Some(handle.thread().clone());
         Ok(())
     }
 
-    /// Stops what runs and what will run, soon; from any thread.
+    /// Stops the running callback and all later ones, soon; can be called from any thread.
     pub fn cancel(&self) {
         self.cancelled.store(true, SeqCst);
-        if let Some(watcher) = &*fault::lock(&self.watcher) {
+        if let Some(watcher) = &*panic::lock(&self.watcher) {
             watcher.unpark();
         }
     }
 
-    /// The running callback has all of its time anew; from the thread that runs it.
+    /// Restarts the time budget of the running callback; must be called from the thread that runs
+    /// it.
     pub fn renew(&self) {
         self.started_micros.store(self.cpu_micros(), SeqCst);
     }
 
-    /// What to do when the process was asked to end and does not.
-    pub fn set_last_words(&self, f: LastWords) {
-        *fault::lock(&self.last_words) = Some(f);
+    /// Sets the function to call if the process does not end after a request.
+    pub fn set_on_stuck(&self, f: OnStuck) {
+        *panic::lock(&self.on_stuck) = Some(f);
     }
 
-    /// Stops watching: the state is about to be closed.
+    /// Stops watching, because the state is about to be closed.
     pub fn close(&self) {
         self.closing.store(true, SeqCst);
-        // Taken under the lock that the watchdog holds while it uses the state and the thread.
-        let watched = fault::lock(&self.watched);
+        // The lock is the one that the watchdog holds while it uses the state and the thread.
+        let watched = panic::lock(&self.watched);
         self.state.store(null_mut(), SeqCst);
-        self.leave_list();
+        self.unlink();
         drop(watched);
-        if let Some(watcher) = &*fault::lock(&self.watcher) {
+        if let Some(watcher) = &*panic::lock(&self.watcher) {
             watcher.unpark();
         }
     }
 
-    /// Takes this one out of its thread's list.
-    fn leave_list(&self) {
+    /// Removes this interrupt from its thread's list.
+    fn unlink(&self) {
         let next = self.next.load(SeqCst);
         if std::ptr::eq(FIRST.get(), self) {
             FIRST.set(next);
             return;
         }
         let mut at = FIRST.get();
-        // SAFETY: as in `poked`.
+        // SAFETY: as in `on_thread_interrupt`.
         while let Some(other) = unsafe { at.as_ref() } {
             if std::ptr::eq(other.next.load(SeqCst), self) {
                 other.next.store(next, SeqCst);
@@ -216,13 +221,14 @@ impl Interrupt {
     }
 
     fn cpu_micros(&self) -> u64 {
-        let watched = *fault::lock(&self.watched);
+        let watched = *panic::lock(&self.watched);
         watched.map_or(0, |watched| (watched.clock.seconds() * 1e6) as u64)
     }
 
-    /// A callback begins; it may use `budget` seconds of CPU time (infinite: as much as it likes).
+    /// Begins a callback, which may use `budget` seconds of CPU time (infinite: no limit).
     pub fn begin(&self, budget: f64) {
-        // Asking for the time costs as much as a short callback: the watchdog does when it looks.
+        // Reading the time costs as much as a short callback, so the watchdog reads it at its next
+        // check.
         self.started_micros.store(UNSEEN, SeqCst);
         let micros = if budget.is_finite() { (budget * 1e6) as u64 } else { u64::MAX };
         self.budget_micros.store(micros, SeqCst);
@@ -230,12 +236,12 @@ impl Interrupt {
         self.turn.fetch_add(1, SeqCst);
     }
 
-    /// The callback has ended: whatever was armed for it is disarmed.
+    /// Ends the callback and disarms everything that was armed for it.
     pub fn end(&self, state: *mut lua_State) {
         self.turn.fetch_add(1, SeqCst);
         if self.reasons.load(SeqCst) != 0 {
-            let _lock = fault::lock(&self.watched);
-            let kept = Reason::Memory as u32 | Reason::EngineMemory as u32;
+            let _lock = panic::lock(&self.watched);
+            let kept = StopReason::Memory as u32 | StopReason::EngineMemory as u32;
             self.reasons.fetch_and(kept, SeqCst);
             self.unhook_when_done(state);
         }
@@ -264,74 +270,79 @@ impl Interrupt {
         }
         let lines = if self.lines.load(SeqCst) { LUA_MASKLINE } else { 0 };
         self.hooking.store(true, SeqCst);
-        // SAFETY: the state is open: `close` forgets it first, on this thread. LuaJIT's hook may be
+        // SAFETY: the state is open: `close` clears it first, on this thread. LuaJIT's hook may be
         // set at any time, by a signal handler too (LUA_MASKCOUNT is checked in compiled loops by
         // LUAJIT_ENABLE_CHECKHOOK).
         unsafe { lua_sethook(state, Some(script_hook), LUA_MASKCOUNT | lines, 1) };
         self.hooking.store(false, SeqCst);
     }
 
-    /// Counts the lines that run from now on (lines.rs). Compiled code does not tell: the compiler
-    /// must be off.
+    /// Starts counting executed lines (line_coverage.rs). Compiled code does not report its lines,
+    /// so the JIT compiler must be off.
     pub fn count_lines(&self, state: *mut lua_State) {
         self.lines.store(true, SeqCst);
         self.unhook_when_done(state);
     }
 
-    /// One look of the watchdog, `asked` seconds after the process was asked to end.
+    /// Performs one check of the watchdog, `asked` seconds after the end of the process was
+    /// requested.
     fn look(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
         if turn % 2 == 1 {
             let now = self.cpu_micros();
-            // As if it began now; another one may have begun meanwhile, of which that holds, too.
+            // The callback is treated as if it began now. If another callback has begun meanwhile,
+            // the same is true for it.
             let seen = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
             let used = seen.err().map_or(0, |started| now.saturating_sub(started));
             if used > self.budget_micros.load(SeqCst) {
-                self.arm_for(turn, Reason::Time);
+                self.arm_for(turn, StopReason::Time);
             }
         }
         if turn % 2 == 1 && self.cancelled.load(SeqCst) {
-            self.arm_for(turn, Reason::End);
+            self.arm_for(turn, StopReason::End);
         }
         if let Some(seconds) = asked {
             let late = self.late.load(SeqCst);
-            let allowed = if late { FAREWELL_SECONDS } else { GRACE_SECONDS };
+            let allowed = if late { SHUTDOWN_SECONDS } else { GRACE_SECONDS };
             if seconds > allowed && turn % 2 == 1 {
-                self.arm_for(turn, Reason::End);
+                self.arm_for(turn, StopReason::End);
             }
-            if seconds > PATIENCE_SECONDS
+            if seconds > KILL_SECONDS
                 && !self.closing.load(SeqCst)
-                && let Some(last_words) = &*fault::lock(&self.last_words)
+                && let Some(on_stuck) = &*panic::lock(&self.on_stuck)
             {
-                last_words(if turn % 2 == 1 { Stuck::Script } else { Stuck::Engine });
+                on_stuck(if turn % 2 == 1 { StuckCause::Script } else { StuckCause::Engine });
             }
         }
     }
 
-    /// Has the script stopped, where it still runs this turn. Again and again, for the hook can be
-    /// lost to what it met the thread at; but not while it strikes.
-    fn arm_for(&self, turn: u64, reason: Reason) {
+    /// Stops the script if it still runs in this turn. The interrupt is repeated, because the hook
+    /// can be lost, depending on where the signal interrupts the thread; it is not repeated while
+    /// the hook works.
+    fn arm_for(&self, turn: u64, reason: StopReason) {
         let struck = self.struck.swap(false, SeqCst);
         if struck && self.armed(reason) && self.armed_turn.load(SeqCst) == turn {
             return;
         }
         self.armed_turn.store(turn, SeqCst);
-        let watched = fault::lock(&self.watched);
+        let watched = panic::lock(&self.watched);
         if self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
             return;
         }
         self.reasons.fetch_or(reason as u32, SeqCst);
-        // SAFETY: the thread has not called `close` yet, for that takes the lock.
-        let poked = watched.is_some_and(|watched| unsafe { watched.poke.poke() });
-        if !poked {
-            // Where there are no signals the hook is set from here, though LuaJIT changes the same
-            // words without a lock: what it may lose is this hook, which comes again.
+        // SAFETY: the thread has not called `close` yet, because `close` takes the lock.
+        let was_interrupted = watched.is_some_and(|watched| unsafe { watched.poke.poke() });
+        if !was_interrupted {
+            // On systems without signals the hook is set from this thread, although LuaJIT changes
+            // the same memory without a lock. At worst this hook is lost, and it is set again
+            // later.
             self.hook();
         }
     }
 
-    /// Arms the hook, on the thread that runs the state: it is stopped at its next instruction.
-    pub fn arm(&self, reason: Reason) {
+    /// Arms the hook on the thread that runs the state: the script is interrupted at its next
+    /// instruction.
+    pub fn arm(&self, reason: StopReason) {
         if self.closing.load(SeqCst) {
             return;
         }
@@ -339,39 +350,39 @@ impl Interrupt {
         self.hook();
     }
 
-    /// Has the running script say where it is, from another thread.
-    pub fn ask_where(&self) {
-        let watched = fault::lock(&self.watched);
+    /// Requests the location of the running script, from another thread.
+    pub fn request_sample(&self) {
+        let watched = panic::lock(&self.watched);
         let runs = self.turn.load(SeqCst) % 2 == 1;
         if !runs || self.closing.load(SeqCst) || self.state.load(SeqCst).is_null() {
             return;
         }
-        self.reasons.fetch_or(Reason::Where as u32, SeqCst);
-        // SAFETY: the thread has not called `close` yet, for that takes the lock. Where there are
-        // no signals, or the hook gets lost, the next asking comes soon.
+        self.reasons.fetch_or(StopReason::Where as u32, SeqCst);
+        // SAFETY: the thread has not called `close` yet, because `close` takes the lock. Where
+        // there are no signals, or if the hook gets lost, the next request follows soon.
         if !watched.is_some_and(|watched| unsafe { watched.poke.poke() }) {
             self.hook();
         }
     }
 
-    fn armed(&self, reason: Reason) -> bool {
+    fn armed(&self, reason: StopReason) -> bool {
         self.reasons.load(SeqCst) & reason as u32 != 0
     }
 
-    /// Whether the running callback is to be stopped: for work in the engine that a hook of Lua's
-    /// does not reach.
+    /// Returns true if the running callback is to be stopped. For engine work that Lua's hook does
+    /// not reach.
     pub fn is_stopping(&self) -> bool {
-        let armed = self.armed(Reason::Time) || self.armed(Reason::End);
+        let armed = self.armed(StopReason::Time) || self.armed(StopReason::End);
         armed && self.armed_turn.load(SeqCst) == self.turn.load(SeqCst)
     }
 
-    /// Lets the running callback go on after a part of it was stopped, with its budget anew.
+    /// Lets the running callback continue after a part of it was stopped, with a new budget.
     pub fn forgive(&self, state: *mut lua_State) {
         self.started_micros.store(self.cpu_micros(), SeqCst);
-        self.disarm(Reason::Time, state);
+        self.disarm(StopReason::Time, state);
     }
 
-    fn disarm(&self, reason: Reason, state: *mut lua_State) {
+    fn disarm(&self, reason: StopReason, state: *mut lua_State) {
         self.reasons.fetch_and(!(reason as u32), SeqCst);
         self.unhook_when_done(state);
     }
@@ -380,12 +391,12 @@ impl Interrupt {
 /// Called by the hook, through C, which raises the error on the stack when this returns 1.
 ///
 /// # Safety
-/// Called by Lua only, with a state of a VM of ours.
+/// Called by Lua only, with a state of a VM of the engine.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -> c_int {
     // SAFETY: as above; the calls below are allowed in a hook.
     unsafe {
-        let cx = Cx::of(l);
+        let cx = ScriptContext::of(l);
         if note_place(l, ar, cx) && cx.interrupt.reasons.load(SeqCst) == 0 {
             return 0;
         }
@@ -394,35 +405,36 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             return 0;
         }
         let interrupt = cx.interrupt.clone();
-        if interrupt.armed(Reason::Memory) {
-            // What is held may be garbage: the collector does not run during a frame.
-            interrupt.disarm(Reason::Memory, l);
+        if interrupt.armed(StopReason::Memory) {
+            // The memory in use may be garbage, because the collector does not run during a frame.
+            interrupt.disarm(StopReason::Memory, l);
             cx.collect_now(l);
             if cx.memory.used() > cx.memory.limit / 100 * 95 {
-                return raise(l, cx, memory_words(cx), false);
+                return raise(l, cx, memory_message(cx), false);
             }
         }
-        if interrupt.armed(Reason::EngineMemory) && runs_engine(l, ar) {
-            // It would be left in the middle of what it does, with units that nobody was told of:
-            // the error comes at the next instruction of the game's. Meanwhile the reserve holds.
+        if interrupt.armed(StopReason::EngineMemory) && runs_engine(l, ar) {
+            // Stopping the engine's own Lua would leave its work half done, with units that were
+            // not announced. The error is raised at the next instruction of the game's code; until
+            // then the reserve is used.
             cx.is_full();
-        } else if interrupt.armed(Reason::EngineMemory) {
-            interrupt.disarm(Reason::EngineMemory, l);
+        } else if interrupt.armed(StopReason::EngineMemory) {
+            interrupt.disarm(StopReason::EngineMemory, l);
             if let Some(message) = cx.memory.engine.take_message() {
                 cx.is_full();
                 return raise(l, cx, message, false);
             }
         }
-        if !interrupt.armed(Reason::Time) && !interrupt.armed(Reason::End) {
+        if !interrupt.armed(StopReason::Time) && !interrupt.armed(StopReason::End) {
             return 0;
         }
         if interrupt.armed_turn.load(SeqCst) != interrupt.turn.load(SeqCst) {
-            // Armed for a callback that ended meanwhile.
-            interrupt.disarm(Reason::Time, l);
-            interrupt.disarm(Reason::End, l);
+            // The stop was armed for a callback that has ended meanwhile.
+            interrupt.disarm(StopReason::Time, l);
+            interrupt.disarm(StopReason::End, l);
             return 0;
         }
-        let words = match interrupt.armed(Reason::Time) {
+        let message = match interrupt.armed(StopReason::Time) {
             true => {
                 let seconds = interrupt.budget_micros.load(SeqCst) as f64 / 1e6;
                 let remedy = match cx.worker {
@@ -436,15 +448,15 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             }
             false => "stopped: the process was asked to end, and this did not return".to_string(),
         };
-        raise(l, cx, words, true)
+        raise(l, cx, message, true)
     }
 }
 
-/// Notes the line that runs, and where the script is, for those who count lines or sample. Returns
-/// whether that is what the hook was for.
-unsafe fn note_place(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut Cx) -> bool {
+/// Records the executed line and the script's location, for line counting and sampling. Returns
+/// true if the hook was set for this purpose.
+unsafe fn note_place(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut ScriptContext) -> bool {
     let mut noted = false;
-    // SAFETY: as the caller's: the record is the hook's.
+    // SAFETY: as for the caller: the record is the hook's.
     unsafe {
         if (*ar).event == LUA_HOOKLINE
             && let Some(lines) = &mut cx.lines
@@ -455,32 +467,32 @@ unsafe fn note_place(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut Cx) -> bool
                 lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
             }
         }
-        if cx.interrupt.armed(Reason::Where) {
+        if cx.interrupt.armed(StopReason::Where) {
             noted = true;
             let work = cx.work();
             if let Some(samples) = &mut cx.samples {
                 samples.note(l, work);
             }
-            cx.interrupt.clone().disarm(Reason::Where, l);
+            cx.interrupt.clone().disarm(StopReason::Where, l);
         }
     }
     noted
 }
 
-/// Whether the function that a hook met is one of the engine's own Lua.
+/// Returns true if the function that the hook interrupted belongs to the engine's own Lua.
 unsafe fn runs_engine(l: *mut lua_State, ar: *mut lua_Debug) -> bool {
-    // SAFETY: as the caller's: the record is the hook's.
+    // SAFETY: as for the caller: the record is the hook's.
     unsafe {
         lua_getinfo(l, c"S".as_ptr(), ar) != 0
             && CStr::from_ptr((*ar).source).to_bytes().strip_prefix(b"=").is_some_and(|name| {
-                // A game's chunk cannot have such a name (lua/modules.lua).
+                // A game's chunk cannot have this name (lua/modules.lua).
                 name.starts_with(ENGINE_CHUNK.as_bytes())
             })
     }
 }
 
-/// The words for Lua's memory limit.
-pub fn memory_words(cx: &Cx) -> String {
+/// Returns the error message for Lua's memory limit.
+pub fn memory_message(cx: &ScriptContext) -> String {
     let (who, setting) = match cx.worker {
         true => ("a worker", "worker_memory_mib"),
         false => ("the game", "lua_memory_mib"),
@@ -492,17 +504,25 @@ pub fn memory_words(cx: &Cx) -> String {
     )
 }
 
-/// Pushes the error and keeps its report. Of a script that must stop the first one is told, for
-/// that is where it really was; an error of memory is an ordinary one, which the game may catch.
-unsafe fn raise(l: *mut lua_State, cx: &mut Cx, words: String, stopped: bool) -> c_int {
+/// Pushes the error and keeps its report. If the script must stop, the first error is reported,
+/// because it has the true location. An error of memory is an ordinary error, which the game may
+/// catch.
+unsafe fn raise(
+    l: *mut lua_State,
+    cx: &mut ScriptContext,
+    message: String,
+    stopped: bool,
+) -> c_int {
     // SAFETY: as the caller promised; lenient, so that pushing cannot fail.
     unsafe {
         cx.memory.be_lenient();
-        let place = super::describe::place(l).map(|place| place + ": ").unwrap_or_default();
-        let text = place + &words;
+        let location = super::describe_value::script_location(l)
+            .map(|location| location + ": ")
+            .unwrap_or_default();
+        let text = location + &message;
         if !cx.report.as_ref().is_some_and(|known| known.stopped) {
             let report = report::capture(l, cx, &text, 0);
-            cx.report = Some(Box::new(Report { stopped, ..report }));
+            cx.report = Some(Box::new(ErrorReport { stopped, ..report }));
         }
         cx.interrupted = Some(text.clone());
         lua_pushlstring(l, text.as_ptr() as *const _, text.len());
@@ -526,13 +546,16 @@ mod tests {
     #[test]
     fn the_last_words_tell_a_script_from_the_engine() {
         let interrupt = Interrupt::new();
-        let (told, tells) = std::sync::mpsc::channel();
-        interrupt.set_last_words(Box::new(move |stuck| told.send(stuck).unwrap()));
-        interrupt.look(Some(PATIENCE_SECONDS / 2.0));
-        interrupt.look(Some(PATIENCE_SECONDS * 2.0));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        interrupt.set_on_stuck(Box::new(move |stuck| sender.send(stuck).unwrap()));
+        interrupt.look(Some(KILL_SECONDS / 2.0));
+        interrupt.look(Some(KILL_SECONDS * 2.0));
         interrupt.begin(f64::INFINITY);
-        interrupt.look(Some(PATIENCE_SECONDS * 2.0));
-        assert_eq!(tells.try_iter().collect::<Vec<_>>(), [Stuck::Engine, Stuck::Script]);
+        interrupt.look(Some(KILL_SECONDS * 2.0));
+        assert_eq!(
+            receiver.try_iter().collect::<Vec<_>>(),
+            [StuckCause::Engine, StuckCause::Script]
+        );
     }
 
     #[test]

@@ -1,26 +1,30 @@
-//! Loading the text of a script: the one way from text to a chunk, for `load`, modules, bundles and
-//! checks. LuaJIT's parser cannot be stopped, and the time that it takes can grow with the square
-//! of a text: each `elseif`, `and` and `goto` walks a list of those before it, and so does each
-//! string whose hash others share. So it is given the text in pieces, and looked at between them.
+//! Compiling script text into a chunk. All callers use this module: `load`, modules, bundles and
+//! checks. LuaJIT's parser cannot be stopped, and its time can grow with the square of the text's
+//! length: each `elseif`, `and` and `goto` walks a list of those before it, and so does each string
+//! that has the same hash as others. Therefore the parser receives the text in pieces, and limits
+//! are checked between them.
 
-use crate::system::platform::ThreadClock;
+use super::context::ScriptContext;
+use super::report;
+use engine_platform::ThreadClock;
 use mlua::ffi::*;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-/// CPU seconds that one text may take. 16 MiB of data take a second.
+/// CPU seconds that compiling one text may take. 16 MiB of data take a second.
 pub const LOAD_SECONDS_MAX: f64 = 2.5;
-/// How many of `goto`, `break`, `continue` and `::` one function may have: at a label, or at the
-/// end of a loop, the parser takes time with the square of those that lead there, and is not
-/// looked at.
+/// Maximum number of `goto`, `break`, `continue` and `::` in one function. At a label or at the end
+/// of a loop, the parser's time grows with the square of the number of jumps that lead there, and
+/// no limit is checked meanwhile.
 pub const JUMPS_MAX: usize = 10_000;
-/// Bytes of the native stack that the parser may use. It bounds most of its own depth, which takes
-/// half of this, but not that of `a ? b : c ? d : …`, whose end takes time with the square of it.
-/// Wherever scripts run, more is left (`stack_floor`).
+/// Bytes of the native stack that the parser may use. The parser bounds most of its own depth,
+/// which takes half of this. It does not bound the depth of `a ? b : c ? d : …`, whose end takes
+/// time with the square of the depth. Wherever scripts run, more stack than this is left
+/// (`stack_floor`).
 const PARSER_STACK_BYTES: usize = 768 << 10;
-/// Bytes of text between two looks.
+/// Bytes of text between two checks of the limits.
 const PIECE_BYTES: usize = 512;
-/// What ends the parser at once: in whatever token it is met, a text that is not closed follows, so
-/// that the lexer fails. After a mere end, all that is open would be finished first.
+/// Text that ends the parser at once. In every token, an unclosed string follows, so that the lexer
+/// fails. At a plain end of the text, the parser would first finish everything that is open.
 const POISON: &[u8] = b"\n'\"\n'\n";
 
 unsafe extern "C-unwind" {
@@ -37,10 +41,10 @@ unsafe extern "C-unwind" {
     ) -> c_int;
 }
 
-/// The line at which a function has more jumps and labels than [`JUMPS_MAX`], if one has. It reads
-/// names, strings, comments and ends of lines as LuaJIT's lexer does (lj_lex.c).
+/// Returns the line at which a function has more jumps and labels than [`JUMPS_MAX`], if there is
+/// one. Names, strings, comments and line ends are read as in LuaJIT's lexer (lj_lex.c).
 fn line_of_excess(text: &[u8]) -> Option<usize> {
-    // Nearly every text has few, even with those in its strings and comments.
+    // Fast path: nearly every text has few, even including those in its strings and comments.
     let jumps = ["goto", "break", "continue", "::"];
     if let Ok(text) = std::str::from_utf8(text)
         && jumps.iter().map(|word| text.matches(word).count()).sum::<usize>() <= JUMPS_MAX
@@ -74,14 +78,15 @@ fn line_of_excess(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Counts the jumps and labels of each function, for the parser walks only those of one.
+/// Counts the jumps and labels of each function, because the parser walks only those of one
+/// function.
 struct Functions {
-    /// The functions around the current one: how deep the block of the next one is in all, and the
-    /// jumps so far.
+    /// The functions around the current one: the block depth at which the nested function began,
+    /// and the number of jumps so far.
     open: Vec<(usize, usize)>,
-    /// How many blocks are open that end with `end` or `until`.
+    /// Number of open blocks that end with `end` or `until`.
     depth: usize,
-    /// Of the current function.
+    /// Number of jumps in the current function.
     jumps: usize,
 }
 
@@ -106,7 +111,7 @@ impl Functions {
     }
 }
 
-/// How long the byte order mark and the first line with a `#` are that LuaJIT leaves out.
+/// Returns the length of the byte order mark and of a first line with `#`, which LuaJIT skips.
 fn header_bytes(text: &[u8]) -> usize {
     let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     match text[mark..].first() {
@@ -115,7 +120,7 @@ fn header_bytes(text: &[u8]) -> usize {
     }
 }
 
-/// How many bytes there are before the end of the line.
+/// Returns the number of bytes before the end of the line.
 fn line_bytes(text: &[u8]) -> usize {
     text.iter().position(|byte| is_line_end(*byte)).unwrap_or(text.len())
 }
@@ -132,9 +137,9 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// How long the string in quotes is that a text begins with.
+/// Returns the length of the quoted string at the start of a text.
 fn string_bytes(text: &[u8]) -> usize {
-    // As C's isspace has it.
+    // The characters of C's isspace.
     let is_space = |byte: &&u8| byte.is_ascii_whitespace() || **byte == 0x0b;
     let mut at = 1;
     while at < text.len() {
@@ -142,7 +147,7 @@ fn string_bytes(text: &[u8]) -> usize {
             b'\\' if text.get(at + 1) == Some(&b'z') => {
                 at += 2 + text[at + 2..].iter().take_while(is_space).count();
             }
-            // Two bytes can be one end of a line: CR LF, and LF CR.
+            // Two bytes can form one line end: CR LF, and LF CR.
             b'\\' if text.get(at + 1).copied().is_some_and(is_line_end) => {
                 let pair = text.get(at + 2).copied().is_some_and(is_line_end);
                 at += if pair && text[at + 2] != text[at + 1] { 3 } else { 2 };
@@ -156,7 +161,7 @@ fn string_bytes(text: &[u8]) -> usize {
     text.len()
 }
 
-/// How long the string in long brackets is that a text begins with, if it is one.
+/// Returns the length of the long bracket string at the start of a text, if there is one.
 fn long_bytes(text: &[u8]) -> Option<usize> {
     let level = text[1..].iter().take_while(|byte| **byte == b'=').count();
     if text.get(1 + level) != Some(&b'[') {
@@ -168,40 +173,42 @@ fn long_bytes(text: &[u8]) -> Option<usize> {
     Some(at.map_or(text.len(), |at| level + 2 + at + close.len()))
 }
 
-/// How long a comment is behind its `--`.
+/// Returns the length of a comment after its `--`.
 fn comment_bytes(text: &[u8]) -> usize {
     let long = if text.first() == Some(&b'[') { long_bytes(text) } else { None };
     long.unwrap_or_else(|| line_bytes(text))
 }
 
-/// Why a text gives no chunk.
+/// The reason why a text does not compile.
 #[derive(Debug, PartialEq)]
 pub enum Fault {
-    /// It is no Lua, or there is no memory for it: the words are on top of the stack.
-    Told,
-    /// It takes too much time or stack: the words, with chunk and line. Nothing is on the stack.
+    /// The text is not valid Lua, or there is not enough memory for it. The message is on top of
+    /// the stack.
+    OnStack,
+    /// The text takes too much time or stack. The message contains chunk and line. Nothing is on
+    /// the stack.
     Refused(String),
 }
 
 struct Reader<'a> {
     text: &'a [u8],
-    /// Bytes that the parser was given.
-    given: usize,
-    /// The clock of this thread, and the time on it at which it is enough.
+    /// Number of bytes that were passed to the parser.
+    passed: usize,
+    /// The clock of this thread, and the time on it at which the limit is reached.
     end: Option<(ThreadClock, f64)>,
-    /// The address that the stack may not go below.
+    /// Lowest address that the stack may reach.
     floor: usize,
     refused: Option<String>,
     poisoned: bool,
 }
 
 impl Reader<'_> {
-    /// Why the parser gets nothing more.
+    /// Returns the reason why the parser must stop, if there is one.
     fn refusal(&mut self) -> Option<String> {
         let here = 0u8;
         if std::ptr::from_ref(&here).addr() < self.floor {
-            let words = "it is nested too deeply: write `a ? b : c` with `if` and `elseif` here";
-            return Some(words.to_string());
+            let message = "it is nested too deeply: write `a ? b : c` with `if` and `elseif` here";
+            return Some(message.to_string());
         }
         let Some((clock, end)) = self.end else {
             let clock = ThreadClock::of_this_thread();
@@ -218,16 +225,16 @@ impl Reader<'_> {
     }
 }
 
-/// Gives the parser the next piece, or the end of the text if it is not to go on.
+/// Passes the next piece to the parser, or text that ends it if it must stop.
 unsafe extern "C-unwind" fn read(
     _: *mut lua_State,
     data: *mut c_void,
     size: *mut usize,
 ) -> *const c_char {
-    // SAFETY: `load` passes a reader, and LuaJIT a place for the size.
+    // SAFETY: `load` passes a reader, and LuaJIT a pointer for the size.
     unsafe {
         let reader = &mut *data.cast::<Reader>();
-        if reader.given > 0 && reader.given < reader.text.len() && reader.refused.is_none() {
+        if reader.passed > 0 && reader.passed < reader.text.len() && reader.refused.is_none() {
             reader.refused = reader.refusal();
         }
         if reader.refused.is_some() {
@@ -236,15 +243,30 @@ unsafe extern "C-unwind" fn read(
             *size = poison.len();
             return poison.as_ptr().cast();
         }
-        let left = &reader.text[reader.given..];
+        let left = &reader.text[reader.passed..];
         let piece = left.len().min(PIECE_BYTES);
-        reader.given += piece;
+        reader.passed += piece;
         *size = piece;
         left.as_ptr().cast()
     }
 }
 
-/// Pushes the chunk of a text. Compiled chunks are refused.
+/// Compiles a text of the engine and pushes the chunk. Returns the message of an error.
+///
+/// # Safety
+/// As for [`load`].
+pub unsafe fn load_or_message(l: *mut lua_State, name: &str, text: &str) -> Result<(), String> {
+    let name = CString::new(name).map_err(|_| "a chunk's name has a zero byte".to_string())?;
+    // SAFETY: as the caller promised.
+    unsafe {
+        load(l, &name, text.as_bytes()).map_err(|fault| match fault {
+            Fault::OnStack => report::error_text(l, -1, ScriptContext::of(l)),
+            Fault::Refused(message) => message,
+        })
+    }
+}
+
+/// Compiles a text and pushes the chunk. Bytecode is refused.
 ///
 /// # Safety
 /// `l` is a live state with room for two values; the text does not change meanwhile.
@@ -258,22 +280,22 @@ pub unsafe fn load(l: *mut lua_State, name: &CStr, text: &[u8]) -> Result<(), Fa
     }
     let here = 0u8;
     let floor = std::ptr::from_ref(&here).addr().saturating_sub(PARSER_STACK_BYTES);
-    let mut reader = Reader { text, given: 0, end: None, floor, refused: None, poisoned: false };
+    let mut reader = Reader { text, passed: 0, end: None, floor, refused: None, poisoned: false };
     // SAFETY: the reader is used by this call alone; mode "t" refuses binary chunks.
     unsafe {
         let data = (&raw mut reader).cast();
         let status = lua_loadx(l, read, data, name.as_ptr(), c"t".as_ptr());
-        if let Some(words) = reader.refused {
-            // The words for the end in its middle.
+        if let Some(message) = reader.refused {
+            // Pops LuaJIT's message about the artificial end of the text.
             lua_settop(l, -2);
-            let line = line_at(text, reader.given);
-            return Err(Fault::Refused(format!("{}:{line}: {words}", shown(name))));
+            let line = line_at(text, reader.passed);
+            return Err(Fault::Refused(format!("{}:{line}: {message}", shown(name))));
         }
-        if status == LUA_OK { Ok(()) } else { Err(Fault::Told) }
+        if status == LUA_OK { Ok(()) } else { Err(Fault::OnStack) }
     }
 }
 
-/// A chunk's name as errors show it.
+/// Returns a chunk's name as errors show it.
 fn shown(name: &CStr) -> String {
     let name = name.to_string_lossy();
     match name.strip_prefix(['@', '=']) {
@@ -289,10 +311,10 @@ fn shown(name: &CStr) -> String {
 mod tests {
     use super::*;
 
-    /// Loads a text in a state of its own: the fault, and the CPU seconds that it took.
+    /// Compiles a text in a separate state. Returns the result, and the CPU seconds that it took.
     fn loaded(text: &str) -> (Result<(), Fault>, f64) {
         let clock = ThreadClock::of_this_thread();
-        // SAFETY: a state of its own, in which nothing is run.
+        // SAFETY: the state is used here only, and nothing is run in it.
         unsafe {
             let l = luaL_newstate();
             let begun = clock.seconds();
@@ -304,10 +326,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_refused(text: &str, words: &str) {
+    fn check_refused(text: &str, wanted: &str) {
         let (result, seconds) = loaded(text);
-        let Err(Fault::Refused(told)) = result else { panic!("{result:?} after {seconds} s") };
-        assert!(told.starts_with("big.lua:1: ") && told.contains(words), "{told}");
+        let Err(Fault::Refused(message)) = result else { panic!("{result:?} after {seconds} s") };
+        assert!(message.starts_with("big.lua:1: ") && message.contains(wanted), "{message}");
         assert!(seconds < 3.0, "it took {seconds} s: {}", &text[..40]);
     }
 
@@ -332,8 +354,10 @@ mod tests {
             "a'\\'' x=[==[ ]] ]==] -- no\n break b\"\\z \n\" ".repeat(n + 1),
         ] {
             let (result, _) = loaded(&text);
-            let Err(Fault::Refused(words)) = result else { panic!("{result:?}: {}", &text[..20]) };
-            assert!(words.contains("JUMPS_MAX"), "{words}");
+            let Err(Fault::Refused(message)) = result else {
+                panic!("{result:?}: {}", &text[..20])
+            };
+            assert!(message.contains("JUMPS_MAX"), "{message}");
         }
         for text in [
             "a = 'goto \\' break' ".repeat(n + 1),
@@ -341,7 +365,7 @@ mod tests {
             "-- goto\n --[[ break\n :: ]] a = 1 ".repeat(n + 1),
             "gotos = 1 _break = b.a ".repeat(n + 1),
             "while a do break end ".repeat(n - 1),
-            // Those of each function count for themselves.
+            // The jumps of each function are counted separately.
             "function f() while a do break end repeat goto b ::b:: until a end f()\n".repeat(n),
         ] {
             assert_eq!(loaded(&text).0, Ok(()), "{}", &text[..20]);
@@ -355,7 +379,7 @@ mod tests {
         let gotos = format!("do {} end ::a::", "goto a ".repeat(n));
         let breaks = format!("while a do {} end", "if a then break end ".repeat(n));
         let only_labels: String = (0..n / 2).map(|i| format!("::a{i}:: x=1 ")).collect();
-        // Each name is searched among all those of the functions around it.
+        // Each name is searched among all names of the enclosing functions.
         let locals: Vec<String> = (0..199).map(|i| format!("a{i}")).collect();
         let locals = format!("local {}=1 ", locals.join(","));
         let nested = format!("local function f() {locals}").repeat(190);
@@ -364,10 +388,10 @@ mod tests {
         for text in [labels, gotos, breaks, format!("do {only_labels} end"), names] {
             let (result, seconds) = loaded(&text);
             match &result {
-                // A label may be missing, or be there twice.
-                Ok(()) | Err(Fault::Told) => {}
-                Err(Fault::Refused(words)) => {
-                    assert!(words.contains("LOAD_SECONDS_MAX"), "{words}: {}", &text[..40]);
+                // A label may be missing or defined twice.
+                Ok(()) | Err(Fault::OnStack) => {}
+                Err(Fault::Refused(message)) => {
+                    assert!(message.contains("LOAD_SECONDS_MAX"), "{message}: {}", &text[..40]);
                 }
             }
             assert!(seconds < 3.0, "it took {seconds} s: {}", &text[..40]);
@@ -393,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_text_that_ends_in_its_middle_is_told_as_such() {
-        assert_eq!(loaded(&format!("return {{{}", "1, ".repeat(1000))).0, Err(Fault::Told));
-        assert_eq!(loaded("\u{1b}LJ").0, Err(Fault::Told));
+        assert_eq!(loaded(&format!("return {{{}", "1, ".repeat(1000))).0, Err(Fault::OnStack));
+        assert_eq!(loaded("\u{1b}LJ").0, Err(Fault::OnStack));
     }
 }

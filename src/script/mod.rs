@@ -1,57 +1,59 @@
-//! Scripts: the Lua VM, the rows that declare what Lua can call, and everything made from the rows.
-//! The only folder that names Lua's C interface.
+//! The script layer: the Lua VM, the rows that declare the functions that Lua can call, and the
+//! code and documentation generated from these rows. This is the only folder that names Lua's C
+//! interface.
 
 pub mod api;
-mod arg;
+pub mod api_row;
+mod argument;
+mod bundle_chunk;
 mod bytecode;
-mod chunk;
 mod collector;
+mod context;
+mod core_functions;
 mod ctypes;
-mod cx;
-mod describe;
-pub mod emit;
-mod engine_memory;
+mod describe_value;
+pub mod docgen;
+mod engine_memory_limit;
+mod error_hints;
+mod ffi_wrappers;
+mod handle_hints;
 mod heap;
-mod hint;
+mod heap_snapshot;
 mod interrupt;
-mod layout;
-mod lines;
+mod line_coverage;
 mod load;
-pub mod lua_kind;
-mod memory;
-mod mixed;
+mod lua_memory;
+mod luajit_layout;
 pub mod modules;
-mod native;
-mod outline;
-mod pack;
 mod pattern;
 pub mod prelude;
+mod reload_dry_run;
 mod report;
-mod ret;
-pub mod row;
+pub mod resource;
+mod return_value;
 pub mod sampler;
-mod stack;
-pub mod syntax;
-mod trial;
-mod twin;
+mod serialize;
+mod source_scanner;
+mod stack_trace;
+pub mod syntax_check;
 pub mod types;
-mod undo;
 mod value;
 mod vm;
-mod worker;
+mod worker_vm;
 
-/// Whether a Lua pattern is found in a text; `None` where it is malformed or too costly.
+/// Returns true if `text` contains a match of a Lua pattern; `None` if the pattern is malformed or
+/// too costly.
 pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
     let found = pattern::find(text.as_bytes(), pattern.as_bytes(), 0, &mut STEPS_MAX.clone());
     found.ok().map(|found| found.is_some())
 }
 
-/// Steps that [`pattern_fits`] may take.
+/// Maximum number of matching steps that [`pattern_fits`] may take.
 const STEPS_MAX: u64 = 1_000_000;
 
-pub use cx::place;
-pub use interrupt::{Interrupt, Stuck};
-pub use pack::check_save;
-pub use report::{Frame, Place, Report};
-pub use value::Value;
-pub use vm::{Config, Outcome, Vm, Work, count_all_calls};
+pub use context::script_location;
+pub use interrupt::{Interrupt, StuckCause};
+pub use report::{ErrorReport, SourceLocation, StackFrame};
+pub use serialize::check_save;
+pub use value::ScriptValue;
+pub use vm::{CallOutcome, ScriptWork, Vm, VmConfig, count_all_calls};

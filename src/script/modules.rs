@@ -1,15 +1,15 @@
-//! Finding the script of a module: the compiled one that serves, by variants and preferences, then
-//! the file itself, then the engine's own. What a module is to Lua is the prelude's
-//! (lua/modules.lua).
+//! Finding the script of a module. The search order is: the compiled script, chosen by variants and
+//! preferences; then the source file; then the engine's own scripts. The loading of modules in Lua
+//! is part of the prelude (lua/modules.lua).
 
-use crate::engine::{Build, Engine};
-use crate::resource::bundle::Bytes;
-use crate::resource::name::ResourceName;
-use crate::resource::project::{NoScript, Script, check_name};
-use crate::resource::store::Data;
+use engine_resource::bundle::SharedBytes;
+use engine_resource::project::{ScriptError, ScriptSource, check_name};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::DataSource;
+use engine_runtime::{BuildMode, Engine};
 
 /// Finds the script of a module.
-pub fn find(engine: &mut Engine, module: &str) -> Result<Script, NoScript> {
+pub fn find(engine: &mut Engine, module: &str) -> Result<ScriptSource, ScriptError> {
     if check_name(module).is_ok()
         && let Some(script) = compiled(engine, module)?
     {
@@ -18,20 +18,20 @@ pub fn find(engine: &mut Engine, module: &str) -> Result<Script, NoScript> {
     engine.project.script(module)
 }
 
-/// A module's compiled script in a bundle, with its path; none where it is not there as it should
-/// be, which [`find`] tells in words.
-pub fn find_in_bundle(engine: &mut Engine, module: &str) -> Option<(String, Bytes)> {
-    if !matches!(engine.store.data(), Data::Bundle(_)) || check_name(module).is_err() {
+/// Returns a module's compiled script in a bundle, with its path; `None` if it is missing or
+/// invalid, which [`find`] reports with a message.
+pub fn find_in_bundle(engine: &mut Engine, module: &str) -> Option<(String, SharedBytes)> {
+    if !matches!(engine.store.data(), DataSource::Bundle(_)) || check_name(module).is_err() {
         return None;
     }
     let (name, path) = named(engine, module)?;
     let text = engine.store.read(&name).ok()?;
     std::str::from_utf8(&text).ok()?;
-    engine.store.hand_out(&name, &path);
+    engine.store.record_script_path(&name, &path);
     Some((path, text))
 }
 
-/// The resource that a module's script is, and its path.
+/// Returns the resource name of a module's script, and its path.
 fn named(engine: &Engine, module: &str) -> Option<(ResourceName, String)> {
     let path = module.replace('.', "/");
     engine.project.script_folders.iter().find_map(|folder| {
@@ -43,20 +43,20 @@ fn named(engine: &Engine, module: &str) -> Option<(ResourceName, String)> {
     })
 }
 
-/// A module's compiled script.
-fn compiled(engine: &mut Engine, module: &str) -> Result<Option<Script>, NoScript> {
+/// Returns a module's compiled script.
+fn compiled(engine: &mut Engine, module: &str) -> Result<Option<ScriptSource>, ScriptError> {
     let Some((name, chunk)) = named(engine, module) else { return Ok(None) };
     let text = engine.store.read(&name).and_then(|bytes| {
         let text = String::from_utf8(bytes.to_vec());
-        text.map_err(|_| crate::error!("{chunk} is not UTF-8"))
+        text.map_err(|_| engine_foundation::error!("{chunk} is not UTF-8"))
     });
     match text {
         Ok(text) => {
-            engine.store.hand_out(&name, &chunk);
-            Ok(Some(Script { chunk, text }))
+            engine.store.record_script_path(&name, &chunk);
+            Ok(Some(ScriptSource { chunk, text }))
         }
-        // In development the file itself is there, too.
-        Err(_) if engine.build != Build::Release => Ok(None),
-        Err(error) => Err(NoScript::Unusable(error.message)),
+        // In development the source file exists as well.
+        Err(_) if engine.build != BuildMode::Release => Ok(None),
+        Err(error) => Err(ScriptError::Unusable(error.message)),
     }
 }

@@ -1,11 +1,11 @@
-//! Patterns: a matcher for Lua 5.1 string patterns that counts its steps, a plain search in linear
-//! time, and (in cost.rs) an estimate of what a pattern can cost. Knows no VM: byte slices in,
-//! offsets out. The replacements that games call stand in lua/strings.lua and come here only for
-//! the costly cases.
+//! Lua patterns: a matcher for Lua 5.1 string patterns that counts its steps, a plain search in
+//! linear time, and (in cost.rs) an estimate of the cost of a pattern. Works on byte slices and
+//! returns offsets; knows no VM. The replacement functions that games call are in lua/strings.lua,
+//! and use this module only for the costly cases.
 //!
 //! The language is that of the Lua 5.1 manual, section 5.4.1, as LuaJIT 2.1 reads it: `%g` is
-//! known, `%z` is the zero byte, classes are ASCII, and a pattern ends at its first zero byte. A
-//! fault in the pattern is reported only when the matcher reaches it, as there.
+//! known, `%z` is the zero byte, classes are ASCII, and a pattern ends at its first zero byte. As
+//! in LuaJIT, an error in the pattern is reported only when the matcher reaches it.
 
 mod cost;
 #[cfg(test)]
@@ -15,11 +15,12 @@ use std::fmt;
 
 pub use cost::direct_bytes_max;
 
-/// Captures in one match; LuaJIT's `LUA_MAXCAPTURES`.
+/// Maximum number of captures in one match; LuaJIT's `LUA_MAXCAPTURES`.
 pub const CAPTURES_MAX: usize = 32;
-/// Nested choices open at once; LuaJIT's `LJ_MAX_XLEVEL`. It also bounds the use of the stack.
+/// Maximum number of nested choices; LuaJIT's `LJ_MAX_XLEVEL`. It also bounds the use of the stack.
 pub const DEPTH_MAX: u32 = 200;
-/// Bytes of a pattern: far above any that is written by hand, and it bounds the compiled form.
+/// Maximum length of a pattern in bytes. It is far above any pattern written by hand, and it bounds
+/// the compiled form.
 pub const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// One capture of a match, in byte offsets from 0 (scripts count from 1).
@@ -27,11 +28,11 @@ pub const PATTERN_BYTES_MAX: usize = 1 << 20;
 pub enum Capture {
     /// The bytes `start..end` of the subject.
     Span { start: usize, end: usize },
-    /// What `()` captures: the offset itself.
+    /// The offset captured by `()`.
     Position(usize),
 }
 
-/// A match: the bytes `start..end` of the subject and what was captured in them.
+/// A match: the bytes `start..end` of the subject, and the captures in them.
 #[derive(Clone, Copy, Debug)]
 pub struct Match {
     pub start: usize,
@@ -41,15 +42,17 @@ pub struct Match {
 }
 
 impl Match {
-    /// The captures in the order of their opening parentheses; empty where the pattern has none.
+    /// Returns the captures in the order of their opening parentheses; empty if the pattern has
+    /// none.
     pub fn captures(&self) -> &[Capture] {
         &self.slots[..self.count]
     }
 }
 
-/// Why a pattern could not be tried to the end. The words are those of Lua where Lua has any.
+/// The reason why a pattern could not be matched to the end. The messages are Lua's own, where Lua
+/// has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum PatternError {
     EndsWithEscape,
     SetNotClosed,
     FrontierWithoutSet,
@@ -60,38 +63,38 @@ pub enum Fault {
     TooManyCaptures,
     TooComplex,
     TooLong,
-    /// The step budget is spent. The caller knows the budget and words the rest.
+    /// The step budget is used up. The caller knows the budget and completes the message.
     OutOfSteps,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fault::EndsWithEscape => "malformed pattern (ends with '%')",
-            Fault::SetNotClosed => "malformed pattern (missing ']')",
-            Fault::FrontierWithoutSet => "missing '[' after '%f' in pattern",
-            Fault::BalanceWithoutPair => "unbalanced pattern",
-            Fault::CaptureNotOpen => "invalid pattern capture",
-            Fault::CaptureNotClosed => "unfinished capture",
-            Fault::CaptureIndex => "invalid capture index",
-            Fault::TooManyCaptures => "too many captures",
-            Fault::TooComplex => "pattern too complex",
-            Fault::TooLong => "pattern too long (more than 1,048,576 bytes)",
-            Fault::OutOfSteps => "the pattern took more steps than its budget",
+            PatternError::EndsWithEscape => "malformed pattern (ends with '%')",
+            PatternError::SetNotClosed => "malformed pattern (missing ']')",
+            PatternError::FrontierWithoutSet => "missing '[' after '%f' in pattern",
+            PatternError::BalanceWithoutPair => "unbalanced pattern",
+            PatternError::CaptureNotOpen => "invalid pattern capture",
+            PatternError::CaptureNotClosed => "unfinished capture",
+            PatternError::CaptureIndex => "invalid capture index",
+            PatternError::TooManyCaptures => "too many captures",
+            PatternError::TooComplex => "pattern too complex",
+            PatternError::TooLong => "pattern too long (more than 1,048,576 bytes)",
+            PatternError::OutOfSteps => "the pattern took more steps than its budget",
         })
     }
 }
 
 /// Finds the first match of `pattern` in `subject` at or after the offset `init`, which counts from
-/// 0 and may be the subject's length (beyond it is taken as the length). A leading `^` anchors the
-/// match at `init`. `budget` is lowered by the steps taken: one for each byte tested and each
+/// 0. An `init` beyond the subject's length is treated as the length. A leading `^` anchors the
+/// match at `init`. `budget` is reduced by the steps taken: one for each byte tested and each
 /// choice opened, 2 to 5 ns.
 pub fn find(
     subject: &[u8],
     pattern: &[u8],
     init: usize,
     budget: &mut u64,
-) -> Result<Option<Match>, Fault> {
+) -> Result<Option<Match>, PatternError> {
     let (anchored, items) = compile(pattern)?;
     let mut matcher = Matcher {
         subject,
@@ -99,7 +102,7 @@ pub fn find(
         budget: *budget,
         depth: 0,
         level: 0,
-        slots: [(0, Close::Open); CAPTURES_MAX],
+        slots: [(0, CloseKind::Open); CAPTURES_MAX],
     };
     let result = matcher.search(init.min(subject.len()), anchored);
     *budget = matcher.budget;
@@ -107,7 +110,7 @@ pub fn find(
 }
 
 /// Finds the literal bytes `needle` in `subject` at or after the offset `init`, in time linear in
-/// both lengths whatever they hold (Knuth, Morris, Pratt 1977). Returns the offset from 0.
+/// both lengths for any content (Knuth, Morris, Pratt 1977). Returns the offset from 0.
 pub fn find_plain(subject: &[u8], needle: &[u8], init: usize) -> Option<usize> {
     let init = init.min(subject.len());
     if needle.len() > subject.len() - init {
@@ -139,16 +142,17 @@ pub fn find_plain(subject: &[u8], needle: &[u8], init: usize) -> Option<usize> {
     None
 }
 
-/// A set of bytes, and what testing one byte against its text costs a matcher that reads the text.
+/// A set of bytes, and the cost of testing one byte for a matcher that reads the set's text each
+/// time.
 #[derive(Clone, Copy)]
-struct Class {
+struct ByteClass {
     bits: [u64; 4],
     cost: f64,
 }
 
-impl Class {
-    const NONE: Class = Class { bits: [0; 4], cost: 1.0 };
-    const ANY: Class = Class { bits: [u64::MAX; 4], cost: 1.0 };
+impl ByteClass {
+    const NONE: ByteClass = ByteClass { bits: [0; 4], cost: 1.0 };
+    const ANY: ByteClass = ByteClass { bits: [u64::MAX; 4], cost: 1.0 };
 
     fn has(&self, byte: u8) -> bool {
         self.bits[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
@@ -158,27 +162,27 @@ impl Class {
         self.bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
-    fn combine(self, other: &Class, with: fn(u64, u64) -> u64) -> Class {
+    fn combine(self, other: &ByteClass, with: fn(u64, u64) -> u64) -> ByteClass {
         let bits = std::array::from_fn(|i| with(self.bits[i], other.bits[i]));
-        Class { bits, cost: self.cost }
+        ByteClass { bits, cost: self.cost }
     }
 
-    fn is_disjoint(&self, other: &Class) -> bool {
+    fn is_disjoint(&self, other: &ByteClass) -> bool {
         self.bits.iter().zip(&other.bits).all(|(a, b)| a & b == 0)
     }
 
     fn is_any(&self) -> bool {
-        self.bits == Class::ANY.bits
+        self.bits == ByteClass::ANY.bits
     }
 
-    fn one(byte: u8) -> Class {
-        let mut class = Class::NONE;
+    fn one(byte: u8) -> ByteClass {
+        let mut class = ByteClass::NONE;
         class.add(byte);
         class
     }
 
-    /// What `%letter` stands for; a byte without a meaning stands for itself.
-    fn escape(letter: u8) -> Class {
+    /// Returns the class of `%letter`; a letter without a special meaning matches itself.
+    fn escape(letter: u8) -> ByteClass {
         let test: fn(u8) -> bool = match letter.to_ascii_lowercase() {
             b'a' => |b| b.is_ascii_alphabetic(),
             b'c' => |b| b.is_ascii_control(),
@@ -191,9 +195,9 @@ impl Class {
             b'w' => |b| b.is_ascii_alphanumeric(),
             b'x' => |b| b.is_ascii_hexdigit(),
             b'z' => |b| b == 0,
-            _ => return Class::one(letter),
+            _ => return ByteClass::one(letter),
         };
-        let mut class = Class::NONE;
+        let mut class = ByteClass::NONE;
         (0..=127).filter(|b| test(*b)).for_each(|b| class.add(b));
         if letter.is_ascii_uppercase() {
             class.bits = class.bits.map(|word| !word);
@@ -201,19 +205,19 @@ impl Class {
         class
     }
 
-    /// The set whose text between the brackets is `body`, a leading `^` included.
-    fn set(body: &[u8]) -> Class {
+    /// Returns the set whose text between the brackets is `body`, including a leading `^`.
+    fn set(body: &[u8]) -> ByteClass {
         let (negated, body) = match body {
             [b'^', rest @ ..] => (true, rest),
             _ => (false, body),
         };
-        let mut class = Class::NONE;
+        let mut class = ByteClass::NONE;
         let mut rest = body;
         loop {
             rest = match rest {
                 [] => break,
                 [b'%', letter, rest @ ..] => {
-                    class = class.combine(&Class::escape(*letter), |a, b| a | b);
+                    class = class.combine(&ByteClass::escape(*letter), |a, b| a | b);
                     rest
                 }
                 [low, b'-', high, rest @ ..] => {
@@ -235,7 +239,7 @@ impl Class {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Repeat {
+enum Repetition {
     Once,
     Maybe,
     Star,
@@ -243,23 +247,23 @@ enum Repeat {
     Lazy,
 }
 
-enum Item {
-    Single(Class, Repeat),
+enum PatternItem {
+    Single(ByteClass, Repetition),
     Open,
     Position,
     Close,
     Balance(u8, u8),
-    Frontier(Class),
+    Frontier(ByteClass),
     BackReference(u8),
     SubjectEnd,
     /// The pattern is malformed from here on.
-    Malformed(Fault),
+    Malformed(PatternError),
 }
 
-/// Reads a pattern into items. Returns whether it is anchored, too.
-fn compile(pattern: &[u8]) -> Result<(bool, Vec<Item>), Fault> {
+/// Compiles a pattern into items. The returned flag is true if the pattern is anchored.
+fn compile(pattern: &[u8]) -> Result<(bool, Vec<PatternItem>), PatternError> {
     if pattern.len() > PATTERN_BYTES_MAX {
-        return Err(Fault::TooLong);
+        return Err(PatternError::TooLong);
     }
     let text = pattern.split(|byte| *byte == 0).next().unwrap_or(pattern);
     let (anchored, mut rest) = match text {
@@ -269,26 +273,30 @@ fn compile(pattern: &[u8]) -> Result<(bool, Vec<Item>), Fault> {
     let mut items = Vec::with_capacity(rest.len().min(32));
     while !rest.is_empty() {
         let item = match rest {
-            [b'(', b')', after @ ..] => Ok((Item::Position, after)),
-            [b'(', after @ ..] => Ok((Item::Open, after)),
-            [b')', after @ ..] => Ok((Item::Close, after)),
-            [b'$'] => Ok((Item::SubjectEnd, &rest[1..])),
-            [b'%', b'b', open, close, after @ ..] => Ok((Item::Balance(*open, *close), after)),
-            [b'%', b'b', ..] => Err(Fault::BalanceWithoutPair),
-            [b'%', b'f', b'[', ..] => {
-                single(&rest[2..]).map(|(class, after)| (Item::Frontier(class), after))
+            [b'(', b')', after @ ..] => Ok((PatternItem::Position, after)),
+            [b'(', after @ ..] => Ok((PatternItem::Open, after)),
+            [b')', after @ ..] => Ok((PatternItem::Close, after)),
+            [b'$'] => Ok((PatternItem::SubjectEnd, &rest[1..])),
+            [b'%', b'b', open, close, after @ ..] => {
+                Ok((PatternItem::Balance(*open, *close), after))
             }
-            [b'%', b'f', ..] => Err(Fault::FrontierWithoutSet),
-            [b'%', digit @ b'0'..=b'9', after @ ..] => Ok((Item::BackReference(*digit), after)),
+            [b'%', b'b', ..] => Err(PatternError::BalanceWithoutPair),
+            [b'%', b'f', b'[', ..] => {
+                single(&rest[2..]).map(|(class, after)| (PatternItem::Frontier(class), after))
+            }
+            [b'%', b'f', ..] => Err(PatternError::FrontierWithoutSet),
+            [b'%', digit @ b'0'..=b'9', after @ ..] => {
+                Ok((PatternItem::BackReference(*digit), after))
+            }
             _ => single(rest).map(|(class, after)| {
                 let repeat = match after.first() {
-                    Some(b'?') => Repeat::Maybe,
-                    Some(b'*') => Repeat::Star,
-                    Some(b'+') => Repeat::Plus,
-                    Some(b'-') => Repeat::Lazy,
-                    _ => return (Item::Single(class, Repeat::Once), after),
+                    Some(b'?') => Repetition::Maybe,
+                    Some(b'*') => Repetition::Star,
+                    Some(b'+') => Repetition::Plus,
+                    Some(b'-') => Repetition::Lazy,
+                    _ => return (PatternItem::Single(class, Repetition::Once), after),
                 };
-                (Item::Single(class, repeat), &after[1..])
+                (PatternItem::Single(class, repeat), &after[1..])
             }),
         };
         match item {
@@ -297,7 +305,7 @@ fn compile(pattern: &[u8]) -> Result<(bool, Vec<Item>), Fault> {
                 rest = after;
             }
             Err(fault) => {
-                items.push(Item::Malformed(fault));
+                items.push(PatternItem::Malformed(fault));
                 break;
             }
         }
@@ -305,30 +313,30 @@ fn compile(pattern: &[u8]) -> Result<(bool, Vec<Item>), Fault> {
     Ok((anchored, items))
 }
 
-/// Reads one class off the front of `text`, which is not empty.
-fn single(text: &[u8]) -> Result<(Class, &[u8]), Fault> {
+/// Reads one class from the start of `text`, which is not empty.
+fn single(text: &[u8]) -> Result<(ByteClass, &[u8]), PatternError> {
     match text {
-        [b'%', letter, after @ ..] => Ok((Class::escape(*letter), after)),
-        [b'%'] => Err(Fault::EndsWithEscape),
-        [b'.', after @ ..] => Ok((Class::ANY, after)),
+        [b'%', letter, after @ ..] => Ok((ByteClass::escape(*letter), after)),
+        [b'%'] => Err(PatternError::EndsWithEscape),
+        [b'.', after @ ..] => Ok((ByteClass::ANY, after)),
         [b'[', ..] => {
-            // The first byte of a set is never its end: `[]]` holds a bracket.
+            // The first byte of a set never ends it: `[]]` contains a bracket.
             let first = if text.get(1) == Some(&b'^') { 2 } else { 1 };
             let mut at = first;
             while at < text.len() && (at == first || text[at] != b']') {
                 at += if text[at] == b'%' { 2 } else { 1 };
             }
             match text.get(at) {
-                Some(_) => Ok((Class::set(&text[1..at]), &text[at + 1..])),
-                None => Err(Fault::SetNotClosed),
+                Some(_) => Ok((ByteClass::set(&text[1..at]), &text[at + 1..])),
+                None => Err(PatternError::SetNotClosed),
             }
         }
-        _ => Ok((Class::one(text[0]), &text[1..])),
+        _ => Ok((ByteClass::one(text[0]), &text[1..])),
     }
 }
 
 #[derive(Clone, Copy)]
-enum Close {
+enum CloseKind {
     Open,
     Position,
     At(usize),
@@ -336,19 +344,20 @@ enum Close {
 
 struct Matcher<'a> {
     subject: &'a [u8],
-    items: &'a [Item],
+    items: &'a [PatternItem],
     budget: u64,
     depth: u32,
     level: usize,
-    slots: [(usize, Close); CAPTURES_MAX],
+    slots: [(usize, CloseKind); CAPTURES_MAX],
 }
 
 impl Matcher<'_> {
-    fn search(&mut self, init: usize, anchored: bool) -> Result<Option<Match>, Fault> {
+    fn search(&mut self, init: usize, anchored: bool) -> Result<Option<Match>, PatternError> {
         for start in init..=self.subject.len() {
-            // The first item decides most starts: test it here, where it costs no call.
+            // The first item rules out most start offsets. It is tested here, where the test costs
+            // no call.
             let hopeless = match self.items.first() {
-                Some(Item::Single(class, Repeat::Once | Repeat::Plus)) => {
+                Some(PatternItem::Single(class, Repetition::Once | Repetition::Plus)) => {
                     !self.subject.get(start).is_some_and(|b| class.has(*b))
                 }
                 _ => false,
@@ -368,19 +377,19 @@ impl Matcher<'_> {
         Ok(None)
     }
 
-    fn finish(&self, start: usize, end: usize) -> Result<Match, Fault> {
+    fn finish(&self, start: usize, end: usize) -> Result<Match, PatternError> {
         let mut slots = [Capture::Position(0); CAPTURES_MAX];
         for (slot, (start, close)) in slots.iter_mut().zip(&self.slots[..self.level]) {
             *slot = match *close {
-                Close::Open => return Err(Fault::CaptureNotClosed),
-                Close::Position => Capture::Position(*start),
-                Close::At(end) => Capture::Span { start: *start, end },
+                CloseKind::Open => return Err(PatternError::CaptureNotClosed),
+                CloseKind::Position => Capture::Position(*start),
+                CloseKind::At(end) => Capture::Span { start: *start, end },
             };
         }
         Ok(Match { start, end, count: self.level, slots })
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), Fault> {
+    fn spend(&mut self, steps: usize) -> Result<(), PatternError> {
         match self.budget.checked_sub(steps as u64) {
             Some(left) => {
                 self.budget = left;
@@ -388,16 +397,16 @@ impl Matcher<'_> {
             }
             None => {
                 self.budget = 0;
-                Err(Fault::OutOfSteps)
+                Err(PatternError::OutOfSteps)
             }
         }
     }
 
-    /// Matches the items from `item` on at the offset `at`. Returns where the match ends.
-    fn step(&mut self, mut at: usize, mut item: usize) -> Result<Option<usize>, Fault> {
+    /// Matches the items from `item` on at the offset `at`. Returns the end of the match.
+    fn step(&mut self, mut at: usize, mut item: usize) -> Result<Option<usize>, PatternError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(Fault::TooComplex);
+            return Err(PatternError::TooComplex);
         }
         let items = self.items;
         let end = loop {
@@ -407,34 +416,34 @@ impl Matcher<'_> {
             };
             item += 1;
             let next = match now {
-                Item::Single(class, repeat) => {
+                PatternItem::Single(class, repeat) => {
                     let hit = self.subject.get(at).is_some_and(|b| class.has(*b));
                     match repeat {
-                        Repeat::Once => hit.then_some(at + 1),
-                        Repeat::Maybe => {
+                        Repetition::Once => hit.then_some(at + 1),
+                        Repetition::Maybe => {
                             if hit && let Some(end) = self.step(at + 1, item)? {
                                 break Some(end);
                             }
                             Some(at)
                         }
-                        Repeat::Star => break self.greedy(class, at, item)?,
-                        Repeat::Plus if hit => break self.greedy(class, at + 1, item)?,
-                        Repeat::Plus => None,
-                        Repeat::Lazy => break self.lazy(class, at, item)?,
+                        Repetition::Star => break self.greedy(class, at, item)?,
+                        Repetition::Plus if hit => break self.greedy(class, at + 1, item)?,
+                        Repetition::Plus => None,
+                        Repetition::Lazy => break self.lazy(class, at, item)?,
                     }
                 }
-                Item::Open => break self.open(at, item, Close::Open)?,
-                Item::Position => break self.open(at, item, Close::Position)?,
-                Item::Close => break self.close(at, item)?,
-                Item::Balance(open, close) => self.balance(at, *open, *close)?,
-                Item::Frontier(class) => {
+                PatternItem::Open => break self.open(at, item, CloseKind::Open)?,
+                PatternItem::Position => break self.open(at, item, CloseKind::Position)?,
+                PatternItem::Close => break self.close(at, item)?,
+                PatternItem::Balance(open, close) => self.balance(at, *open, *close)?,
+                PatternItem::Frontier(class) => {
                     let before = if at == 0 { 0 } else { self.subject[at - 1] };
                     let after = self.subject.get(at).copied().unwrap_or(0);
                     (!class.has(before) && class.has(after)).then_some(at)
                 }
-                Item::BackReference(digit) => self.repeat_capture(at, *digit)?,
-                Item::SubjectEnd => (at == self.subject.len()).then_some(at),
-                Item::Malformed(fault) => return Err(*fault),
+                PatternItem::BackReference(digit) => self.repeat_capture(at, *digit)?,
+                PatternItem::SubjectEnd => (at == self.subject.len()).then_some(at),
+                PatternItem::Malformed(fault) => return Err(*fault),
             };
             match next {
                 Some(next) => at = next,
@@ -445,7 +454,12 @@ impl Matcher<'_> {
         Ok(end)
     }
 
-    fn greedy(&mut self, class: &Class, at: usize, item: usize) -> Result<Option<usize>, Fault> {
+    fn greedy(
+        &mut self,
+        class: &ByteClass,
+        at: usize,
+        item: usize,
+    ) -> Result<Option<usize>, PatternError> {
         let most = self.subject[at..].iter().take_while(|b| class.has(**b)).count();
         self.spend(most)?;
         for count in (0..=most).rev() {
@@ -457,7 +471,12 @@ impl Matcher<'_> {
         Ok(None)
     }
 
-    fn lazy(&mut self, class: &Class, at: usize, item: usize) -> Result<Option<usize>, Fault> {
+    fn lazy(
+        &mut self,
+        class: &ByteClass,
+        at: usize,
+        item: usize,
+    ) -> Result<Option<usize>, PatternError> {
         let mut at = at;
         loop {
             let end = self.step(at, item)?;
@@ -468,8 +487,13 @@ impl Matcher<'_> {
         }
     }
 
-    fn open(&mut self, at: usize, item: usize, close: Close) -> Result<Option<usize>, Fault> {
-        let slot = self.slots.get_mut(self.level).ok_or(Fault::TooManyCaptures)?;
+    fn open(
+        &mut self,
+        at: usize,
+        item: usize,
+        close: CloseKind,
+    ) -> Result<Option<usize>, PatternError> {
+        let slot = self.slots.get_mut(self.level).ok_or(PatternError::TooManyCaptures)?;
         *slot = (at, close);
         self.level += 1;
         let end = self.step(at, item)?;
@@ -479,18 +503,18 @@ impl Matcher<'_> {
         Ok(end)
     }
 
-    fn close(&mut self, at: usize, item: usize) -> Result<Option<usize>, Fault> {
-        let open = self.slots[..self.level].iter().rposition(|(_, c)| matches!(c, Close::Open));
-        let slot = open.ok_or(Fault::CaptureNotOpen)?;
-        self.slots[slot].1 = Close::At(at);
+    fn close(&mut self, at: usize, item: usize) -> Result<Option<usize>, PatternError> {
+        let open = self.slots[..self.level].iter().rposition(|(_, c)| matches!(c, CloseKind::Open));
+        let slot = open.ok_or(PatternError::CaptureNotOpen)?;
+        self.slots[slot].1 = CloseKind::At(at);
         let end = self.step(at, item)?;
         if end.is_none() {
-            self.slots[slot].1 = Close::Open;
+            self.slots[slot].1 = CloseKind::Open;
         }
         Ok(end)
     }
 
-    fn balance(&mut self, at: usize, open: u8, close: u8) -> Result<Option<usize>, Fault> {
+    fn balance(&mut self, at: usize, open: u8, close: u8) -> Result<Option<usize>, PatternError> {
         if self.subject.get(at) != Some(&open) {
             return Ok(None);
         }
@@ -510,16 +534,17 @@ impl Matcher<'_> {
         Ok(None)
     }
 
-    fn repeat_capture(&mut self, at: usize, digit: u8) -> Result<Option<usize>, Fault> {
-        let slot = usize::from(digit).checked_sub(usize::from(b'1')).ok_or(Fault::CaptureIndex)?;
+    fn repeat_capture(&mut self, at: usize, digit: u8) -> Result<Option<usize>, PatternError> {
+        let slot =
+            usize::from(digit).checked_sub(usize::from(b'1')).ok_or(PatternError::CaptureIndex)?;
         let (start, end) = match self.slots[..self.level].get(slot) {
-            Some((start, Close::At(end))) => (*start, *end),
-            // LuaJIT takes the length of a position capture for a huge one, which never fits.
-            Some((_, Close::Position)) => return Ok(None),
-            Some((_, Close::Open)) | None => return Err(Fault::CaptureIndex),
+            Some((start, CloseKind::At(end))) => (*start, *end),
+            // LuaJIT treats the length of a position capture as a huge one, which never fits.
+            Some((_, CloseKind::Position)) => return Ok(None),
+            Some((_, CloseKind::Open)) | None => return Err(PatternError::CaptureIndex),
         };
         let text = &self.subject[start..end];
-        // Comparing runs of bytes is far cheaper than a step each.
+        // Comparing runs of bytes is far cheaper than one step for each byte.
         self.spend(text.len() / 16)?;
         Ok(self.subject[at..].starts_with(text).then_some(at + text.len()))
     }

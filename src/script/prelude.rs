@@ -1,19 +1,19 @@
-//! The engine's own Lua, embedded, in the order of its boot.
+//! The prelude: the engine's own Lua files, embedded in the binary in boot order.
 
-/// One file.
+/// One file of the prelude.
 #[derive(Clone, Copy)]
-pub struct File {
-    /// Below lua/, without its ending.
+pub struct PreludeFile {
+    /// Path below lua/, without the extension.
     pub name: &'static str,
     pub text: &'static str,
-    /// What build.rs made of the text. A program that was built on another kind of machine than it
-    /// runs on may find it of no use: LuaJIT says so when it is loaded, and the text is compiled.
+    /// Bytecode that build.rs compiled from the text. LuaJIT may refuse it when it is loaded, if
+    /// the program was built on another kind of machine than it runs on; the text is compiled then.
     pub bytecode: &'static [u8],
 }
 
 macro_rules! file {
     ($name:literal) => {
-        File {
+        PreludeFile {
             name: $name,
             text: include_str!(concat!("../../lua/", $name, ".lua")),
             bytecode: include_bytes!(concat!(env!("OUT_DIR"), "/lua/", $name, ".ljbc")),
@@ -27,8 +27,8 @@ macro_rules! files {
     };
 }
 
-/// What every VM boots, in order.
-pub const FILES: &[File] = files![
+/// The files that every VM boots, in order.
+pub const FILES: &[PreludeFile] = files![
     "core",
     "coroutines",
     "strings",
@@ -100,11 +100,11 @@ pub const FILES: &[File] = files![
     "frame",
 ];
 
-/// What stands last, when everything else is there.
-pub const LAST: File = file!("sandbox");
+/// The file that is booted last, after all others.
+pub const LAST: PreludeFile = file!("sandbox");
 
-/// The test library, for `engine test` alone.
-pub const TEST_FILES: &[File] = files![
+/// The test library, for `engine test` only.
+pub const TEST_FILES: &[PreludeFile] = files![
     "test/diff",
     "test/words",
     "test/assert",
@@ -125,11 +125,11 @@ pub const TEST_FILES: &[File] = files![
     "test/coverage",
 ];
 
-/// What suites without the sandbox have beside it.
-pub const LIBRARY_FILES: &[File] = files!["test/lfs"];
+/// Additional library files for test suites that run without the sandbox.
+pub const LIBRARY_FILES: &[PreludeFile] = files!["test/lfs"];
 
-/// The files of a boot, without the last.
-pub fn files(tests: bool, sandbox: bool) -> impl Iterator<Item = File> {
+/// Returns the files of a boot, except for the last one.
+pub fn files(tests: bool, sandbox: bool) -> impl Iterator<Item = PreludeFile> {
     let library = if tests && !sandbox { LIBRARY_FILES } else { &[] };
     let tests = if tests { TEST_FILES } else { &[] };
     FILES.iter().chain(tests).chain(library).copied()

@@ -1,11 +1,12 @@
-/* The only places where a Lua error is raised by native code, or passes through it. Rust returns
-   with the error's value on the stack, all Rust frames are gone by then, and only these C frames
-   are jumped over. */
+/* All places where native code raises a Lua error, or where a Lua error passes through native code.
+   Rust returns with the error's value on the stack. All Rust frames are gone by then, and the error
+   skips only these C frames. */
 #include <stddef.h>
 #include <stdint.h>
 
-/* What of LuaJIT's own data is read and written in place here, as layout.rs has it and checks it at
-   boot: a call of the C interface takes as long as all that is done with it. */
+/* The parts of LuaJIT's own data that are read and written in place here. luajit_layout.rs has the
+   same layout and checks it at boot. A single call of the C interface takes as long as all the work
+   on these slots. */
 typedef union Slot { uint64_t bits; double number; } Slot;
 
 typedef struct lua_State {
@@ -38,13 +39,14 @@ void lua_settop(lua_State *L, int i);
 int lua_status(lua_State *L);
 int lua_toboolean(lua_State *L, int i);
 void lua_xmove(lua_State *from, lua_State *to, int n);
-int script_call(lua_State *L);        /* cx.rs: the number of results, or -1 and an error value */
-/* interrupt.rs: 1 and an error value, or 0 to go on */
+/* context.rs: returns the number of results, or -1 and an error value */
+int script_call(lua_State *L);
+/* interrupt.rs: returns 1 and an error value, or 0 to continue */
 int script_interrupted(lua_State *L, lua_Debug *ar);
 
-/* A lua_CFunction returns int; but LuaJIT's interpreter computes with all 64 bits of the register,
-   of which an int defines only the lower half (optimised Rust leaves other things in the upper
-   one). Hence size_t. */
+/* A lua_CFunction returns int, but LuaJIT's interpreter computes with all 64 bits of the register.
+   An int defines only the lower half (optimised Rust leaves other values in the upper half).
+   Therefore these functions return size_t. */
 size_t script_entry(lua_State *L) {
   int n = script_call(L);
   return n >= 0 ? (size_t)n : (size_t)lua_error(L);
@@ -54,12 +56,12 @@ void script_hook(lua_State *L, lua_Debug *ar) {
   if (script_interrupted(L, ar)) lua_error(L);
 }
 
-/* Coroutines. In C, and not in the prelude: compiled Lua can leave a loop for a C function and come
-   back, but not for a call whose results, however many there are, are the next call's arguments. */
-/* FREE slots are sure to be there for what a C function leaves. */
+/* Coroutines. They are resumed in C and not in the prelude: compiled Lua can call a C function from
+   a loop, but not a function whose variable number of results are the next call's arguments. */
+/* FREE: number of stack slots that are always available for the results of a C function. */
 enum { YIELDED = 1, ALL = -1, UPVALUES = -10002, FREE = 16 };
-/* The upvalues of both functions. A wrapped coroutine is the last one's; the bits of the first are
-   the least address that they may work at. */
+/* The upvalues of both functions. The last one is the wrapped coroutine. The bits of the first one
+   are the lowest stack address at which the functions may run. */
 enum { RESUME = UPVALUES - 2, NOTE = UPVALUES - 3, REFUSE = UPVALUES - 4, THREAD = UPVALUES - 5 };
 
 static const Slot *upvalues(const lua_State *L) {
@@ -72,14 +74,15 @@ static lua_State *thread_in(const Slot *slot) {
   return (lua_State *)(uintptr_t)(slot->bits & POINTER);
 }
 
-/* Whether the native stack, which coroutines inside each other share and LuaJIT does not watch, has
-   room for another one. */
+/* Returns true if the native stack has room for another coroutine. Nested coroutines share the
+   native stack, and LuaJIT does not check it. */
 static int has_room(const lua_State *L) {
   char here;
   return (uintptr_t)&here > (uintptr_t)upvalues(L)[0].bits;
 }
 
-/* Has the coroutine at `thread` refused: it is none, or it would lie too deep inside others. */
+/* Raises the error for the value at `thread`: it is not a coroutine, or it would be nested too
+   deeply. */
 static void refuse(lua_State *L, int thread) {
   if (lua_gettop(L) == 0) lua_settop(L, 1);
   lua_pushvalue(L, REFUSE);
@@ -87,7 +90,8 @@ static void refuse(lua_State *L, int thread) {
   lua_call(L, 1, 0);
 }
 
-/* Notes the death of the coroutine at `thread`, whose error is on top: for the reports. */
+/* Records the death of the coroutine at `thread`, whose error is on top of the stack, for error
+   reports. */
 static int died(lua_State *L, int thread) {
   lua_pushvalue(L, NOTE);
   lua_pushvalue(L, thread);
@@ -101,7 +105,8 @@ static int failed(lua_State *L, const char *words) {
   return -1;
 }
 
-/* Begins a coroutine, or says why it cannot go on: Lua's own function knows. As `go_on`. */
+/* Starts a coroutine, or returns the reason why it cannot continue, using Lua's own function.
+   Returns the same as `go_on`. */
 static int begin(lua_State *L, int thread, int n) {
   int base = lua_gettop(L) - n;
   lua_pushvalue(L, RESUME);
@@ -114,7 +119,7 @@ static int begin(lua_State *L, int thread, int n) {
   return died(L, thread);
 }
 
-/* What a coroutine that was resumed left, as `go_on`. */
+/* Moves the results or the error of a resumed coroutine to `L`. Returns the same as `go_on`. */
 static int taken(lua_State *L, int thread, lua_State *coroutine, int status) {
   int n;
   if (status > YIELDED) {
@@ -131,8 +136,8 @@ static int taken(lua_State *L, int thread, lua_State *coroutine, int status) {
   return n + 1;
 }
 
-/* Resumes the coroutine at `thread` with the `n` topmost values: the number of values that this
-   leaves on top, `true` and its results; or -1, and its error there. */
+/* Resumes the coroutine at `thread` with the `n` topmost values. Returns the number of values that
+   it leaves on top of the stack, `true` and the results; or -1, with the error on top. */
 static int go_on(lua_State *L, int thread, lua_State *coroutine, int n) {
   if (lua_status(coroutine) != YIELDED) return begin(L, thread, n);
   if (!lua_checkstack(coroutine, n)) return failed(L, "too many arguments to resume");
@@ -140,13 +145,13 @@ static int go_on(lua_State *L, int thread, lua_State *coroutine, int n) {
   return taken(L, thread, coroutine, lua_resume(coroutine, n));
 }
 
-/* The usual resume, in place. Whether it is one: the coroutine has yielded, and takes the `n`
-   topmost values. */
+/* Fast path of a resume, in place. Returns true if it can be used: the coroutine has yielded, and
+   has room for the `n` topmost values. */
 static inline int is_usual(const lua_State *coroutine, ptrdiff_t n) {
   return coroutine->status == YIELDED && n < FREE && coroutine->last - coroutine->top > n;
 }
 
-/* Moves the values and resumes it: its status. */
+/* Moves the values to the coroutine and resumes it. Returns its status. */
 static inline int pass(lua_State *L, lua_State *coroutine, ptrdiff_t n) {
   const Slot *from = L->top -= n;
   for (ptrdiff_t i = 0; i < n; i++) coroutine->top[i] = from[i];
@@ -154,12 +159,12 @@ static inline int pass(lua_State *L, lua_State *coroutine, ptrdiff_t n) {
   return lua_resume(coroutine, (int)n);
 }
 
-/* Whether its results can be moved in place, behind `true`. */
+/* Returns true if the coroutine's results can be moved in place, after `true`. */
 static inline int has_few(const lua_State *L, const lua_State *coroutine, int status) {
   return status <= YIELDED && L->last - L->top > coroutine->top - coroutine->base + 1;
 }
 
-/* Moves them: how many. */
+/* Moves the coroutine's results to `L`. Returns their number. */
 static inline ptrdiff_t take(lua_State *L, lua_State *coroutine) {
   ptrdiff_t n = coroutine->top - coroutine->base;
   for (ptrdiff_t i = 0; i < n; i++) L->top[i] = coroutine->base[i];
@@ -190,7 +195,7 @@ size_t script_resume(lua_State *L) {
   return given_back(L, go_on(L, 1, coroutine, (int)n));
 }
 
-/* What coroutine.wrap gives. */
+/* The function that coroutine.wrap returns. */
 size_t script_wrapped(lua_State *L) {
   lua_State *coroutine = thread_in(&upvalues(L)[4]);
   ptrdiff_t n = L->top - L->base;

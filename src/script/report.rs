@@ -1,69 +1,73 @@
-//! What an unexpected error leaves behind: its words, where the engine and the script were, and the
-//! script's stack. Made where the error is raised, before anything is unwound. The walk over the
-//! stack is stack.rs, what is said beyond LuaJIT's own words is hint.rs.
+//! Reports of unexpected errors: the message, the contexts of the engine and the script, and the
+//! script's stack. A report is created where the error is raised, before the stack is unwound. The
+//! stack walk is in stack_trace.rs; hints that extend LuaJIT's own messages are in error_hints.rs.
 
-use super::cx::Cx;
-use super::describe::{bytes, describe, literal};
-use super::{hint, stack};
-use crate::foundation::context;
+use super::context::ScriptContext;
+use super::describe_value::{bytes, describe, literal};
+use super::{error_hints, stack_trace};
+use engine_foundation::context;
 use mlua::ffi::*;
 use std::ffi::c_int;
 use std::fmt::Formatter;
 
-/// A longer message is cut here.
+/// Maximum length of a message in bytes; longer messages are cut.
 const MESSAGE_BYTES_MAX: usize = 2000;
-/// A longer line of source is cut here.
+/// Maximum length of a source line in characters; longer lines are cut.
 const SOURCE_CHARS_MAX: usize = 160;
 
-/// A source position.
+/// A position in the source of a script.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct SourceLocation {
     pub file: String,
     pub line: u32,
 }
 
-/// One line of a stack.
+/// One frame of a stack trace.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
-    /// Where, for a function of the game's; an engine function has no place.
-    pub place: Option<Place>,
-    /// `function 'fire'`, `main chunk`, `engine function 'play'`.
+pub struct StackFrame {
+    /// Location of a function of the game; an engine function has none.
+    pub place: Option<SourceLocation>,
+    /// Description of the frame: `function 'fire'`, `main chunk`, `engine function 'play'`.
     pub what: String,
     /// The text of the line.
     pub source: String,
     /// Names and values, in order of declaration.
     pub locals: Vec<(String, String)>,
     pub upvalues: Vec<(String, String)>,
-    /// Frames left out after this one.
+    /// Number of frames left out after this one.
     pub left_out: usize,
 }
 
-/// An unexpected error.
+/// The report of an unexpected error.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// What the engine was doing, outermost first.
+pub struct ErrorReport {
+    /// The activities of the engine when the error occurred, outermost first.
     pub contexts: Vec<String>,
     pub message: String,
-    pub place: Option<Place>,
-    /// The text of that line.
+    pub place: Option<SourceLocation>,
+    /// The text of the line at `place`.
     pub source: String,
-    /// Innermost first.
-    pub frames: Vec<Frame>,
-    /// The stack of the coroutine that the error came out of, and of those that it ran in.
-    pub coroutine: Vec<Frame>,
-    /// Whether the script was stopped by the engine, and must not go on.
+    /// Stack frames, innermost first.
+    pub frames: Vec<StackFrame>,
+    /// The stack of the coroutine that raised the error, and of those in which it ran.
+    pub coroutine: Vec<StackFrame>,
+    /// True if the engine stopped the script, which must not continue.
     pub stopped: bool,
-    /// Whether the engine itself failed, and not the script.
+    /// True if the engine itself failed, and not the script.
     pub engine_fault: bool,
-    /// The error's words as they were raised: where others come to the handler, a `pcall` of the
-    /// game's has swallowed this error, and another one is told.
+    /// The error's message as it was raised. If the handler receives another message, a `pcall` of
+    /// the game has swallowed this error, and another error is reported.
     pub raised: String,
 }
 
-impl Report {
-    /// A report of something that has no script's stack.
-    pub fn of_words(message: impl Into<String>) -> Report {
-        Report { contexts: context::lines(), message: message.into(), ..Report::default() }
+impl ErrorReport {
+    /// Creates a report of an error that has no script stack.
+    pub fn from_message(message: impl Into<String>) -> ErrorReport {
+        ErrorReport {
+            contexts: context::lines(),
+            message: message.into(),
+            ..ErrorReport::default()
+        }
     }
 }
 
@@ -72,16 +76,17 @@ impl Report {
 /// # Safety
 /// Called by Lua only, with the error's value at 1.
 pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
-    // SAFETY: the state belongs to a VM of ours; nothing below raises.
+    // SAFETY: the state belongs to a VM of the engine; nothing below raises.
     unsafe {
-        let own = own_words(l);
-        let cx = Cx::of(l);
+        let own = tostring_of_error(l);
+        let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
-        let words = own.unwrap_or_else(|| error_words(l, 1, cx));
-        let known = cx.report.as_ref().is_some_and(|it| it.stopped || words.ends_with(&it.raised));
+        let message = own.unwrap_or_else(|| error_text(l, 1, cx));
+        let known =
+            cx.report.as_ref().is_some_and(|it| it.stopped || message.ends_with(&it.raised));
         if !known {
             // Level 0 is this handler.
-            let report = capture(l, cx, &words, 1);
+            let report = capture(l, cx, &message, 1);
             cx.report = Some(Box::new(report));
         }
         cx.memory.be_strict();
@@ -89,9 +94,9 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
     }
 }
 
-/// What the `__tostring` of an error object says. It is the game's code: it may raise and may be
-/// stopped, and then there are no words of its own.
-unsafe fn own_words(l: *mut lua_State) -> Option<String> {
+/// Returns the text from the `__tostring` metamethod of an error object. The metamethod is code of
+/// the game: it may raise and may be stopped, and `None` is returned then.
+unsafe fn tostring_of_error(l: *mut lua_State) -> Option<String> {
     // SAFETY: called by the handler, with the error's value at 1; what raises is inside lua_pcall,
     // and nothing of the context is borrowed meanwhile.
     unsafe {
@@ -100,71 +105,76 @@ unsafe fn own_words(l: *mut lua_State) -> Option<String> {
         {
             return None;
         }
-        Cx::of(l).memory.be_lenient();
+        ScriptContext::of(l).memory.be_lenient();
         lua_pushlstring(l, c"__tostring".as_ptr(), 10);
-        Cx::of(l).memory.be_strict();
+        ScriptContext::of(l).memory.be_strict();
         lua_rawget(l, -2);
-        let mut words = None;
+        let mut message = None;
         if lua_type(l, -1) == LUA_TFUNCTION {
             lua_pushvalue(l, 1);
             if lua_pcall(l, 1, 1, 0) == LUA_OK && lua_type(l, -1) == LUA_TSTRING {
-                words = Some(String::from_utf8_lossy(bytes(l, -1)).into_owned());
+                message = Some(String::from_utf8_lossy(bytes(l, -1)).into_owned());
             }
         }
         lua_settop(l, top);
-        words
+        message
     }
 }
 
-/// The words of an error's value, which may be anything.
+/// Returns the message of an error value, which may be of any type.
 ///
 /// # Safety
 /// `l` is a live state and `i` a position in it.
-pub unsafe fn error_words(l: *mut lua_State, i: c_int, cx: &Cx) -> String {
+pub unsafe fn error_text(l: *mut lua_State, i: c_int, cx: &ScriptContext) -> String {
     // SAFETY: as the caller promised.
     unsafe {
         match lua_type(l, i) {
             LUA_TSTRING => String::from_utf8_lossy(bytes(l, i)).into_owned(),
-            LUA_TNUMBER => super::describe::number(lua_tonumber(l, i)),
+            LUA_TNUMBER => super::describe_value::number(lua_tonumber(l, i)),
             LUA_TTABLE => format!("error with a table as its value: {}", literal(l, i, cx)),
             LUA_TNIL | LUA_TNONE => "error with nil as its value: `error` was called without a \
                                      message, or with a variable that is nil"
                 .to_string(),
-            _ => format!("error with a value that is no text: {}", describe(l, i, cx)),
+            _ => format!("error with a value that is not text: {}", describe(l, i, cx)),
         }
     }
 }
 
-/// A report of an error with these words, with the stack from `level` outwards.
+/// Creates the report of an error with this message, with the stack from `level` outwards.
 ///
 /// # Safety
 /// `l` is the state that raised, inside its message handler, hook or after its death.
-pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int) -> Report {
+pub unsafe fn capture(
+    l: *mut lua_State,
+    cx: &mut ScriptContext,
+    raised: &str,
+    level: c_int,
+) -> ErrorReport {
     // SAFETY: as the caller promised.
     let (walk, coroutine) = unsafe {
-        let coroutine = stack::coroutines(l, cx, words);
-        (stack::walk(l, cx, level, None), coroutine)
+        let coroutine = stack_trace::coroutines(l, cx, raised);
+        (stack_trace::walk(l, cx, level, None), coroutine)
     };
-    let (place, message) = split_place(words);
+    let (place, message) = split_location(raised);
     let first = coroutine.iter().chain(&walk.frames).find_map(|frame| frame.place.clone());
     let place = place.or(first);
     let mut contexts = context::lines();
     contexts.extend(walk.contexts);
     if let Some((its, lines)) = cx.error_contexts.take() {
-        // An engine function's own lines, inside the ones that were there when it was called.
+        // The contexts of the engine function itself, inside those that existed when it was called.
         let common = lines.iter().zip(&contexts).take_while(|(a, b)| a == b).count();
         if message.ends_with(&its) {
             contexts.extend(lines.into_iter().skip(common));
         }
     }
-    // One that a `pcall` of the game's swallowed is forgotten.
+    // An engine fault that a `pcall` of the game swallowed is discarded.
     let fault = cx.engine_fault.take();
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = place.as_ref().map(|place| cx.source_line(place)).unwrap_or_default();
     // SAFETY: as the caller promised.
-    let hint = unsafe { hint::after(l, Some(level), message, &source) };
+    let hint = unsafe { error_hints::after(l, Some(level), message, &source) };
     let unknown = if walk.tail_called && place.is_none() { TAIL_CALLED } else { "" };
-    Report {
+    ErrorReport {
         contexts,
         message: format!("{}{hint}{unknown}", cut(message)),
         place,
@@ -173,31 +183,31 @@ pub unsafe fn capture(l: *mut lua_State, cx: &mut Cx, words: &str, level: c_int)
         coroutine,
         stopped: false,
         engine_fault,
-        raised: words.to_string(),
+        raised: raised.to_string(),
     }
 }
 
-/// Said where no line is left on the stack.
+/// Note for errors that have no line on the stack.
 const TAIL_CALLED: &str = "\nThe line is not known: the function had ended in `return f(…)`, which \
                            leaves nothing of it behind";
 
-/// Takes `main.lua:12: ` off the front of a message, and the same of the engine's own Lua, which is
-/// no place of the game's.
-pub fn split_place(words: &str) -> (Option<Place>, &str) {
-    if words.starts_with(super::describe::ENGINE_CHUNK) {
-        return (None, words.split_once(": ").map_or(words, |(_, message)| message));
+/// Splits a location such as `main.lua:12: ` off the start of a message. The location of the
+/// engine's own Lua is removed as well, but not returned.
+pub fn split_location(message: &str) -> (Option<SourceLocation>, &str) {
+    if message.starts_with(super::describe_value::ENGINE_CHUNK) {
+        return (None, message.split_once(": ").map_or(message, |(_, message)| message));
     }
     let split = || {
-        let (file, rest) = words.split_once(".lua:")?;
+        let (file, rest) = message.split_once(".lua:")?;
         let (line, message) = rest.split_once(": ")?;
         let line = line.parse().ok()?;
         let file = format!("{file}.lua");
-        (!file.contains(['\n', ' '])).then_some((Some(Place { file, line }), message))
+        (!file.contains(['\n', ' '])).then_some((Some(SourceLocation { file, line }), message))
     };
-    split().unwrap_or((None, words))
+    split().unwrap_or((None, message))
 }
 
-/// A message that people can read, with its size where it is longer.
+/// Shortens a message to a readable length, and adds the full size if it is longer.
 fn cut(message: &str) -> String {
     if message.len() <= MESSAGE_BYTES_MAX {
         return message.to_string();
@@ -206,9 +216,9 @@ fn cut(message: &str) -> String {
     format!("{}… ({} bytes in all)", &message[..end], message.len())
 }
 
-impl Cx {
-    /// The text of a line; empty where it is not known.
-    pub fn source_line(&self, place: &Place) -> String {
+impl ScriptContext {
+    /// Returns the text of a line; empty if it is not known.
+    pub fn source_line(&self, place: &SourceLocation) -> String {
         let file = self.sources.get(&place.file);
         let file = file.and_then(|text| std::str::from_utf8(text).ok());
         let text = file.or_else(|| self.loaded.get(&place.file));
@@ -221,8 +231,9 @@ impl Cx {
     }
 }
 
-impl std::fmt::Display for Report {
-    /// The form of SYSTEMS A1.7: contexts, the error, its place; then the stack. No line ends it.
+impl std::fmt::Display for ErrorReport {
+    /// Writes the report in the form of SYSTEMS A1.7: contexts, the error, its location, then the
+    /// stack. The text does not end with a line break.
     fn fmt(&self, out: &mut Formatter) -> std::fmt::Result {
         for line in &self.contexts {
             writeln!(out, "{line}")?;
@@ -246,19 +257,20 @@ fn write_source(out: &mut Formatter, line: u32, text: &str) -> std::fmt::Result 
     }
 }
 
-/// Frames in a row that are the same place count as one; the line that was shown above the stack is
-/// not shown again.
+/// Writes a stack trace. Consecutive frames with the same location are written once, with their
+/// count. The line that was shown above the stack is not repeated.
 fn write_stack(
     out: &mut Formatter,
     title: &str,
-    frames: &[Frame],
-    shown: Option<&Place>,
+    frames: &[StackFrame],
+    shown: Option<&SourceLocation>,
 ) -> std::fmt::Result {
     if frames.is_empty() {
         return Ok(());
     }
     write!(out, "\n{title}")?;
-    let alike = |a: &Frame, b: &Frame| a.place == b.place && a.what == b.what && a.left_out == 0;
+    let alike =
+        |a: &StackFrame, b: &StackFrame| a.place == b.place && a.what == b.what && a.left_out == 0;
     for (index, run) in frames.chunk_by(alike).enumerate() {
         let Some((frame, last)) = run.first().zip(run.last()) else { continue };
         match &frame.place {
@@ -292,12 +304,12 @@ mod tests {
 
     #[test]
     fn a_place_is_taken_off_the_front_of_a_message() {
-        let (place, rest) = split_place("scripts/enemy.lua:12: no weapon");
-        assert_eq!(place, Some(Place { file: "scripts/enemy.lua".into(), line: 12 }));
+        let (place, rest) = split_location("scripts/enemy.lua:12: no weapon");
+        assert_eq!(place, Some(SourceLocation { file: "scripts/enemy.lua".into(), line: 12 }));
         assert_eq!(rest, "no weapon");
-        assert_eq!(split_place("see a.lua:x: no"), (None, "see a.lua:x: no"));
-        assert_eq!(split_place("plain"), (None, "plain"));
-        assert_eq!(split_place("[engine] frame:35: boom"), (None, "boom"));
+        assert_eq!(split_location("see a.lua:x: no"), (None, "see a.lua:x: no"));
+        assert_eq!(split_location("plain"), (None, "plain"));
+        assert_eq!(split_location("[engine] frame:35: boom"), (None, "boom"));
     }
 
     #[test]
@@ -310,25 +322,28 @@ mod tests {
 
     #[test]
     fn a_report_has_the_order_of_contexts_error_place_and_stack() {
-        let place = |line| Some(Place { file: "enemy.lua".into(), line });
-        let frame = |line, what: &str| Frame {
+        let place = |line| Some(SourceLocation { file: "enemy.lua".into(), line });
+        let frame = |line, what: &str| StackFrame {
             place: place(line),
             what: what.into(),
             source: "aim()".into(),
-            ..Frame::default()
+            ..StackFrame::default()
         };
-        let report = Report {
+        let report = ErrorReport {
             contexts: vec!["When calling: update".into(), "When spawning wave: 3".into()],
             message: "no weapon\nfor the boss".into(),
             place: place(7),
             source: "fire()".into(),
             frames: vec![
-                Frame { locals: vec![("hp".into(), "3".into())], ..frame(7, "function 'fire'") },
-                Frame { left_out: 5, ..frame(9, "function 'aim'") },
+                StackFrame {
+                    locals: vec![("hp".into(), "3".into())],
+                    ..frame(7, "function 'fire'")
+                },
+                StackFrame { left_out: 5, ..frame(9, "function 'aim'") },
                 frame(9, "function 'aim'"),
                 frame(9, "function 'aim'"),
             ],
-            ..Report::default()
+            ..ErrorReport::default()
         };
         let wanted = "When calling: update
 When spawning wave: 3

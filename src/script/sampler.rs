@@ -1,13 +1,14 @@
-//! The sampling profiler of scripts: where they were when they were asked, some hundred times a
-//! second of their own running. The asking is a thread's; the answer is given at the script's next
-//! instruction, by the hook (interrupt.rs). What a script allocated and called between two samples
-//! counts as that of the one that was met, so figures of little are guesses, and sums are not.
+//! The sampling profiler of scripts. It records the location of the running script some hundred
+//! times a second of script time. A thread requests each sample, and the hook takes it at the
+//! script's next instruction (interrupt.rs). Allocations and engine calls between two samples are
+//! attributed to the script of the later sample, so small numbers are guesses, while sums are
+//! reliable.
 
-use super::cx::Cx;
+use super::context::ScriptContext;
 use super::interrupt::Interrupt;
-use super::vm::Work;
-use crate::error;
-use crate::foundation::{Error, fault};
+use super::vm::ScriptWork;
+use engine_foundation::error;
+use engine_foundation::{Error, panic};
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -17,36 +18,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Between two samples of a script that runs all the time.
+/// Interval between two samples of a script that runs all the time.
 pub const PERIOD: Duration = Duration::from_millis(1);
-/// Frames of a stack that are told apart.
+/// Maximum number of stack frames that a sample records.
 const DEPTH_MAX: c_int = 64;
-/// Places that are told apart; those beyond count under one name.
+/// Maximum number of locations that are counted separately; further locations are counted under one
+/// name.
 pub const PLACES_MAX: usize = 20_000;
-/// Rows of each table of the report.
+/// Number of rows in each table of the report.
 const ROWS: usize = 20;
-/// Rows of each table that scripts and tools get.
-const ROWS_TOLD: usize = 200;
+/// Number of rows in each table that scripts and tools receive.
+const ROWS_RETURNED: usize = 200;
 
-/// What was met at one place.
+/// Totals of the samples at one location.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Met {
+pub struct SampleCount {
     pub samples: u64,
     pub allocated_bytes: u64,
     pub engine_calls: u64,
 }
 
-impl Met {
-    fn add(&mut self, other: Met) {
+impl SampleCount {
+    fn add(&mut self, other: SampleCount) {
         self.samples += other.samples;
         self.allocated_bytes += other.allocated_bytes;
         self.engine_calls += other.engine_calls;
     }
 }
 
-/// A frame of a stack: the file, the function, the line in it.
+/// A frame of a stack: the file, the function, and the line in it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Spot {
+struct StackLocation {
     file: String,
     function: String,
     line: i32,
@@ -54,42 +56,42 @@ struct Spot {
 
 /// The samples of one VM.
 #[derive(Default)]
-pub struct Samples {
-    places: HashMap<Spot, Met>,
+pub struct ScriptSamples {
+    places: HashMap<StackLocation, SampleCount>,
     /// Stacks, outermost first: `main.lua:update;main.lua:think`.
     stacks: HashMap<String, u64>,
-    before: Work,
-    total: Met,
-    /// Whether they are taken for the whole run, by its command line.
+    before: ScriptWork,
+    total: SampleCount,
+    /// True if samples are taken for the whole run, as its command line requested.
     whole_run: bool,
-    /// Ends with the samples.
-    _asking: Option<Asking>,
+    /// The sampling thread, which ends when the samples are dropped.
+    _guard: Option<SamplerGuard>,
 }
 
-/// Begins to ask a VM's scripts where they are. `whole_run`: until the run ends.
+/// Starts sampling a VM's scripts. `whole_run`: until the run ends.
 ///
 /// # Errors
-/// Where they are asked already, or the system has no thread left.
-pub fn begin(cx: &mut Cx, whole_run: bool) -> Result<(), Error> {
+/// Returns an error if sampling is on already, or if the system has no thread left.
+pub fn begin(cx: &mut ScriptContext, whole_run: bool) -> Result<(), Error> {
     if let Some(samples) = &cx.samples {
         return Err(error!("scripts are sampled already{}", of_whole_run(samples)));
     }
-    let asking = Asking::begin(cx.interrupt.clone())
+    let guard = SamplerGuard::begin(cx.interrupt.clone())
         .map_err(|reason| error!("no thread is left to sample the scripts: {reason}"))?;
-    let samples = Samples { before: cx.work(), whole_run, ..Samples::default() };
-    cx.samples = Some(Box::new(Samples { _asking: Some(asking), ..samples }));
+    let samples = ScriptSamples { before: cx.work(), whole_run, ..ScriptSamples::default() };
+    cx.samples = Some(Box::new(ScriptSamples { _guard: Some(guard), ..samples }));
     Ok(())
 }
 
-fn of_whole_run(samples: &Samples) -> &'static str {
+fn of_whole_run(samples: &ScriptSamples) -> &'static str {
     if samples.whole_run { ", for all of this run (--profile-scripts)" } else { "" }
 }
 
-/// Asks no longer, where that is not for the whole run: what was met.
+/// Stops sampling and returns the samples, unless sampling is on for the whole run.
 ///
 /// # Errors
-/// Where nobody asks, or the run's command line wants it.
-pub fn end(cx: &mut Cx) -> Result<Box<Samples>, Error> {
+/// Returns an error if sampling is off, or if the run's command line requested it.
+pub fn end(cx: &mut ScriptContext) -> Result<Box<ScriptSamples>, Error> {
     match cx.samples.take_if(|samples| !samples.whole_run) {
         Some(samples) => Ok(samples),
         None => Err(match &cx.samples {
@@ -99,94 +101,98 @@ pub fn end(cx: &mut Cx) -> Result<Box<Samples>, Error> {
     }
 }
 
-impl Samples {
-    /// Notes where a state is. `now`: what the scripts did so far.
+impl ScriptSamples {
+    /// Records the location of a state. `now`: the work of the scripts so far.
     ///
     /// # Safety
     /// `l` is a live state, inside of its hook.
-    pub unsafe fn note(&mut self, l: *mut lua_State, now: Work) {
-        let met = Met {
+    pub unsafe fn note(&mut self, l: *mut lua_State, now: ScriptWork) {
+        let count = SampleCount {
             samples: 1,
             allocated_bytes: now.allocated_bytes - self.before.allocated_bytes,
             engine_calls: now.engine_calls - self.before.engine_calls,
         };
         self.before = now;
-        self.total.add(met);
+        self.total.add(count);
         // SAFETY: as the caller promised.
-        let spots = unsafe { spots(l) };
-        // The innermost one of the game's own: what the engine's Lua does, it does for that.
-        let own = spots.iter().find(|spot| !spot.file.starts_with('['));
-        let Some(spot) = own.or(spots.first()) else { return };
+        let frames = unsafe { spots(l) };
+        // The innermost frame of the game's own code. Work of the engine's Lua is attributed to
+        // this frame.
+        let own = frames.iter().find(|frame| !frame.file.starts_with('['));
+        let Some(frame) = own.or(frames.first()) else { return };
         let room = self.places.len() < PLACES_MAX;
-        let other = || Spot { file: "(others)".into(), function: String::new(), line: 0 };
-        let place = match room || self.places.contains_key(spot) {
-            true => spot.clone(),
+        let other = || StackLocation { file: "(others)".into(), function: String::new(), line: 0 };
+        let location = match room || self.places.contains_key(frame) {
+            true => frame.clone(),
             false => other(),
         };
-        self.places.entry(place).or_default().add(met);
-        let names = spots.iter().rev().map(|spot| format!("{}:{}", spot.file, spot.function));
+        self.places.entry(location).or_default().add(count);
+        let names = frames.iter().rev().map(|frame| format!("{}:{}", frame.file, frame.function));
         let stack = names.collect::<Vec<_>>().join(";");
         if self.stacks.len() < PLACES_MAX || self.stacks.contains_key(&stack) {
             *self.stacks.entry(stack).or_default() += 1;
         }
     }
 
-    /// The stacks as flame graph tools read them, a line each.
+    /// Returns the stacks in the format of flame graph tools, one line each.
     pub fn folded(&self) -> String {
         let mut lines: Vec<_> = self.stacks.iter().map(|(at, n)| format!("{at} {n}\n")).collect();
         lines.sort();
         lines.concat()
     }
 
-    /// What was met by script, by function or by line, the most first.
-    fn by(&self, name: impl Fn(&Spot) -> String) -> Vec<(String, Met)> {
-        let mut sums: HashMap<String, Met> = HashMap::new();
-        for (spot, met) in &self.places {
-            sums.entry(name(spot)).or_default().add(*met);
+    /// Returns the totals grouped by `name`, largest first.
+    fn by(&self, name: impl Fn(&StackLocation) -> String) -> Vec<(String, SampleCount)> {
+        let mut sums: HashMap<String, SampleCount> = HashMap::new();
+        for (spot, count) in &self.places {
+            sums.entry(name(spot)).or_default().add(*count);
         }
         let mut all: Vec<_> = sums.into_iter().collect();
         all.sort_by(|a, b| b.1.samples.cmp(&a.1.samples).then_with(|| a.0.cmp(&b.0)));
         all
     }
 
-    /// How often scripts were met.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.total.samples
     }
 
-    /// What was met by script, by function and by line, the most first.
-    fn all(&self) -> [Vec<(String, Met)>; 3] {
-        let function = |spot: &Spot| match spot.function.as_str() {
+    /// Returns the totals by script, by function and by line, largest first.
+    fn all(&self) -> [Vec<(String, SampleCount)>; 3] {
+        let function = |spot: &StackLocation| match spot.function.as_str() {
             "" => spot.file.clone(),
             function => format!("{function} in {}", spot.file),
         };
-        let line = |spot: &Spot| format!("{}:{} in {}", spot.file, spot.line, spot.function);
+        let line =
+            |spot: &StackLocation| format!("{}:{} in {}", spot.file, spot.line, spot.function);
         [self.by(|spot| spot.file.clone()), self.by(function), self.by(line)]
     }
 
-    /// The same by its names, as much of it as scripts and tools are told.
-    pub fn tables(&self) -> [(&'static str, Vec<(String, Met)>); 3] {
+    /// Returns the totals with the names of the tables, limited to the rows that scripts and tools
+    /// receive.
+    pub fn tables(&self) -> [(&'static str, Vec<(String, SampleCount)>); 3] {
         let [mut scripts, mut functions, mut lines] = self.all();
         for table in [&mut scripts, &mut functions, &mut lines] {
-            table.truncate(ROWS_TOLD);
+            table.truncate(ROWS_RETURNED);
         }
         [("scripts", scripts), ("functions", functions), ("lines", lines)]
     }
 
-    /// The tables of scripts, functions and lines.
+    /// Returns the tables of scripts, functions and lines as text.
     pub fn report(&self) -> String {
         let share = |samples: u64| samples as f64 / self.total.samples.max(1) as f64 * 100.0;
         let mut text = format!("{} samples of scripts\n", self.total.samples);
         text += "\n  Time % :  Allocated : Engine calls : Script\n";
         let [scripts, functions, lines] = self.all();
-        for (name, met) in scripts.into_iter().take(ROWS) {
-            let (share, kib) = (share(met.samples), met.allocated_bytes as f64 / 1024.0);
-            text += &format!("  {share:6.1} : {kib:6.0} KiB : {:12} : {name}\n", met.engine_calls);
+        for (name, count) in scripts.into_iter().take(ROWS) {
+            let (share, kib) = (share(count.samples), count.allocated_bytes as f64 / 1024.0);
+            text +=
+                &format!("  {share:6.1} : {kib:6.0} KiB : {:12} : {name}\n", count.engine_calls);
         }
         for (title, rows) in [("Function", functions), ("Line", lines)] {
             text += &format!("\n  Time % : {title}\n");
-            for (name, met) in rows.into_iter().take(ROWS) {
-                text += &format!("  {:6.1} : {name}\n", share(met.samples));
+            for (name, count) in rows.into_iter().take(ROWS) {
+                text += &format!("  {:6.1} : {name}\n", share(count.samples));
             }
         }
         text
@@ -194,15 +200,15 @@ impl Samples {
 }
 
 unsafe fn text(start: *const c_char) -> Option<String> {
-    // SAFETY: a string of Lua's with its zero byte, or null.
+    // SAFETY: a Lua string with its zero byte, or null.
     unsafe {
         (!start.is_null())
             .then(|| CStr::from_ptr(start).to_string_lossy().replace([';', '\n'], ","))
     }
 }
 
-/// The frames of a stack, innermost first, without native ones.
-unsafe fn spots(l: *mut lua_State) -> Vec<Spot> {
+/// Returns the frames of a stack, innermost first, without native frames.
+unsafe fn spots(l: *mut lua_State) -> Vec<StackLocation> {
     let mut spots = Vec::new();
     for level in 0..DEPTH_MAX {
         let mut ar = MaybeUninit::<lua_Debug>::zeroed();
@@ -223,39 +229,39 @@ unsafe fn spots(l: *mut lua_State) -> Vec<Spot> {
                 0 => "the file itself".into(),
                 line => format!("function at line {line}"),
             });
-            spots.push(Spot { file, function, line: ar.currentline });
+            spots.push(StackLocation { file, function, line: ar.currentline });
         }
     }
     spots
 }
 
-/// Asks, until it is dropped.
-pub struct Asking {
+/// Requests samples until it is dropped.
+pub struct SamplerGuard {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Asking {
-    /// Begins to ask. Fails where the system has no thread left.
-    pub fn begin(interrupt: Arc<Interrupt>) -> std::io::Result<Asking> {
+impl SamplerGuard {
+    /// Starts requesting samples. Fails if the system has no thread left.
+    pub fn begin(interrupt: Arc<Interrupt>) -> std::io::Result<SamplerGuard> {
         let ends = Arc::new(AtomicBool::new(false));
         let ended = ends.clone();
         let ask = move || {
             while !ended.load(Ordering::Relaxed) {
                 std::thread::sleep(PERIOD);
-                interrupt.ask_where();
+                interrupt.request_sample();
             }
         };
-        let thread = fault::spawn("script sampler", ask)?;
-        Ok(Asking { ends, thread: Some(thread) })
+        let thread = panic::spawn("script sampler", ask)?;
+        Ok(SamplerGuard { ends, thread: Some(thread) })
     }
 }
 
-impl Drop for Asking {
+impl Drop for SamplerGuard {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A fault there was logged by the thread itself.
+            // The thread itself has logged a failure.
             let _ = thread.join();
         }
     }
@@ -267,17 +273,18 @@ mod tests {
 
     #[test]
     fn the_report_has_scripts_functions_and_lines_the_most_first() {
-        let mut samples = Samples::default();
-        let spot = |file: &str, function: &str, line| Spot {
+        let mut samples = ScriptSamples::default();
+        let spot = |file: &str, function: &str, line| StackLocation {
             file: file.into(),
             function: function.into(),
             line,
         };
-        let met = |samples| Met { samples, allocated_bytes: samples * 1024, engine_calls: 5 };
-        samples.places.insert(spot("enemy.lua", "think", 10), met(6));
-        samples.places.insert(spot("enemy.lua", "think", 12), met(1));
-        samples.places.insert(spot("main.lua", "update", 3), met(3));
-        samples.total = met(10);
+        let count =
+            |samples| SampleCount { samples, allocated_bytes: samples * 1024, engine_calls: 5 };
+        samples.places.insert(spot("enemy.lua", "think", 10), count(6));
+        samples.places.insert(spot("enemy.lua", "think", 12), count(1));
+        samples.places.insert(spot("main.lua", "update", 3), count(3));
+        samples.total = count(10);
         let expected = "10 samples of scripts\n
   Time % :  Allocated : Engine calls : Script
     70.0 :      7 KiB :           10 : enemy.lua

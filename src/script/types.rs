@@ -1,54 +1,55 @@
-//! How a Rust type looks from Lua, and from compiled Lua where it can cross unboxed.
+//! Types of the scripting interface: the form of a Rust type in Lua, and in compiled Lua if it can
+//! be passed unboxed.
 
-use crate::foundation::Kind;
-use crate::system::input::names::Class;
+use engine_foundation::HandleKind;
+use engine_input::button_names::DeviceClass;
 
-/// One argument's or result's type.
+/// The type of one argument or result.
 #[derive(Clone, Copy, Debug)]
-pub struct Type {
-    /// Its name in messages and in the editor's definitions (LuaCATS).
+pub struct ApiType {
+    /// Type name in messages and in the editor's definitions (LuaCATS).
     pub lua: &'static str,
-    /// Whether nil, or nothing, will do.
+    /// True if nil or a missing argument is accepted.
     pub optional: bool,
-    /// Whether it takes all the arguments that are left.
+    /// True if it takes all the remaining arguments.
     pub rest: bool,
-    /// How compiled Lua checks and passes it.
-    pub shape: Shape,
+    /// The form in which compiled Lua checks and passes it.
+    pub shape: ValueShape,
 }
 
-/// How a value crosses the border.
+/// The form in which a value is passed between Lua and Rust.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Shape {
+pub enum ValueShape {
     Nothing,
     Boolean,
     Number,
-    Handle(Kind),
-    /// A button, or an axis, of a device: its index from 1, or its name.
-    Button(Class),
-    Axis(Class),
+    Handle(HandleKind),
+    /// A button or an axis of a device: its index from 1, or its name.
+    Button(DeviceClass),
+    Axis(DeviceClass),
     Text,
-    /// A value type: its floats.
-    Value(Floats),
-    /// Any value, vectors too: two results of which the prelude makes it (pack.rs).
+    /// A value type, passed as its floats.
+    Value(VectorType),
+    /// Any value, including vectors: two results from which the prelude rebuilds it (serialize.rs).
     Packed,
-    /// Through Lua's C interface only.
+    /// Passed through Lua's C interface only.
     Boxed,
 }
 
-impl Type {
-    pub const fn new(lua: &'static str, shape: Shape) -> Type {
-        Type { lua, optional: false, rest: false, shape }
+impl ApiType {
+    pub const fn new(lua: &'static str, shape: ValueShape) -> ApiType {
+        ApiType { lua, optional: false, rest: false, shape }
     }
 
-    /// The same, or nil.
-    pub const fn or_nil(self) -> Type {
-        Type { optional: true, ..self }
+    /// Returns the optional form of this type.
+    pub const fn or_nil(self) -> ApiType {
+        ApiType { optional: true, ..self }
     }
 }
 
-/// The value types whose floats cross.
+/// The value types that are passed as their floats.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Floats {
+pub enum VectorType {
     Vector2,
     Vector3,
     Vector4,
@@ -57,47 +58,47 @@ pub enum Floats {
     Color,
 }
 
-impl Floats {
-    /// Every one, in the order of their numbers.
-    pub const ALL: [Floats; 6] = [
-        Floats::Vector2,
-        Floats::Vector3,
-        Floats::Vector4,
-        Floats::Quaternion,
-        Floats::Matrix4x4,
-        Floats::Color,
+impl VectorType {
+    /// All value types, in the order of their numbers.
+    pub const ALL: [VectorType; 6] = [
+        VectorType::Vector2,
+        VectorType::Vector3,
+        VectorType::Vector4,
+        VectorType::Quaternion,
+        VectorType::Matrix4x4,
+        VectorType::Color,
     ];
 
-    /// Its name in scripts.
+    /// Returns the type's name in scripts.
     pub const fn name(self) -> &'static str {
         match self {
-            Floats::Vector2 => "Vector2",
-            Floats::Vector3 => "Vector3",
-            Floats::Vector4 => "Vector4",
-            Floats::Quaternion => "Quaternion",
-            Floats::Matrix4x4 => "Matrix4x4",
-            Floats::Color => "Color",
+            VectorType::Vector2 => "Vector2",
+            VectorType::Vector3 => "Vector3",
+            VectorType::Vector4 => "Vector4",
+            VectorType::Quaternion => "Quaternion",
+            VectorType::Matrix4x4 => "Matrix4x4",
+            VectorType::Color => "Color",
         }
     }
 
-    /// The fields in which the prelude holds the floats.
+    /// Returns the names of the fields in which the prelude stores the floats.
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
-            Floats::Vector2 => &["_x", "_y"],
-            Floats::Vector3 => &["_x", "_y", "_z"],
-            Floats::Vector4 | Floats::Quaternion => &["_x", "_y", "_z", "_w"],
-            Floats::Color => &["_a", "_r", "_g", "_b"],
-            Floats::Matrix4x4 => &[],
+            VectorType::Vector2 => &["_x", "_y"],
+            VectorType::Vector3 => &["_x", "_y", "_z"],
+            VectorType::Vector4 | VectorType::Quaternion => &["_x", "_y", "_z", "_w"],
+            VectorType::Color => &["_a", "_r", "_g", "_b"],
+            VectorType::Matrix4x4 => &[],
         }
     }
 
-    /// How many floats of 32 bits one is.
+    /// Returns the number of 32-bit floats in one value.
     pub const fn count(self) -> usize {
         match self {
-            Floats::Vector2 => 2,
-            Floats::Vector3 => 3,
-            Floats::Vector4 | Floats::Quaternion | Floats::Color => 4,
-            Floats::Matrix4x4 => 16,
+            VectorType::Vector2 => 2,
+            VectorType::Vector3 => 3,
+            VectorType::Vector4 | VectorType::Quaternion | VectorType::Color => 4,
+            VectorType::Matrix4x4 => 16,
         }
     }
 }

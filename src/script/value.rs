@@ -1,55 +1,60 @@
-//! Plain data on its way between Lua and Rust: nil, booleans, numbers, strings, lists and tables.
+//! Plain data that is passed between Lua and Rust: nil, booleans, numbers, strings, lists and
+//! tables.
 
-use super::cx::Cx;
-use super::describe::describe;
-use crate::foundation::sjson::Tree;
+use super::context::ScriptContext;
+use super::describe_value::describe;
+use engine_foundation::sjson::SjsonTree;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
-/// How deep tables may be nested.
+/// Maximum nesting depth of tables.
 pub const DEPTH_MAX: usize = 64;
-/// The most bytes that the data of one call may take, once it is read. A table that is reached
-/// twice is read twice, so a small one can stand for very much.
+/// Maximum size in bytes of the data of one call after it is read. A table that is reached twice is
+/// read twice, so a small table can expand to a very large one.
 pub const BYTES_MAX: usize = 64 << 20;
 
-/// Plain data.
+/// Plain data of a script.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ScriptValue {
     Nil,
     Boolean(bool),
     Number(f64),
     Text(String),
-    List(Vec<Value>),
-    /// Keys in order.
-    Table(Vec<(String, Value)>),
+    List(Vec<ScriptValue>),
+    /// A table with its keys in order.
+    Table(Vec<(String, ScriptValue)>),
 }
 
-/// Reads the value at `i`; the words say why it is not plain data.
+/// Reads the value at `i`. Returns an error message if it is not plain data.
 ///
 /// # Safety
 /// `l` is the state of the running call, and `i` a position in it, or one past its end.
-pub unsafe fn read_value(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Value, String> {
+pub unsafe fn read_value(
+    l: *mut lua_State,
+    i: c_int,
+    cx: &ScriptContext,
+) -> Result<ScriptValue, String> {
     // SAFETY: as the caller promised.
-    unsafe { Reader::new(l, cx).value(i) }
+    unsafe { ValueReader::new(l, cx).value(i) }
 }
 
 /// Reads the values of one call, which together may take [`BYTES_MAX`].
-pub struct Reader<'a> {
+pub struct ValueReader<'a> {
     l: *mut lua_State,
-    cx: &'a Cx,
+    cx: &'a ScriptContext,
     left: usize,
 }
 
-impl Reader<'_> {
-    pub fn new(l: *mut lua_State, cx: &Cx) -> Reader<'_> {
-        Reader { l, cx, left: BYTES_MAX }
+impl ValueReader<'_> {
+    pub fn new(l: *mut lua_State, cx: &ScriptContext) -> ValueReader<'_> {
+        ValueReader { l, cx, left: BYTES_MAX }
     }
 
-    /// The value at `i`.
+    /// Reads the value at `i`.
     ///
     /// # Safety
     /// As for [`read_value`].
-    pub unsafe fn value(&mut self, i: c_int) -> Result<Value, String> {
+    pub unsafe fn value(&mut self, i: c_int) -> Result<ScriptValue, String> {
         // SAFETY: as the caller promised.
         unsafe { self.read(i, DEPTH_MAX) }
     }
@@ -66,16 +71,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    unsafe fn read(&mut self, i: c_int, depth: usize) -> Result<Value, String> {
+    unsafe fn read(&mut self, i: c_int, depth: usize) -> Result<ScriptValue, String> {
         let (l, cx) = (self.l, self.cx);
-        self.take(size_of::<Value>())?;
+        self.take(size_of::<ScriptValue>())?;
         // SAFETY: as for `read_value`; strings are not converted.
         unsafe {
             Ok(match lua_type(l, i) {
-                LUA_TNONE | LUA_TNIL => Value::Nil,
-                LUA_TBOOLEAN => Value::Boolean(lua_toboolean(l, i) != 0),
-                LUA_TNUMBER => Value::Number(lua_tonumber(l, i)),
-                LUA_TSTRING => Value::Text(self.text(i)?),
+                LUA_TNONE | LUA_TNIL => ScriptValue::Nil,
+                LUA_TBOOLEAN => ScriptValue::Boolean(lua_toboolean(l, i) != 0),
+                LUA_TNUMBER => ScriptValue::Number(lua_tonumber(l, i)),
+                LUA_TSTRING => ScriptValue::Text(self.text(i)?),
                 LUA_TTABLE if depth == 0 => {
                     return Err(format!(
                         "tables are nested more than {DEPTH_MAX} deep (or in a circle)"
@@ -83,9 +88,9 @@ impl Reader<'_> {
                 }
                 LUA_TTABLE => return self.table(i, depth - 1),
                 _ => {
-                    let what = describe(l, i, cx);
+                    let description = describe(l, i, cx);
                     return Err(format!(
-                        "must be plain data (booleans, numbers, strings, tables), got {what}"
+                        "must be plain data (booleans, numbers, strings, tables), got {description}"
                     ));
                 }
             })
@@ -104,7 +109,7 @@ impl Reader<'_> {
         Ok(text.to_string())
     }
 
-    unsafe fn table(&mut self, i: c_int, depth: usize) -> Result<Value, String> {
+    unsafe fn table(&mut self, i: c_int, depth: usize) -> Result<ScriptValue, String> {
         let (l, cx) = (self.l, self.cx);
         let (mut list, mut table) = (Vec::new(), Vec::new());
         // SAFETY: as for `read_value`; keys are not converted while the table is walked.
@@ -135,9 +140,9 @@ impl Reader<'_> {
                 };
                 match value {
                     Ok(entry) => table.push(entry),
-                    Err(words) => {
+                    Err(message) => {
                         lua_settop(l, top);
-                        return Err(words);
+                        return Err(message);
                     }
                 }
                 lua_settop(l, -2);
@@ -145,10 +150,10 @@ impl Reader<'_> {
         }
         match (list.is_empty(), table.is_empty()) {
             (false, false) => Err("a table must be a list or have names as keys, not both".into()),
-            (false, true) => Ok(Value::List(list)),
+            (false, true) => Ok(ScriptValue::List(list)),
             _ => {
                 table.sort_by(|(a, _), (b, _)| a.cmp(b));
-                Ok(Value::Table(table))
+                Ok(ScriptValue::Table(table))
             }
         }
     }
@@ -158,12 +163,13 @@ fn in_list(key: f64, length: usize) -> bool {
     key.fract() == 0.0 && key >= 1.0 && key <= length as f64
 }
 
-/// How many items are pushed between two looks at Lua's memory and at the time.
+/// Number of items that are pushed between two checks of Lua's memory and of the time.
 pub const ITEMS_UNCHECKED: usize = 1024;
 
-/// Checks that Lua still has memory for data that is being pushed, for allocation cannot fail
-/// there, and the callback time: strings that collide take ever longer, the more there are.
-pub fn check_pushing(cx: &Cx) -> Result<(), String> {
+/// Checks that Lua still has memory for data that is being pushed, because allocation cannot fail
+/// there. Also checks the callback time, because strings with colliding hashes take longer the more
+/// there are.
+pub fn check_pushing(cx: &ScriptContext) -> Result<(), String> {
     if cx.memory.is_far_over() {
         return Err("there is not enough memory for the data".into());
     }
@@ -173,38 +179,38 @@ pub fn check_pushing(cx: &Cx) -> Result<(), String> {
     Ok(())
 }
 
-/// Pushes a value; the words say why it could not be.
+/// Pushes a value. Returns an error message if it cannot be pushed.
 ///
 /// # Safety
 /// `l` is the state of the running call; allocation cannot fail during an engine call.
-pub unsafe fn push_value(l: *mut lua_State, value: &Value) -> Result<(), String> {
+pub unsafe fn push_value(l: *mut lua_State, value: &ScriptValue) -> Result<(), String> {
     // SAFETY: as the caller promised; room on the stack is made before it is used.
     unsafe {
         if lua_checkstack(l, 4) == 0 {
             return Err("the Lua stack is full".into());
         }
         match value {
-            Value::Nil => lua_pushnil(l),
-            Value::Boolean(value) => lua_pushboolean(l, *value as c_int),
-            Value::Number(value) => lua_pushnumber(l, *value),
-            Value::Text(text) => {
+            ScriptValue::Nil => lua_pushnil(l),
+            ScriptValue::Boolean(value) => lua_pushboolean(l, *value as c_int),
+            ScriptValue::Number(value) => lua_pushnumber(l, *value),
+            ScriptValue::Text(text) => {
                 lua_pushlstring(l, text.as_ptr() as *const _, text.len());
             }
-            Value::List(items) => {
+            ScriptValue::List(items) => {
                 lua_createtable(l, items.len().min(1 << 20) as c_int, 0);
                 for (i, item) in items.iter().enumerate() {
                     if i % ITEMS_UNCHECKED == 0 {
-                        check_pushing(Cx::of(l))?;
+                        check_pushing(ScriptContext::of(l))?;
                     }
                     push_value(l, item)?;
                     lua_rawseti(l, -2, i as lua_Integer + 1);
                 }
             }
-            Value::Table(entries) => {
+            ScriptValue::Table(entries) => {
                 lua_createtable(l, 0, entries.len().min(1 << 20) as c_int);
                 for (i, (key, item)) in entries.iter().enumerate() {
                     if i % ITEMS_UNCHECKED == 0 {
-                        check_pushing(Cx::of(l))?;
+                        check_pushing(ScriptContext::of(l))?;
                     }
                     lua_pushlstring(l, key.as_ptr() as *const _, key.len());
                     push_value(l, item)?;
@@ -216,33 +222,39 @@ pub unsafe fn push_value(l: *mut lua_State, value: &Value) -> Result<(), String>
     }
 }
 
-impl Value {
-    /// Plain data from SJSON.
-    pub fn from_tree(tree: &Tree) -> Value {
+impl ScriptValue {
+    /// Converts SJSON into plain data.
+    pub fn from_tree(tree: &SjsonTree) -> ScriptValue {
         match tree {
-            Tree::Null => Value::Nil,
-            Tree::Bool(value) => Value::Boolean(*value),
-            Tree::Number(value) => Value::Number(*value),
-            Tree::String(text) => Value::Text(text.clone()),
-            Tree::Array(items) => Value::List(items.iter().map(Value::from_tree).collect()),
-            Tree::Object(entries) => {
-                let entry = |(key, value): &(String, Tree)| (key.clone(), Value::from_tree(value));
-                Value::Table(entries.iter().map(entry).collect())
+            SjsonTree::Null => ScriptValue::Nil,
+            SjsonTree::Bool(value) => ScriptValue::Boolean(*value),
+            SjsonTree::Number(value) => ScriptValue::Number(*value),
+            SjsonTree::String(text) => ScriptValue::Text(text.clone()),
+            SjsonTree::Array(items) => {
+                ScriptValue::List(items.iter().map(ScriptValue::from_tree).collect())
+            }
+            SjsonTree::Object(entries) => {
+                let entry = |(key, value): &(String, SjsonTree)| {
+                    (key.clone(), ScriptValue::from_tree(value))
+                };
+                ScriptValue::Table(entries.iter().map(entry).collect())
             }
         }
     }
 
-    /// Plain data for SJSON.
-    pub fn to_tree(&self) -> Tree {
+    /// Converts plain data into SJSON.
+    pub fn to_tree(&self) -> SjsonTree {
         match self {
-            Value::Nil => Tree::Null,
-            Value::Boolean(value) => Tree::Bool(*value),
-            Value::Number(value) => Tree::Number(*value),
-            Value::Text(text) => Tree::String(text.clone()),
-            Value::List(items) => Tree::Array(items.iter().map(Value::to_tree).collect()),
-            Value::Table(entries) => {
-                let entry = |(key, value): &(String, Value)| (key.clone(), value.to_tree());
-                Tree::Object(entries.iter().map(entry).collect())
+            ScriptValue::Nil => SjsonTree::Null,
+            ScriptValue::Boolean(value) => SjsonTree::Bool(*value),
+            ScriptValue::Number(value) => SjsonTree::Number(*value),
+            ScriptValue::Text(text) => SjsonTree::String(text.clone()),
+            ScriptValue::List(items) => {
+                SjsonTree::Array(items.iter().map(ScriptValue::to_tree).collect())
+            }
+            ScriptValue::Table(entries) => {
+                let entry = |(key, value): &(String, ScriptValue)| (key.clone(), value.to_tree());
+                SjsonTree::Object(entries.iter().map(entry).collect())
             }
         }
     }

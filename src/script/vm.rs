@@ -1,23 +1,25 @@
-//! The Lua VM: made, booted, called, collected, closed. What scripts can call is in api/; what the
-//! engine's own Lua does is in the prelude (lua/).
+//! The Lua VM: it is created, booted, called, garbage collected and closed here. The functions that
+//! scripts can call are in api/; the engine's own Lua is the prelude (lua/).
 
 use super::collector::Collector;
-use super::ctypes::Ctypes;
-use super::cx::{self, Cx, LoadedTexts, Registered, Running};
-use super::interrupt::{Interrupt, memory_words};
-use super::layout;
-use super::load::Fault;
-use super::memory::{self, Memory};
-use super::native::NATIVES;
-use super::report::{Report, handler};
-use super::sampler::{self, Samples};
-use super::value::{Value, push_value, read_value};
-use super::{api, bytecode, heap, hint, prelude, trial, twin, undo};
-use crate::engine::Engine;
-use crate::foundation::Error;
-use crate::foundation::memory::{limit, number_of as memory_of};
-use crate::foundation::profile::Scope;
-use crate::system::platform;
+use super::context::{self, LoadedTexts, RegisteredFunction, RunningVmGuard, ScriptContext};
+use super::core_functions::NATIVES;
+use super::ctypes::ValueTypeIds;
+use super::interrupt::{Interrupt, memory_message};
+use super::load::load_or_message;
+use super::lua_memory::{self, LuaMemory};
+use super::luajit_layout;
+use super::report::{ErrorReport, handler};
+use super::sampler::{self, ScriptSamples};
+use super::value::{ScriptValue, push_value, read_value};
+use super::{
+    api, bytecode, error_hints, ffi_wrappers, heap, heap_snapshot, prelude, reload_dry_run,
+};
+use engine_foundation::Error;
+use engine_foundation::memory::{limit, number_of as memory_of};
+use engine_foundation::profile::ProfileScope;
+use engine_platform as platform;
+use engine_runtime::Engine;
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
@@ -26,41 +28,40 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many functions in Rust scripts and the prelude are given at most.
+/// Returns the maximum number of Rust functions that are registered for scripts and the prelude.
 fn rows() -> usize {
     let modules = api::MODULES.iter().chain(api::CORE_MODULES).copied();
     #[cfg(test)]
     let modules = modules.chain([&tests::BROKEN]);
-    modules.chain([&api::disk::CORE]).map(|module| module.funcs.len()).sum()
+    modules.chain([&api::lfs::CORE]).map(|module| module.funcs.len()).sum()
 }
 
-/// The heap, in bytes, from which on all of it is collected when a game has started.
+/// Heap size in bytes from which a full collection runs after a game has started.
 const START_HEAP: usize = 16 << 20;
 
-/// How a VM is made.
+/// Options for creating a VM.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
+pub struct VmConfig {
     /// Lua's memory limit in bytes.
     pub memory_limit: usize,
-    /// Whether scripts are compiled to machine code.
+    /// True if scripts are compiled to machine code.
     pub jit: bool,
-    /// Collect by work and not by time, so that runs are equal.
+    /// Budgets the collector by work instead of time, so that runs are equal.
     pub deterministic: bool,
-    /// Leave the whole standard library to scripts.
+    /// Restricts scripts to the sandbox; if false, they have the whole standard library.
     pub sandbox: bool,
-    /// Load the test library.
+    /// Loads the test library.
     pub tests: bool,
-    /// Count the calls of every engine function, fast forms and prelude functions too.
+    /// Counts the calls of every engine function, including fast forms and prelude functions.
     pub coverage: bool,
-    /// Count how often each line of a script runs; nothing is compiled to machine code then.
+    /// Counts the executions of each line of a script; nothing is compiled to machine code then.
     pub lines: bool,
-    /// Run a worker: what is not data and values is out of reach, and the collector works by
-    /// itself.
+    /// Runs a worker: only data and values are accessible, and the collector runs automatically.
     pub worker: bool,
 }
 
-impl Config {
-    pub const DEFAULT: Config = Config {
+impl VmConfig {
+    pub const DEFAULT: VmConfig = VmConfig {
         memory_limit: 1 << 30,
         jit: true,
         deterministic: false,
@@ -72,15 +73,16 @@ impl Config {
     };
 }
 
-/// What a call into Lua left: the value it returned, or the report of its unexpected error.
-pub type Outcome = Result<Value, Box<Report>>;
+/// Result of a call into Lua: the returned value, or the report of the unexpected error.
+pub type CallOutcome = Result<ScriptValue, Box<ErrorReport>>;
 
-/// The names of the chunks of fast forms: in the interpreter or compiled, counted or not.
-const TWINS: [&str; 4] = ["twins", "compiled twins", "counted twins", "compiled, counted twins"];
+/// The chunk names of the fast forms: in the interpreter or compiled, counted or not.
+const FAST_FORM_CHUNKS: [&str; 4] =
+    ["twins", "compiled twins", "counted twins", "compiled, counted twins"];
 
 static ALL_CALLS: AtomicBool = AtomicBool::new(false);
 
-/// Has VMs that are made from now on count the calls of fast forms, too.
+/// Makes all VMs that are created from now on count the calls of fast forms, too.
 pub fn count_all_calls() {
     ALL_CALLS.store(true, Ordering::Relaxed);
 }
@@ -89,24 +91,24 @@ fn all_calls() -> bool {
     ALL_CALLS.load(Ordering::Relaxed)
 }
 
-/// What scripts did: sums that only grow.
+/// Counts of the work that scripts did; they only grow.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Work {
+pub struct ScriptWork {
     pub allocated_bytes: u64,
     pub allocations: u64,
-    /// Calls of functions in Rust; fast forms are counted in tests, and where it was asked for.
+    /// Number of calls of Rust functions; fast forms are counted only in tests and on request.
     pub engine_calls: u64,
 }
 
-/// A Lua VM with the engine's API in it, and the engine that the API speaks to.
+/// A Lua VM with the engine's API, and the engine that the API operates on.
 pub struct Vm {
     l: *mut lua_State,
-    cx: *mut Cx,
+    cx: *mut ScriptContext,
     collector: Collector,
-    config: Config,
-    /// Where the number of the next new string is kept (layout.rs).
+    config: VmConfig,
+    /// Address of the number of the next new string (luajit_layout.rs).
     string_number: *mut u32,
-    /// What it holds is left to the system.
+    /// True if the memory is left to the operating system when the VM is dropped.
     ends_with_process: bool,
 }
 
@@ -115,20 +117,20 @@ unsafe extern "C-unwind" {
 }
 
 impl Vm {
-    /// Makes a VM for `engine` and boots the prelude. The calling thread is the one that runs it.
-    pub fn new(engine: Engine, config: Config) -> Result<Vm, Box<Report>> {
-        let config = Config { jit: config.jit && !config.lines, ..config };
-        limit::set_growth_hook(cx::engine_memory_grew);
+    /// Creates a VM for `engine` and boots the prelude. The VM must be used on the calling thread.
+    pub fn new(engine: Engine, config: VmConfig) -> Result<Vm, Box<ErrorReport>> {
+        let config = VmConfig { jit: config.jit && !config.lines, ..config };
+        limit::set_growth_hook(context::engine_memory_grew);
         let interrupt = Interrupt::new();
-        let memory = Rc::new(Memory::new(config.memory_limit, interrupt.clone(), config.worker));
-        let cx = Box::into_raw(Box::new(Cx {
+        let memory = Rc::new(LuaMemory::new(config.memory_limit, interrupt.clone(), config.worker));
+        let cx = Box::into_raw(Box::new(ScriptContext {
             memory: memory.clone(),
             fault: 0,
-            scratch: Cx::scratch(),
+            scratch: ScriptContext::scratch(),
             engine: Box::into_raw(Box::new(engine)),
             registered: Vec::with_capacity(rows()),
             fast_calls: Vec::new(),
-            ctypes: Ctypes::default(),
+            ctypes: ValueTypeIds::default(),
             interrupt: interrupt.clone(),
             panic: None,
             error_contexts: None,
@@ -144,38 +146,39 @@ impl Vm {
             reserve_used: false,
             restricted: false,
             marks: None,
-            words: String::new(),
+            message: String::new(),
             lines: config.lines.then(Default::default),
             samples: None,
             worker: config.worker,
         }));
         memory.context.set(cx);
         let user = Rc::as_ptr(&memory).cast_mut().cast::<c_void>();
-        // Before the first string of the state: it is to have its number, too.
-        layout::string_number_place();
+        // Called before the state's first string is created, because that string needs its number,
+        // too.
+        luajit_layout::string_id_address();
         // SAFETY: the memory, which the context holds, outlives the state: `Drop` closes it first.
-        let l = unsafe { lua_newstate(memory::allocate, user) };
+        let l = unsafe { lua_newstate(lua_memory::allocate, user) };
         assert!(!l.is_null(), "there is no memory for a Lua state");
-        // SAFETY: just made, and nothing runs yet.
+        // SAFETY: the state was just created, and nothing runs yet.
         unsafe {
             (*cx).main = l;
-            let known = layout::holds(l);
-            assert!(known, "this LuaJIT lays out its data in another way: see layout.rs, raise.c");
+            let known = luajit_layout::layout_matches(l);
+            assert!(known, "this LuaJIT lays out data differently: see luajit_layout.rs, raise.c");
         }
         let collector = Collector::new(config.deterministic);
         let string_number = null_mut();
         let mut vm = Vm { l, cx, collector, config, string_number, ends_with_process: false };
         if let Err(error) = interrupt.watch(l) {
-            let words = format!("no thread is left to watch the scripts: {error}");
-            return Err(Box::new(Report::of_words(words)));
+            let message = format!("no thread is left to watch the scripts: {error}");
+            return Err(Box::new(ErrorReport::from_message(message)));
         }
         vm.boot()?;
-        // What the prelude made lives as long as the VM.
+        // The objects that the prelude created live as long as the VM.
         let used = vm.cx().memory.used();
         vm.collector.note_alive(used);
         if config.worker {
-            // It has no frames that the collector could wait for the end of.
-            // SAFETY: nothing runs in the state.
+            // A worker has no frames at whose end the collector could run. SAFETY: nothing runs in
+            // the state.
             unsafe { lua_gc(l, LUA_GCRESTART, 0) };
         }
         if config.lines {
@@ -184,62 +187,62 @@ impl Vm {
         Ok(vm)
     }
 
-    fn cx(&mut self) -> &mut Cx {
+    fn cx(&mut self) -> &mut ScriptContext {
         // SAFETY: alive until `Drop`, and not borrowed elsewhere while no Lua runs.
         unsafe { &mut *self.cx }
     }
 
-    /// The engine behind the API. Not to be held across a call into Lua.
+    /// Returns the engine behind the API. The reference must not be held across a call into Lua.
     pub fn engine(&mut self) -> &mut Engine {
         // SAFETY: as for `cx`.
         unsafe { &mut *(*self.cx).engine }
     }
 
-    /// Who may stop the running script.
+    /// Returns the interrupt that can stop the running script.
     pub fn interrupt(&mut self) -> Arc<Interrupt> {
         self.cx().interrupt.clone()
     }
 
-    /// Bytes that Lua holds now, and the most that it ever held.
+    /// Returns the bytes that Lua holds now, and the maximum that it ever held.
     pub fn memory(&mut self) -> (usize, usize) {
         (self.cx().memory.used(), self.cx().memory.peak())
     }
 
-    /// What the scripts did since the VM was made.
-    pub fn work(&mut self) -> Work {
+    /// Returns counts of the work that the scripts did since the VM was created.
+    pub fn work(&mut self) -> ScriptWork {
         self.cx().work()
     }
 
-    /// Has the scripts be asked where they are, again and again, for all of the run or until
-    /// [`Vm::end_sampling`].
+    /// Starts sampling the scripts, for the whole run or until [`Vm::end_sampling`].
     ///
     /// # Errors
-    /// Where they are asked already, or the system has no thread left.
+    /// Returns an error if sampling is on already, or if the system has no thread left.
     pub fn begin_sampling(&mut self, whole_run: bool) -> Result<(), Error> {
         sampler::begin(self.cx(), whole_run)
     }
 
-    /// Where they were met, while they are asked.
-    pub fn samples(&mut self) -> Option<&Samples> {
+    /// Returns the samples while sampling is on.
+    pub fn samples(&mut self) -> Option<&ScriptSamples> {
         self.cx().samples.as_deref()
     }
 
-    /// Asks no longer: where they were.
+    /// Stops sampling and returns the samples.
     ///
     /// # Errors
-    /// Where nobody asks, or the run's command line wants it.
-    pub fn end_sampling(&mut self) -> Result<Box<Samples>, Error> {
+    /// Returns an error if sampling is off, or if the run's command line requested it.
+    pub fn end_sampling(&mut self) -> Result<Box<ScriptSamples>, Error> {
         sampler::end(self.cx())
     }
 
-    fn boot(&mut self) -> Result<(), Box<Report>> {
-        // SAFETY: a fresh state, on the thread that made it. What raises here is only want of
-        // memory, which a limit of less than the libraries need would cause: a fault of ours.
+    fn boot(&mut self) -> Result<(), Box<ErrorReport>> {
+        // SAFETY: a fresh state, on the thread that created it. The only possible error here is
+        // lack of memory, which a limit below the needs of the libraries would cause: an internal
+        // error.
         unsafe {
             luaL_openlibs(self.l);
             lua_gc(self.l, LUA_GCSTOP, 0);
-            let known = heap::plain::holds(self.l);
-            assert!(known, "this LuaJIT lays out its objects in another way: see heap/plain.rs");
+            let known = heap::raw_objects::layout_matches(self.l);
+            assert!(known, "this LuaJIT lays out its objects differently: see heap/raw_objects.rs");
             lua_createtable(self.l, 0, 64);
             for module in api::MODULES {
                 self.register(module, false);
@@ -249,11 +252,18 @@ impl Vm {
             for module in api::CORE_MODULES {
                 self.register(module, true);
             }
-            // Last: the chunk of fast forms counts on the others' places.
+            // This must be last, because the chunk of fast forms relies on the indices of the
+            // others.
             if !self.config.sandbox {
-                self.register(&api::disk::CORE, true);
+                self.register(&api::lfs::CORE, true);
             }
-            let natives = [NATIVES, heap::NATIVES, hint::NATIVES, trial::NATIVES, undo::NATIVES];
+            let natives = [
+                NATIVES,
+                heap::NATIVES,
+                error_hints::NATIVES,
+                reload_dry_run::NATIVES,
+                heap_snapshot::NATIVES,
+            ];
             let measuring = [api::profiler::NATIVES, api::stats::NATIVES];
             for (name, function) in [natives.concat(), measuring.concat()].concat() {
                 lua_pushcclosure(self.l, function, 0);
@@ -268,28 +278,30 @@ impl Vm {
             ("deterministic", self.config.deterministic),
             ("worker", self.config.worker),
         ];
-        let options = options.map(|(name, on)| (name.to_string(), Value::Boolean(on))).to_vec();
-        let options = Value::Table(options);
+        let options =
+            options.map(|(name, on)| (name.to_string(), ScriptValue::Boolean(on))).to_vec();
+        let options = ScriptValue::Table(options);
         let files = prelude::files(self.config.tests, self.config.sandbox);
         for file in files {
             self.run_prelude(file, &options)?;
         }
-        self.install_twins()?;
+        self.install_fast_forms()?;
         self.run_prelude(prelude::LAST, &options)?;
         self.check_value_layout();
         // SAFETY: the state is alive as long as the VM.
-        self.string_number = unsafe { layout::string_number(self.l) };
+        self.string_number = unsafe { luajit_layout::string_number(self.l) };
         Ok(())
     }
 
-    /// Where strings are not numbered by their text (strings.c), has those that are made from here
-    /// on be numbered from what `at` gives: with it, tables order them alike in every run, whatever
-    /// was made before of the names of files or by tools. The numbers of different places lie far
-    /// apart, for those that are near in tables would be in each other's way.
+    /// Restarts the numbering of strings from a number derived from `at`, where strings are not
+    /// numbered by their text (string_ids.c). Tables then order the strings that are created from
+    /// now on alike in every run, regardless of earlier strings such as file names or strings of
+    /// tools. The numbers of different values of `at` lie far apart, because close numbers would
+    /// collide in tables.
     pub fn number_strings(&mut self, at: u32) {
         // The golden ratio, of 32 bits (Knuth, The Art of Computer Programming 3, 6.4).
         let number = at.wrapping_mul(0x9e37_79b1);
-        // SAFETY: the place holds as long as the state.
+        // SAFETY: the address is valid as long as the state.
         unsafe { self.string_number.write(number) }
     }
 
@@ -297,7 +309,7 @@ impl Vm {
     ///
     /// # Safety
     /// On boot only, with the core table on top of the stack.
-    unsafe fn register(&mut self, module: &'static super::row::Module, into_core: bool) {
+    unsafe fn register(&mut self, module: &'static super::api_row::ModuleRows, into_core: bool) {
         let l = self.l;
         // SAFETY: as the caller promised.
         unsafe {
@@ -320,10 +332,18 @@ impl Vm {
                 assert!(registered.len() < registered.capacity(), "a row's address would change");
                 let is_core = into_core;
                 let (calls, errors) = (0, 0);
-                registered.push(Registered { cx, module, func, is_core, owner, calls, errors });
+                registered.push(RegisteredFunction {
+                    cx,
+                    module,
+                    func,
+                    is_core,
+                    owner,
+                    calls,
+                    errors,
+                });
                 let last = registered.len() - 1;
                 let row = registered.as_ptr().add(last);
-                lua_pushnumber(l, layout::address(row.cast()));
+                lua_pushnumber(l, luajit_layout::address(row.cast()));
                 lua_pushcclosure(l, script_entry, 1);
                 let name = CString::new(func.name).expect("names have no zero bytes");
                 lua_setfield(l, -2, name.as_ptr());
@@ -335,12 +355,16 @@ impl Vm {
         }
     }
 
-    fn run_prelude(&mut self, file: prelude::File, options: &Value) -> Result<(), Box<Report>> {
+    fn run_prelude(
+        &mut self,
+        file: prelude::PreludeFile,
+        options: &ScriptValue,
+    ) -> Result<(), Box<ErrorReport>> {
         let done = self.protected(f64::INFINITY, |l, _| {
             // SAFETY: pushes within the room that `protected` made; build.rs dumped the bytecode.
             unsafe {
                 if !bytecode::load(l, file.bytecode) {
-                    load(l, &format!("=[engine] {}", file.name), file.text)?;
+                    load_or_message(l, &format!("=[engine] {}", file.name), file.text)?;
                 }
                 keep_chunk(l, file.name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
@@ -351,15 +375,15 @@ impl Vm {
         done.map(|_| ())
     }
 
-    fn install_twins(&mut self) -> Result<(), Box<Report>> {
-        let Config { jit, coverage, tests, .. } = self.config;
+    fn install_fast_forms(&mut self) -> Result<(), Box<ErrorReport>> {
+        let VmConfig { jit, coverage, tests, .. } = self.config;
         let counted = coverage || tests || all_calls();
         let cx = self.cx();
         cx.fast_calls = vec![0.0; cx.registered.len()];
-        // The rows are the same in every VM, so the chunk depends on these alone.
-        let name = TWINS[usize::from(jit) + 2 * usize::from(counted)];
-        let text = || twin::chunk(&cx.registered, jit, counted);
-        let bytes = bytecode::made(name, "=[engine] twins", text);
+        // The rows are the same in every VM, so the chunk depends only on these flags.
+        let name = FAST_FORM_CHUNKS[usize::from(jit) + 2 * usize::from(counted)];
+        let text = || ffi_wrappers::chunk(&cx.registered, jit, counted);
+        let bytes = bytecode::cached_bytecode(name, "=[engine] twins", text);
         let done = self.protected(f64::INFINITY, |l, cx| {
             // SAFETY: as above; the addresses stay valid as long as the state.
             unsafe {
@@ -382,15 +406,15 @@ impl Vm {
         done.map(|_| ())
     }
 
-    /// Reads a known vector, so that a VM whose values are laid out otherwise is found at once.
+    /// Reads a known vector, so that a VM with another value layout is detected at once.
     fn check_value_layout(&mut self) {
         let known = self.call_core("layout_check", &[], f64::INFINITY);
-        let right = matches!(known, Ok(Value::Boolean(true)));
-        assert!(right, "this LuaJIT lays out its FFI values in another way: see Ctypes::number");
+        let right = matches!(known, Ok(ScriptValue::Boolean(true)));
+        assert!(right, "this LuaJIT lays out its FFI values differently: see Ctypes::number");
     }
 
     /// Calls a function of the prelude's core table with `budget` seconds of CPU time.
-    pub fn call_core(&mut self, name: &str, arguments: &[Value], budget: f64) -> Outcome {
+    pub fn call_core(&mut self, name: &str, arguments: &[ScriptValue], budget: f64) -> CallOutcome {
         let name = CString::new(name).expect("names have no zero bytes");
         self.protected(budget, |l, _| {
             // SAFETY: pushes within the room that `protected` made.
@@ -406,12 +430,13 @@ impl Vm {
         })
     }
 
-    /// Runs what `prepare` pushes (a function, then as many arguments as it says), protected.
+    /// Runs a protected call of the function that `prepare` pushes, with the number of arguments
+    /// that it returns.
     fn protected(
         &mut self,
         budget: f64,
-        prepare: impl FnOnce(*mut lua_State, &mut Cx) -> Result<c_int, String>,
-    ) -> Outcome {
+        prepare: impl FnOnce(*mut lua_State, &mut ScriptContext) -> Result<c_int, String>,
+    ) -> CallOutcome {
         let l = self.l;
         let cx = self.cx();
         let interrupt = cx.interrupt.clone();
@@ -425,17 +450,17 @@ impl Vm {
             let prepared = prepare(l, cx);
             cx.memory.be_strict();
             let outcome = match prepared {
-                Err(words) => Err(Box::new(Report::of_words(words))),
+                Err(message) => Err(Box::new(ErrorReport::from_message(message))),
                 Ok(count) => {
                     let lenience = cx.memory.lenience();
-                    let _running = Running::begin(self.cx);
-                    // An error may have passed by the end of a scope.
-                    let _scopes = Scope::bracket();
+                    let _running = RunningVmGuard::begin(self.cx);
+                    // An error may have skipped the end of a scope.
+                    let _scopes = ProfileScope::bracket();
                     interrupt.begin(budget);
                     self.cx().memory.engine.begin_callback();
                     let status = lua_pcall(l, count, 1, top + 1);
                     interrupt.end(l);
-                    // An error can pass by the end of what was to be done as a whole (trial.rs).
+                    // An error can skip the end of an atomic section (reload_dry_run.rs).
                     self.cx().memory.restore_lenience(lenience);
                     self.outcome(status)
                 }
@@ -445,8 +470,8 @@ impl Vm {
         }
     }
 
-    /// What `lua_pcall` left on the stack.
-    unsafe fn outcome(&mut self, status: c_int) -> Outcome {
+    /// Converts the result of `lua_pcall` on the stack into an outcome.
+    unsafe fn outcome(&mut self, status: c_int) -> CallOutcome {
         let l = self.l;
         let cx = self.cx();
         cx.memory.be_lenient();
@@ -457,17 +482,17 @@ impl Vm {
                 (LUA_OK, Some(report)) if report.stopped => Err(report),
                 (LUA_OK, _) => match read_value(l, -1, cx) {
                     Ok(value) => Ok(value),
-                    Err(words) => Err(Box::new(Report::of_words(words))),
+                    Err(message) => Err(Box::new(ErrorReport::from_message(message))),
                 },
                 (LUA_ERRMEM, _) => {
                     cx.collect_now(l);
-                    Err(Box::new(Report::of_words(memory_words(cx))))
+                    Err(Box::new(ErrorReport::from_message(memory_message(cx))))
                 }
                 (_, Some(report)) => Err(report),
                 (_, None) => {
-                    let words = super::report::error_words(l, -1, cx);
-                    let words = super::hint::overflow_without_place(&words).unwrap_or(words);
-                    Err(Box::new(Report::of_words(words)))
+                    let message = super::report::error_text(l, -1, cx);
+                    let message = super::error_hints::overflow_message(&message).unwrap_or(message);
+                    Err(Box::new(ErrorReport::from_message(message)))
                 }
             }
         };
@@ -475,20 +500,20 @@ impl Vm {
         outcome
     }
 
-    /// Lets the collector work at the end of a frame.
+    /// Runs the collector at the end of a frame.
     pub fn collect(&mut self) {
         let budget = self.engine().collection;
         // SAFETY: nothing runs in the state.
         unsafe { self.collector.frame(self.l, budget) }
     }
 
-    /// Collects all garbage, where nobody notices.
+    /// Runs a full collection, at a time when a pause is not noticed.
     pub fn collect_all(&mut self) {
         // SAFETY: nothing runs in the state.
         unsafe { self.collector.full(self.l) }
     }
 
-    /// Whether scripts get memory beyond their limit from now on.
+    /// Sets if scripts get memory beyond their limit from now on.
     pub fn refuse_no_memory(&mut self, on: bool) {
         let memory = &self.cx().memory;
         match on {
@@ -497,28 +522,28 @@ impl Vm {
         }
     }
 
-    /// Lua's memory is left to the system when this is dropped, for the process ends then: taking
-    /// it apart object by object would be work for nothing.
+    /// Leaves Lua's memory to the operating system when the VM is dropped, because the process ends
+    /// then and freeing every object would be wasted work.
     pub fn end_with_process(&mut self) {
         self.ends_with_process = true;
     }
 
-    /// Collects everything after the start of a game, where the heap is large enough to be worth
-    /// it: a small one waits for the frames, which have time for it, and the first picture comes
-    /// earlier.
+    /// Runs a full collection after the start of a game, if the heap is large enough to be worth
+    /// it. A small heap is collected during the frames, so that the first frame appears earlier.
     pub fn collect_start(&mut self) {
         if self.cx().memory.used() >= START_HEAP {
             self.collect_all();
         }
     }
 
-    /// How often each line of each file ran, since the last time that this was asked.
+    /// Returns the number of executions of each line of each file since the last call.
     pub fn line_hits(&mut self) -> Vec<(String, Vec<u64>)> {
         self.cx().lines.as_mut().map_or_else(Vec::new, |lines| lines.take())
     }
 
-    /// How often each engine function was called: module, name, calls, fast calls, errors.
-    pub fn usage(&mut self) -> Vec<(&'static str, &'static super::row::Func, [u64; 3])> {
+    /// Returns the number of calls of each engine function: module, name, calls, fast calls,
+    /// errors.
+    pub fn usage(&mut self) -> Vec<(&'static str, &'static super::api_row::FunctionRow, [u64; 3])> {
         let cx = self.cx();
         let rows = cx.registered.iter().zip(&cx.fast_calls).filter(|(row, _)| !row.is_core);
         rows.map(|(row, fast)| (row.module, row.func, [row.calls, *fast as u64, row.errors]))
@@ -526,9 +551,9 @@ impl Vm {
     }
 }
 
-/// Keeps the chunk on top of the stack, and with it every string in it: one that were collected, at
-/// a time that hangs on what was compiled, and then made again would stand elsewhere in tables,
-/// and `pairs` go through them in another order.
+/// Keeps the chunk on top of the stack alive, and with it every string in it. Otherwise a string
+/// could be collected, at a time that depends on what was compiled, and created again with another
+/// number. Tables would then hold it at another position, and the order of `pairs` would change.
 ///
 /// # Safety
 /// `l` has room for two values, and a function on top.
@@ -541,36 +566,18 @@ unsafe fn keep_chunk(l: *mut lua_State, name: &str) {
     }
 }
 
-/// Loads a text chunk; the words of a syntax error become the error's.
-///
-/// # Safety
-/// `l` has room for one value.
-unsafe fn load(l: *mut lua_State, name: &str, text: &str) -> Result<(), String> {
-    let name = CString::new(name).map_err(|_| "a chunk's name has a zero byte".to_string())?;
-    // SAFETY: as the caller promised.
-    unsafe {
-        super::load::load(l, &name, text.as_bytes()).map_err(|fault| match fault {
-            Fault::Told => super::report::error_words(l, -1, Cx::of(l)),
-            Fault::Refused(words) => words,
-        })
-    }
-}
-
 impl Drop for Vm {
     fn drop(&mut self) {
-        // SAFETY: the watchdog lets go of the state before it is closed, and the state before the
-        // context and the engine that its functions use.
+        // SAFETY: the watchdog releases the state before it is closed, and the state is closed
+        // before the context and the engine that its functions use.
         unsafe {
             self.cx().samples = None;
             self.cx().interrupt.close();
-            if self.ends_with_process {
-                // Nothing of Lua's runs any more that could ask for the context.
-                drop(Box::from_raw((*self.cx).engine));
-                drop(Box::from_raw(self.cx));
-                return;
+            // A state that ends with the process stays open: no Lua code runs any more.
+            if !self.ends_with_process {
+                (*self.cx).memory.be_lenient();
+                lua_close(self.l);
             }
-            (*self.cx).memory.be_lenient();
-            lua_close(self.l);
             drop(Box::from_raw((*self.cx).engine));
             drop(Box::from_raw(self.cx));
         }

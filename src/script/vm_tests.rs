@@ -1,22 +1,22 @@
-//! Tests of the VM from inside, and of engine functions that fail: those are a module of its own,
-//! registered in unit tests alone.
+//! Internal tests of the VM, and of engine functions that fail. These functions form a module that
+//! is registered in unit tests only.
 
-use super::super::row::{Module, func, hot, module};
-use super::{Config, Outcome, Vm, memory};
-use crate::doing;
-use crate::engine::{Build, Engine, Start};
-use crate::foundation::tasks::ITEMS_MIN;
-use crate::foundation::{Error, fault};
-use crate::resource::compile::{Target, compile};
-use crate::resource::data_kinds::TEXT;
-use crate::resource::kind::{Kind, Kinds};
-use crate::resource::project::Project;
-use crate::resource::settings::Settings;
-use crate::resource::store::{Data, Store};
-use crate::script::cx::{Cx, LOADED_BYTES_MAX};
-use crate::script::heap::{Marks, lua_upvalueid};
-use crate::script::lua_kind::LUA;
-use crate::script::{Report, Value};
+use super::super::api_row::{ModuleRows, func, hot, module};
+use super::{CallOutcome, Vm, VmConfig, lua_memory};
+use crate::context::{LOADED_BYTES_MAX, ScriptContext};
+use crate::heap::{MarkTable, lua_upvalueid};
+use crate::resource::LUA;
+use crate::{ErrorReport, ScriptValue};
+use engine_foundation::doing;
+use engine_foundation::tasks::ITEMS_MIN;
+use engine_foundation::{Error, panic};
+use engine_resource::compile::{CompileTarget, compile};
+use engine_resource::data_resources::TEXT;
+use engine_resource::project::Project;
+use engine_resource::resource_kind::{ResourceKind, ResourceKinds};
+use engine_resource::settings::Settings;
+use engine_resource::store::{DataSource, ResourceStore};
+use engine_runtime::{BuildMode, Engine, EngineConfig};
 use mlua::ffi::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,8 +25,8 @@ use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Functions with a fault of the engine's own in them.
-pub static BROKEN: Module = module(
+/// Engine functions with internal errors.
+pub static BROKEN: ModuleRows = module(
     "Broken",
     "Fails.",
     "assert(Broken)",
@@ -57,61 +57,69 @@ fn fail_above(_: &mut Engine, n: f64) -> f64 {
     n
 }
 
-/// Boots a game of one file: its VM, and how that ended.
-fn booted(name: &str, main: &str) -> (Vm, Outcome) {
-    booted_with(name, main, |_| Store::default())
+/// Boots a game that consists of one file. Returns its VM, and the outcome of the boot.
+fn booted(name: &str, main: &str) -> (Vm, CallOutcome) {
+    booted_with(name, main, |_| ResourceStore::default())
 }
 
-/// The same with resources, which are made in a folder of the game's.
-fn booted_with(name: &str, main: &str, store: impl FnOnce(&Path) -> Store) -> (Vm, Outcome) {
+/// Boots a game that consists of one file and has resources, which `store` creates in a folder of
+/// the game.
+fn booted_with(
+    name: &str,
+    main: &str,
+    store: impl FnOnce(&Path) -> ResourceStore,
+) -> (Vm, CallOutcome) {
     let root = std::env::temp_dir().join(format!("engine-{}-vm-{name}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
     std::fs::write(root.join("main.lua"), main).unwrap();
-    let engine = Engine::new(Start {
+    let engine = Engine::new(EngineConfig {
         project: Project::open(&root).unwrap(),
         settings: Settings::defaults(),
         store: store(&root),
-        build: Build::Test,
+        build: BuildMode::Test,
         arguments: Vec::new(),
         seed: 0,
         deterministic: true,
         save_folder: None,
     });
-    let mut vm = Vm::new(engine, Config { coverage: true, ..Config::DEFAULT }).unwrap();
-    let outcome = vm.call_core("boot", &[Value::Text("main".into())], 10.0);
+    let mut vm = Vm::new(engine, VmConfig { coverage: true, ..VmConfig::DEFAULT }).unwrap();
+    let outcome = vm.call_core("boot", &[ScriptValue::Text("main".into())], 10.0);
     std::fs::remove_dir_all(root).unwrap();
     (vm, outcome)
 }
 
-/// Runs a game of one file that fails: its report, and how often `fail_above` ran in its fast form.
-fn failing(name: &str, main: &str) -> (Report, u64) {
+/// Runs a game of one file that fails. Returns its report, and the number of calls of `fail_above`
+/// in its fast form.
+fn failing(name: &str, main: &str) -> (ErrorReport, u64) {
     let (mut vm, outcome) = booted(name, main);
     let fast = vm.usage().into_iter().find(|(_, func, _)| func.name == "fail_above");
     (*outcome.unwrap_err(), fast.unwrap().2[1])
 }
 
-/// What is told of a panic: its own words where the process keeps them (`fault::keep_panics`).
+/// The error message of a panic in unit tests. A process that calls `fault::keep_panics` reports
+/// the panic's own message instead.
 const WORDS: &str = "the engine failed";
 
 #[test]
 fn a_panic_in_an_engine_call_is_an_error_at_the_scripts_line() {
     let (report, _) = failing("panic", "local hp = 3\nBroken.fail()");
     assert!(report.message.starts_with(&format!("Broken.fail: {WORDS}")), "{report}");
-    let place = report.place.clone().unwrap();
-    assert_eq!((place.file.as_str(), place.line), ("main.lua", 2), "{report}");
+    let location = report.place.clone().unwrap();
+    assert_eq!((location.file.as_str(), location.line), ("main.lua", 2), "{report}");
     assert_eq!(report.frames[0].what, "engine function 'fail'", "{report}");
     assert_eq!(report.frames[1].locals, [("hp".to_string(), "3".to_string())], "{report}");
 }
 
 #[test]
 fn every_function_that_errors_answer_with_is_there() {
-    let elsewhere = crate::script::hint::all_elsewhere();
-    let calls = crate::script::mixed::ways().chain(elsewhere.iter().map(|(_, other)| *other));
+    let equivalents = crate::error_hints::all_equivalents();
+    let calls =
+        crate::handle_hints::conversions().chain(equivalents.iter().map(|(_, other)| *other));
     let mut main = String::new();
     for name in calls.flat_map(|call| call.split('(')).filter(|name| name.contains('.')) {
         main += &format!("assert(type({name}) == 'function', '{name}')\n");
     }
-    for (name, _) in elsewhere {
+    for (name, _) in equivalents {
         main += &format!("assert({name} == nil, '{name} is there')\n");
     }
     booted("answers", &main).1.unwrap();
@@ -126,11 +134,11 @@ fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
     assert!(!failing("caught_own", "pcall(Broken.fail) error('mine')").0.engine_fault);
 }
 
-/// The reader of texts has a fault now.
+/// True while the reader of texts fails.
 static READER_FALLS: AtomicBool = AtomicBool::new(false);
 
-/// Texts whose reader panics at what begins with `fall`.
-static CLUMSY: Kind = Kind {
+/// A resource kind whose reader panics at text that begins with `fall`.
+static CLUMSY: ResourceKind = ResourceKind {
     validate: |bytes| {
         let falls = READER_FALLS.load(Ordering::SeqCst) && bytes.starts_with(b"fall");
         assert!(!falls, "the reader fell");
@@ -148,10 +156,10 @@ assert(tostring(words):find(start, 1, true), tostring(words))
 assert(Application.data('text', 'good') == 'one')
 Application.data('text', 'bad')";
     let (_, outcome) = booted_with("reader", main, |root| {
-        const KINDS: Kinds = Kinds(&[&LUA, &CLUMSY]);
+        const KINDS: ResourceKinds = ResourceKinds(&[&LUA, &CLUMSY]);
         std::fs::write(root.join("good.txt"), "one").unwrap();
         std::fs::write(root.join("bad.txt"), "fall").unwrap();
-        let target = Target {
+        let target = CompileTarget {
             root,
             data: root.join(".data"),
             kinds: KINDS,
@@ -163,7 +171,7 @@ Application.data('text', 'bad')";
         let compiled = compile(&target, &|_, _| {}).unwrap();
         assert_eq!(compiled.problems, [""; 0]);
         READER_FALLS.store(true, Ordering::SeqCst);
-        Store::new(compiled.index, Data::Folder(target.data, KINDS))
+        ResourceStore::new(compiled.index, DataSource::Folder(target.data, KINDS))
     });
     let report = outcome.unwrap_err();
     let start = "Application.data: the engine failed at bad.text: the reader fell";
@@ -178,14 +186,14 @@ fn a_panic_in_a_task_is_reported_with_its_threads_contexts_after_the_scripts() {
     KEPT.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            fault::keep_panic(info);
+            panic::store_panic(info);
             before(info);
         }));
     });
     let main = "Script.context('When playing:', 'level_2', Broken.fail_in_task)";
     let (report, _) = failing("task", main);
-    let words = "Broken.fail_in_task: the engine failed: no feathers";
-    assert!(report.engine_fault && report.message.starts_with(words), "{report}");
+    let message = "Broken.fail_in_task: the engine failed: no feathers";
+    assert!(report.engine_fault && report.message.starts_with(message), "{report}");
     let contexts = ["When playing: level_2", "When running task: animation", "When moving: bird_3"];
     assert_eq!(report.contexts, contexts);
 }
@@ -210,8 +218,8 @@ load(pad, '@main.lua')";
 fn an_error_between_a_trial_and_its_end_leaves_the_vm_as_strict_as_it_was() {
     let (mut vm, _) = booted("trial", "");
     let text = "local core = ... core.trial(function() end) error('between')";
-    let file = crate::script::prelude::File { name: "between", text, bytecode: &[] };
-    let report = vm.run_prelude(file, &Value::Nil).unwrap_err();
+    let file = crate::prelude::PreludeFile { name: "between", text, bytecode: &[] };
+    let report = vm.run_prelude(file, &ScriptValue::Nil).unwrap_err();
     assert!(report.message.starts_with("between\n"), "{report}");
     assert_eq!(vm.cx().memory.lenience(), 0);
 }
@@ -239,11 +247,11 @@ error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(
 }
 
 thread_local! {
-    /// The blocks of [`roomy`], with the bytes that Lua asked for.
+    /// The blocks of [`roomy`], with the number of bytes that Lua requested.
     static ROOMY: RefCell<HashMap<usize, usize>> = RefCell::default();
 }
 
-/// Lua's allocator, with room for one more pointer after each new block.
+/// An allocator for Lua with room for one more pointer after each new block.
 unsafe extern "C" fn roomy(
     user: *mut c_void,
     old: *mut c_void,
@@ -254,12 +262,12 @@ unsafe extern "C" fn roomy(
     ROOMY.with_borrow_mut(|blocks| {
         let known = blocks.remove(&(old as usize)).is_some();
         let old_size = if known { room(old_size) } else { old_size };
-        // SAFETY: what this made has room, and what was there before has not.
-        let made = unsafe { memory::allocate(user, old, old_size, room(size)) };
-        if !made.is_null() {
-            blocks.insert(made as usize, size);
+        // SAFETY: blocks of this allocator have the extra room; earlier blocks do not.
+        let block = unsafe { lua_memory::allocate(user, old, old_size, room(size)) };
+        if !block.is_null() {
+            blocks.insert(block as usize, size);
         }
-        made
+        block
     })
 }
 
@@ -270,7 +278,7 @@ fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
     let l = vm.l;
     // SAFETY: nothing else runs in the state; no call here raises.
     unsafe {
-        let cx = Cx::of(l);
+        let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
         let mut user = std::ptr::null_mut();
         lua_getallocf(l, &mut user);
@@ -281,13 +289,13 @@ fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
         lua_call(l, 0, 3);
         let upvalue = |function| lua_upvalueid(l, function, 1);
         let (a, b, c) = (upvalue(1), upvalue(2), upvalue(3));
-        // The upvalue of the second, which the third's is put in place of, stands where the first
-        // would have another one.
+        // The second function's upvalue, which is to be replaced by the third's, is stored at the
+        // address where the first function would have a second upvalue.
         let first = lua_topointer(l, 1).cast::<u8>();
         let behind = first.add(ROOMY.with_borrow(|blocks| blocks[&(first as usize)]));
         let behind = behind.cast_mut().cast::<*mut c_void>();
         behind.write_unaligned(b);
-        cx.marks = Some(Marks::new());
+        cx.marks = Some(MarkTable::new());
         lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
         lua_getfield(l, -1, c"heap_fix".as_ptr());
         lua_createtable(l, 2, 0);
@@ -310,8 +318,8 @@ fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
     }
 }
 
-/// A table of 40,000 objects that is written to in every frame, at random, by the game and by a
-/// coroutine; a weak one; closures. Every object says what it must be.
+/// A table of 40,000 objects that the game and a coroutine write to at random in every frame; a
+/// weak table; closures. Every object holds its expected value.
 const WRITTEN_TO: &str = "
     local N, turn, seed = 40000, 0, 1
     local live, weak = {}, setmetatable({}, { __mode = 'k' })
@@ -347,7 +355,7 @@ const WRITTEN_TO: &str = "
 fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() {
     let (mut vm, outcome) = booted("written", WRITTEN_TO);
     outcome.unwrap();
-    vm.collector = crate::script::collector::Collector::new(true);
+    vm.collector = crate::collector::Collector::new(true);
     vm.collect_all();
     let live = vm.memory().0;
     // Small slices, so that a cycle takes many frames.
@@ -357,9 +365,9 @@ fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() 
         vm.call_core("render", &[], 10.0).unwrap();
         vm.collect();
         // SAFETY: nothing runs in the state.
-        let next = unsafe { crate::script::layout::next_step(vm.l) };
+        let next = unsafe { crate::luajit_layout::next_step(vm.l) };
         *seen.entry(format!("{next:?}")).or_insert(0) += 1;
-        let sweeps = matches!(next, crate::script::layout::Next::SweepStrings);
+        let sweeps = matches!(next, crate::luajit_layout::CollectorPhase::SweepStrings);
         cycles += u32::from(sweeps && !cycling);
         cycling = sweeps;
     }
@@ -370,6 +378,7 @@ fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() 
     assert!(vm.memory().0 < most, "{} of {most}", vm.memory().0);
     vm.collect_all();
     vm.call_core("render", &[], 10.0).unwrap();
-    // What was written later is larger, and all that it took the place of would be far more.
+    // Values that were written later are larger. All the replaced values together would be far more
+    // than this.
     assert!(vm.memory().0 < live * 3, "{} of {live}", vm.memory().0);
 }

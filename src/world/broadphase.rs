@@ -1,69 +1,71 @@
-//! Broadphases: balls with owners in a grid of cells, to find fast what is near, in a box, in a
-//! camera's sight or on a ray. Knows neither units nor worlds: an owner is a number.
+//! Broadphases: spheres with owners in a uniform grid, for fast overlap queries around a point, in
+//! a box, in a view frustum or along a ray. Independent of units and worlds: an owner is a number.
 //!
-//! A ball is listed in the cell of its middle; those that are larger than a cell are listed apart.
-//! What is found comes in the order in which it was added, whatever the grid looks like. The number
-//! of a ball is good for its broadphase alone, and for nothing else once the ball is gone.
+//! A sphere is listed in the grid cell of its center. Spheres larger than a cell are in a separate
+//! list. Results are in the order in which the spheres were added, independent of the grid. The
+//! number of a sphere is valid in its own broadphase only, and never refers to another sphere after
+//! the removal.
 
-use crate::foundation::{Error, Handle, Mat4, Vec3};
+use engine_foundation::{Error, Handle, Mat4, Vec3};
 use std::collections::HashMap;
 
-/// The handle of a broadphase.
+/// Handle of a broadphase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BroadphaseId(pub Handle);
 
-/// The most broadphases that can be there at once.
+/// Maximum number of broadphases at one time.
 pub const BROADPHASES_MAX: usize = 256;
-/// The most balls in one of them.
+/// Maximum number of spheres in one broadphase.
 pub const ENTRIES_MAX: usize = 1 << 20;
-/// The most categories that one of them can tell apart.
+/// Maximum number of categories in one broadphase.
 pub const CATEGORIES_MAX: usize = 32;
 
-type Cell = (i32, i32, i32);
+type GridCell = (i32, i32, i32);
 
-/// Of the number of a ball: how many bits say its slot and which broadphase it is of. The others,
-/// up to what a double holds, say how often its slot was used, so that an old number is not taken
-/// for that of another ball.
+/// Bits of a sphere's number: those of its slot and those that identify its broadphase. The
+/// remaining bits, up to the 53 that a double holds exactly, count the reuses of the slot, so that
+/// an old number does not refer to another sphere.
 const SLOT_BITS: u32 = ENTRIES_MAX.trailing_zeros();
 const MARK_BITS: u32 = BROADPHASES_MAX.trailing_zeros();
-const TURN_BITS: u32 = 53 - SLOT_BITS - MARK_BITS;
+const GENERATION_BITS: u32 = 53 - SLOT_BITS - MARK_BITS;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct BroadphaseEntry {
     position: Vec3,
     radius: f32,
     owner: f64,
     categories: u32,
-    /// The how manieth that was added.
+    /// Serial number in order of addition.
     serial: u64,
-    /// Where it is listed; `None` among the large ones.
-    cell: Option<Cell>,
+    /// Cell that lists the sphere; `None` if it is in the list of large spheres.
+    cell: Option<GridCell>,
 }
 
-/// A slot: what is in it, and how often it was emptied.
+/// A slot: its sphere, and the number of times that it was emptied.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
-    entry: Option<Entry>,
-    turn: u32,
+struct BroadphaseSlot {
+    entry: Option<BroadphaseEntry>,
+    generation: u32,
 }
 
-/// Balls in a grid.
+/// Spheres in a uniform grid.
 #[derive(Debug)]
 pub struct Broadphase {
     cell: f32,
-    slots: Vec<Slot>,
+    slots: Vec<BroadphaseSlot>,
     free: Vec<u32>,
-    cells: HashMap<Cell, Vec<u32>>,
+    cells: HashMap<GridCell, Vec<u32>>,
     large: Vec<u32>,
-    /// The names of the categories, by their bits.
+    /// Names of the categories, by bit.
     categories: Vec<String>,
-    /// How many were added.
+    /// Number of spheres added so far.
     added: u64,
     mark: u64,
 }
 
 impl Broadphase {
-    /// With cells of that many metres, above 0: about as large as what is looked for around.
+    /// Creates a broadphase with cells of this size in metres, above 0. The best size is about the
+    /// size of typical queries.
     pub fn new(cell: f32) -> Broadphase {
         Broadphase {
             cell,
@@ -77,26 +79,27 @@ impl Broadphase {
         }
     }
 
-    /// Has the numbers of balls be others than those of an empty one with another mark.
+    /// Sets the mark that makes the numbers of spheres differ from those of a broadphase with
+    /// another mark.
     pub fn set_mark(&mut self, mark: u64) {
         self.mark = mark & ((1 << MARK_BITS) - 1);
     }
 
-    /// How many balls are there.
+    /// Returns the number of spheres.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no spheres.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bits of categories: those that are not known yet are added where `adds`, else stand for
-    /// nothing. No category at all is all of them.
+    /// Returns the bit mask of categories. Unknown categories are added if `adds` is true;
+    /// otherwise they are ignored. Without any name, the mask contains all categories.
     ///
     /// # Errors
-    /// There are too many.
+    /// Returns an error if there are too many categories.
     pub fn mask<'a>(
         &mut self,
         names: impl Iterator<Item = &'a str>,
@@ -109,7 +112,7 @@ impl Broadphase {
                 Some(bit) => mask |= 1 << bit,
                 None if !adds => {}
                 None if self.categories.len() == CATEGORIES_MAX => {
-                    return Err(crate::error!(
+                    return Err(engine_foundation::error!(
                         "a broadphase can have {CATEGORIES_MAX} categories (CATEGORIES_MAX): \
                          '{name}' is one more"
                     ));
@@ -123,15 +126,15 @@ impl Broadphase {
         Ok(if named { mask } else { u32::MAX })
     }
 
-    fn cell_of(&self, position: Vec3) -> Cell {
+    fn cell_of(&self, position: Vec3) -> GridCell {
         let cell = (position / self.cell).floor();
         (cell.x as i32, cell.y as i32, cell.z as i32)
     }
 
-    /// Adds a ball: the number by which it is moved and removed, below 2^53.
+    /// Adds a sphere. Returns the number, below 2^53, by which it is moved and removed.
     ///
     /// # Errors
-    /// There are too many.
+    /// Returns an error if there are too many spheres.
     pub fn add(
         &mut self,
         owner: f64,
@@ -140,16 +143,17 @@ impl Broadphase {
         categories: u32,
     ) -> Result<u64, Error> {
         if self.len() == ENTRIES_MAX {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "{ENTRIES_MAX} are in the broadphase already (ENTRIES_MAX): remove some first"
             ));
         }
         let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
         if slot as usize == self.slots.len() {
-            self.slots.push(Slot { entry: None, turn: 0 });
+            self.slots.push(BroadphaseSlot { entry: None, generation: 0 });
         }
         let cell = (radius <= self.cell).then(|| self.cell_of(position));
-        let entry = Entry { position, radius, owner, categories, serial: self.added, cell };
+        let entry =
+            BroadphaseEntry { position, radius, owner, categories, serial: self.added, cell };
         self.added += 1;
         self.slots[slot as usize].entry = Some(entry);
         self.list(cell).push(slot);
@@ -157,25 +161,25 @@ impl Broadphase {
     }
 
     fn number_of(&self, slot: u32) -> u64 {
-        let turn = u64::from(self.slots[slot as usize].turn);
-        (turn << (MARK_BITS + SLOT_BITS)) | (self.mark << SLOT_BITS) | u64::from(slot)
+        let generation = u64::from(self.slots[slot as usize].generation);
+        (generation << (MARK_BITS + SLOT_BITS)) | (self.mark << SLOT_BITS) | u64::from(slot)
     }
 
-    /// The slot of the ball of a number, if that is there.
+    /// Returns the slot of the sphere with a number, if the sphere exists.
     fn slot_of(&self, number: u64) -> Option<u32> {
         let slot = (number & ((1 << SLOT_BITS) - 1)) as u32;
         let known = self.slots.get(slot as usize)?;
         (known.entry.is_some() && self.number_of(slot) == number).then_some(slot)
     }
 
-    fn list(&mut self, cell: Option<Cell>) -> &mut Vec<u32> {
+    fn list(&mut self, cell: Option<GridCell>) -> &mut Vec<u32> {
         match cell {
             Some(cell) => self.cells.entry(cell).or_default(),
             None => &mut self.large,
         }
     }
 
-    fn unlist(&mut self, slot: u32, cell: Option<Cell>) {
+    fn unlist(&mut self, slot: u32, cell: Option<GridCell>) {
         let list = self.list(cell);
         if let Some(at) = list.iter().position(|known| *known == slot) {
             list.swap_remove(at);
@@ -187,8 +191,8 @@ impl Broadphase {
         }
     }
 
-    /// Moves a ball; false where there is none of that number.
-    pub fn place(&mut self, number: u64, position: Vec3) -> bool {
+    /// Moves a sphere. Returns false if no sphere has that number.
+    pub fn set_position(&mut self, number: u64, position: Vec3) -> bool {
         let Some(slot) = self.slot_of(number) else { return false };
         let new = self.cell_of(position);
         let Some(entry) = &mut self.slots[slot as usize].entry else { return false };
@@ -202,22 +206,22 @@ impl Broadphase {
         true
     }
 
-    /// Takes a ball out; false where there is none of that number.
+    /// Removes a sphere. Returns false if no sphere has that number.
     pub fn remove(&mut self, number: u64) -> bool {
         let Some(slot) = self.slot_of(number) else { return false };
         let known = &mut self.slots[slot as usize];
-        known.turn = (known.turn + 1) % (1 << TURN_BITS);
+        known.generation = (known.generation + 1) % (1 << GENERATION_BITS);
         let Some(entry) = known.entry.take() else { return false };
         self.unlist(slot, entry.cell);
         self.free.push(slot);
         true
     }
 
-    fn entry(&self, slot: u32) -> Option<&Entry> {
+    fn entry(&self, slot: u32) -> Option<&BroadphaseEntry> {
         self.slots[slot as usize].entry.as_ref()
     }
 
-    /// The owners of all balls.
+    /// Returns the owners of all spheres.
     pub fn all(&self) -> Vec<f64> {
         let entries = self.slots.iter().filter_map(|slot| slot.entry);
         let mut all: Vec<_> = entries.map(|entry| (entry.serial, entry.owner)).collect();
@@ -225,14 +229,15 @@ impl Broadphase {
         all.into_iter().map(|(_, owner)| owner).collect()
     }
 
-    /// The slots of the balls that may touch a box along the axes, and do by `touches`.
+    /// Returns the slots of the spheres that may overlap an axis-aligned box and for which
+    /// `touches` returns true.
     fn find(
         &self,
         (low, high): (Vec3, Vec3),
         categories: u32,
-        touches: impl Fn(&Entry) -> bool,
+        touches: impl Fn(&BroadphaseEntry) -> bool,
     ) -> Vec<u32> {
-        // With the serial above the slot, so that both are sorted as one number.
+        // The serial number is in the bits above the slot, so that one sort orders both.
         let mut found = Vec::new();
         let mut take = |slots: &[u32]| {
             for slot in slots {
@@ -245,7 +250,7 @@ impl Broadphase {
             }
         };
         take(&self.large);
-        // Balls reach at most one cell beyond that of their middle.
+        // A sphere reaches at most one cell beyond the cell of its center.
         let (low, high) = (self.cell_of(low - self.cell), self.cell_of(high + self.cell));
         let span = |low: i32, high: i32| f64::from(high) - f64::from(low) + 1.0;
         let cells = span(low.0, high.0) * span(low.1, high.1) * span(low.2, high.2);
@@ -270,26 +275,27 @@ impl Broadphase {
         slots.iter().filter_map(|slot| Some(self.entry(*slot)?.owner)).collect()
     }
 
-    /// The owners of what touches a ball.
-    pub fn in_ball(&self, middle: Vec3, radius: f32, categories: u32) -> Vec<f64> {
+    /// Returns the owners of the spheres that overlap a sphere.
+    pub fn in_sphere(&self, middle: Vec3, radius: f32, categories: u32) -> Vec<f64> {
         let reach = Vec3::splat(radius);
         let (wide, at) = (f64::from(radius), middle.as_dvec3());
-        // In doubles: the squares of what is far away are more than a float holds.
-        let touches = |entry: &Entry| {
+        // In double precision, because squares of large distances exceed the range of floats.
+        let touches = |entry: &BroadphaseEntry| {
             let far = wide + f64::from(entry.radius);
             entry.position.as_dvec3().distance_squared(at) <= far * far
         };
         self.owners(&self.find((middle - reach, middle + reach), categories, touches))
     }
 
-    /// The owners of what touches a box: its middle and axes, and half its size along each.
+    /// Returns the owners of the spheres that overlap a box. `pose` has its center and axes, `half`
+    /// half of its size along each axis.
     pub fn in_box(&self, pose: Mat4, half: Vec3, categories: u32) -> Vec<f64> {
         let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate());
         let middle = pose.w_axis.truncate();
         let reach = axes[0].abs() * half.x + axes[1].abs() * half.y + axes[2].abs() * half.z;
         let (pose, half) = (pose.as_dmat4(), half.as_dvec3());
         let inverse = pose.inverse();
-        let touches = |entry: &Entry| {
+        let touches = |entry: &BroadphaseEntry| {
             let (at, radius) = (entry.position.as_dvec3(), f64::from(entry.radius));
             let nearest = inverse.transform_point3(at).clamp(-half, half);
             pose.transform_point3(nearest).distance_squared(at) <= radius * radius
@@ -297,7 +303,8 @@ impl Broadphase {
         self.owners(&self.find((middle - reach, middle + reach), categories, touches))
     }
 
-    /// The owners of what `depth` says is less deep than its radius outside: a frustum's planes.
+    /// Returns the owners of the spheres that overlap a frustum. `depth` returns the signed
+    /// distance of a point from the frustum's planes, negative outside.
     pub fn in_frustum(
         &self,
         bounds: (Vec3, Vec3),
@@ -307,8 +314,8 @@ impl Broadphase {
         self.owners(&self.find(bounds, categories, |entry| depth(entry.position) >= -entry.radius))
     }
 
-    /// The owners of what a ray of that length meets, and after how many metres, the nearest first;
-    /// of equally near ones what was added first.
+    /// Returns the owners of the spheres that a ray of this length hits, with the distance in
+    /// metres, nearest first. Spheres at equal distance are in the order of addition.
     pub fn on_ray(
         &self,
         from: Vec3,
@@ -318,10 +325,10 @@ impl Broadphase {
     ) -> Vec<(f64, f32)> {
         let end = from + direction * length;
         let (start, way) = (from.as_dvec3(), direction.as_dvec3());
-        let hit = |entry: &Entry| -> Option<f32> {
+        let hit = |entry: &BroadphaseEntry| -> Option<f32> {
             let (to, radius) = (entry.position.as_dvec3() - start, f64::from(entry.radius));
             let (along, far) = (to.dot(way), to.length_squared());
-            // From inside, it is met at once.
+            // From inside a sphere, the distance is 0.
             if far <= radius * radius {
                 return Some(0.0);
             }
@@ -330,7 +337,7 @@ impl Broadphase {
             let first = along - depth.max(0.0).sqrt();
             (depth >= 0.0 && first >= 0.0 && first <= f64::from(length)).then_some(first as f32)
         };
-        let touches = |entry: &Entry| hit(entry).is_some();
+        let touches = |entry: &BroadphaseEntry| hit(entry).is_some();
         let slots = self.find((from.min(end), from.max(end)), categories, touches);
         let met = slots.iter().filter_map(|slot| {
             let entry = self.entry(*slot)?;
@@ -345,10 +352,10 @@ impl Broadphase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::Quat;
-    use crate::foundation::random::Random;
+    use engine_foundation::Quat;
+    use engine_foundation::random::Random;
 
-    /// Balls all over the place, some larger than a cell, some moved and removed.
+    /// Returns spheres in many places, some larger than a cell, some moved and removed.
     fn filled() -> (Broadphase, Vec<(Vec3, f32)>) {
         let (mut grid, mut random, mut balls) = (Broadphase::new(4.0), Random::seed(5), Vec::new());
         let mut at = || {
@@ -366,7 +373,7 @@ mod tests {
         }
         for i in (0..2000).step_by(3) {
             balls[i].0 = at().0;
-            assert!(grid.place(i as u64, balls[i].0));
+            assert!(grid.set_position(i as u64, balls[i].0));
         }
         for i in (0..2000).step_by(7) {
             assert!(grid.remove(i as u64) && !grid.remove(i as u64));
@@ -386,7 +393,7 @@ mod tests {
         for (middle, radius) in [(Vec3::ZERO, 3.0), (Vec3::splat(20.0), 15.0), (Vec3::ZERO, 500.0)]
         {
             let wanted = expected(&balls, |at, r| at.distance(middle) <= radius + r);
-            assert_eq!(grid.in_ball(middle, radius, u32::MAX), wanted);
+            assert_eq!(grid.in_sphere(middle, radius, u32::MAX), wanted);
         }
         let pose =
             Mat4::from_rotation_translation(Quat::from_rotation_z(0.7), Vec3::new(3.0, 4.0, 5.0));
@@ -427,9 +434,9 @@ mod tests {
         assert!(grid.remove(first));
         let third = grid.add(3.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
         assert!(first != third && third < 1 << 53);
-        assert!(!grid.place(first, Vec3::ONE) && !grid.remove(first));
+        assert!(!grid.set_position(first, Vec3::ONE) && !grid.remove(first));
         assert_eq!(grid.all(), [2.0, 3.0], "the slot is used again, the order is that of adding");
-        assert_eq!(grid.in_ball(Vec3::ZERO, 9.0, u32::MAX), [2.0, 3.0]);
+        assert_eq!(grid.in_sphere(Vec3::ZERO, 9.0, u32::MAX), [2.0, 3.0]);
         let elsewhere = other.add(9.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
         assert!(!grid.remove(elsewhere) && !other.remove(second) && other.remove(elsewhere));
     }
@@ -440,13 +447,13 @@ mod tests {
         let far = Vec3::new(3.0e38, -3.0e38, 0.0);
         let id = grid.add(1.0, far, 2.0, u32::MAX).unwrap();
         grid.add(2.0, Vec3::ZERO, 1e30, u32::MAX).unwrap();
-        assert_eq!(grid.in_ball(far, 1.0, u32::MAX), [1.0]);
-        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, u32::MAX), [2.0]);
+        assert_eq!(grid.in_sphere(far, 1.0, u32::MAX), [1.0]);
+        assert_eq!(grid.in_sphere(Vec3::ZERO, 1.0, u32::MAX), [2.0]);
         assert_eq!(grid.in_box(Mat4::from_translation(far), Vec3::ONE, u32::MAX), [1.0]);
         let ray = grid.on_ray(Vec3::new(-1e31, 0.0, 0.0), Vec3::X, 1e31, u32::MAX);
         assert!(ray.len() == 1 && (ray[0].1 / 9e30 - 1.0).abs() < 1e-3, "{ray:?}");
-        assert!(grid.place(id, Vec3::new(0.5, 0.0, 0.0)));
-        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, u32::MAX), [1.0, 2.0]);
+        assert!(grid.set_position(id, Vec3::new(0.5, 0.0, 0.0)));
+        assert_eq!(grid.in_sphere(Vec3::ZERO, 1.0, u32::MAX), [1.0, 2.0]);
     }
 
     #[test]
@@ -455,8 +462,8 @@ mod tests {
         for i in 0..ENTRIES_MAX {
             grid.add(i as f64, Vec3::ZERO, 2.0, 1).unwrap();
         }
-        let words = grid.add(0.0, Vec3::ZERO, 2.0, 1).unwrap_err().message;
-        assert!(words.ends_with("in the broadphase already (ENTRIES_MAX): remove some first"));
+        let message = grid.add(0.0, Vec3::ZERO, 2.0, 1).unwrap_err().message;
+        assert!(message.ends_with("in the broadphase already (ENTRIES_MAX): remove some first"));
         assert!(grid.remove(ENTRIES_MAX as u64 - 1) && grid.add(0.0, Vec3::ZERO, 2.0, 1).is_ok());
     }
 
@@ -468,11 +475,14 @@ mod tests {
         grid.add(1.0, Vec3::ZERO, 1.0, enemies).unwrap();
         grid.add(2.0, Vec3::ZERO, 1.0, both).unwrap();
         let flying = grid.mask(["flying"].into_iter(), false).unwrap();
-        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, flying), [2.0]);
+        assert_eq!(grid.in_sphere(Vec3::ZERO, 1.0, flying), [2.0]);
         let unknown = grid.mask(["none"].into_iter(), false).unwrap();
-        assert_eq!(grid.in_ball(Vec3::ZERO, 1.0, unknown), [0.0; 0]);
+        assert_eq!(grid.in_sphere(Vec3::ZERO, 1.0, unknown), [0.0; 0]);
         let names: Vec<String> = (0..40).map(|i| i.to_string()).collect();
-        let words = grid.mask(names.iter().map(String::as_str), true).unwrap_err().message;
-        assert_eq!(words, "a broadphase can have 32 categories (CATEGORIES_MAX): '30' is one more");
+        let message = grid.mask(names.iter().map(String::as_str), true).unwrap_err().message;
+        assert_eq!(
+            message,
+            "a broadphase can have 32 categories (CATEGORIES_MAX): '30' is one more"
+        );
     }
 }

@@ -1,78 +1,87 @@
-//! The table of the components that the engine has: names, fields, what they stand behind in the
-//! order of update. A game's own components are Lua modules, `components/NAME.lua`, and have the
-//! same rights. What a component does is in its own file.
+//! The table of the engine's components with their names and fields. A game's own components are
+//! Lua modules, `components/NAME.lua`, with the same capabilities. The behavior of each component
+//! is in its own file.
 
-use super::mesh_part::{LIGHT, MESH};
-use super::physics::{Fault, PHYSICS};
-use super::sprite_part::{SPRITE, TILEMAP};
-use super::unit_check::wrong;
-use crate::foundation::sjson::{Kind, Tree, Value};
-use crate::foundation::suggest;
+use super::mesh_component::{LIGHT, MESH};
+use super::physics::{FieldError, PHYSICS};
+use super::sprite_component::{SPRITE, TILEMAP};
+use super::unit_compiler::wrong;
+use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
+use engine_foundation::suggest;
 
-/// What a field can be.
+/// Type of a component's field.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
     Number,
     Boolean,
     Text,
-    /// One of these words.
+    /// One of these strings.
     Choice(&'static [&'static str]),
-    /// So many numbers.
+    /// A list of this many numbers.
     Numbers(usize),
     /// The name of a resource of this type.
     Resource(&'static str),
-    /// What this function makes nothing of is wrong; the flag says whether all must be there, for
-    /// what a file inherits is not in it.
-    Checked(fn(&Tree, bool) -> Result<(), Fault>),
+    /// Any value that this function accepts. The flag is true if all parts must be present; a file
+    /// that inherits does not contain the inherited parts.
+    Checked(fn(&SjsonTree, bool) -> Result<(), FieldError>),
 }
 
-/// One field of a component, as unit files write it.
-pub struct Field {
+/// One field of a component, as written in unit files.
+pub struct ComponentField {
     pub name: &'static str,
     pub kind: FieldKind,
-    pub words: &'static str,
+    pub doc: &'static str,
 }
 
-/// One of the engine's components.
-pub struct Component {
+/// One component of the engine.
+pub struct ComponentRow {
     pub name: &'static str,
-    pub words: &'static str,
-    /// Beside `component` and `node`, which each has.
-    pub fields: &'static [Field],
+    pub doc: &'static str,
+    /// Fields in addition to `component` and `node`, which every component has.
+    pub fields: &'static [ComponentField],
 }
 
 /// Fields that every component has.
 pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
 
-/// Every component of the engine's.
-pub static COMPONENTS: &[&Component] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
+/// All components of the engine.
+pub static COMPONENTS: &[&ComponentRow] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
 
-/// What a world is looked at with.
-pub static CAMERA: Component = Component {
+/// The component `camera`.
+pub static CAMERA: ComponentRow = ComponentRow {
     name: "camera",
-    words: "Looks along the y axis of its node, z up.",
+    doc: "A camera that looks along the y axis of its node, z up.",
     fields: &[
-        Field {
+        ComponentField {
             name: "projection",
             kind: FieldKind::Choice(&["perspective", "orthographic"]),
-            words: "how depth is shown",
+            doc: "type of projection (perspective)",
         },
-        Field {
+        ComponentField {
             name: "vertical_fov",
             kind: FieldKind::Number,
-            words: "degrees from the lower to the upper edge (60)",
+            doc: "vertical field of view in degrees (60)",
         },
-        Field {
+        ComponentField {
             name: "height",
             kind: FieldKind::Number,
-            words: "metres from edge to edge, if orthographic",
+            doc: "height of the view in metres, for an orthographic camera",
         },
-        Field { name: "near", kind: FieldKind::Number, words: "metres to what is nearest (0.1)" },
-        Field { name: "far", kind: FieldKind::Number, words: "metres to what is farthest (1000)" },
+        ComponentField {
+            name: "near",
+            kind: FieldKind::Number,
+            doc: "distance of the near plane in metres (0.1)",
+        },
+        ComponentField {
+            name: "far",
+            kind: FieldKind::Number,
+            doc: "distance of the far plane in metres (1000)",
+        },
     ],
 };
 
-/// The most components of a unit: as many as the nodes of a model can make, and more.
+/// Maximum number of components of a unit. The number exceeds what the nodes of a model can
+/// produce.
 pub const UNIT_COMPONENTS_MAX: usize = 16_384;
 
 /// Refuses more components than a unit can have.
@@ -86,40 +95,41 @@ pub fn check_count(count: usize) -> Result<(), String> {
     }
 }
 
-/// The engine's component of that name.
-pub fn known(name: &str) -> Option<&'static Component> {
+/// Returns the engine's component with that name.
+pub fn known(name: &str) -> Option<&'static ComponentRow> {
     COMPONENTS.iter().copied().find(|component| component.name == name)
 }
 
-/// Where a game's own component is: the name of its module as a resource.
+/// Returns the resource name of the module of a game's own component.
 pub fn module(name: &str) -> String {
     format!("components/{name}")
 }
 
-/// What is wrong with a list of components, and where; `whole`: nothing is inherited, and so there
-/// is nothing that `null` could take away. What it names goes into `named`, as types and names.
+/// Validates a list of components. The error is the offending value with its message. `whole` is
+/// true if nothing is inherited, so `null` has nothing to remove. The resources that the list
+/// refers to are added to `named`, as types and names.
 pub fn check<'a>(
-    components: &Value<'a>,
+    components: &SjsonValue<'a>,
     whole: bool,
     named: &mut Vec<(String, String)>,
-) -> Result<(), (Value<'a>, String)> {
+) -> Result<(), (SjsonValue<'a>, String)> {
     let must = "'components' must be a block: components = { health = { max = 100 } }";
     let parts = components.entries().ok_or_else(|| (*components, must.to_string()))?;
-    check_count(parts.len()).map_err(|words| (*components, words))?;
+    check_count(parts.len()).map_err(|message| (*components, message))?;
     for part in parts {
         let (name, value) = (part.key, part.value);
-        if value.kind() == Kind::Null && !whole {
+        if value.kind() == ValueKind::Null && !whole {
             continue;
         }
-        let words = format!("component '{name}' must be a block: {name} = {{}}");
-        let fields = value.entries().ok_or((value, words))?;
+        let message = format!("component '{name}' must be a block: {name} = {{}}");
+        let fields = value.entries().ok_or((value, message))?;
         let component = match value.get("component") {
             None => name,
             Some(component) => component.as_str().ok_or_else(|| {
                 (component, format!("'component' of '{name}' must be the name of a component"))
             })?,
         };
-        let taken_away = |value: Value| value.kind() == Kind::Null && !whole;
+        let taken_away = |value: SjsonValue| value.kind() == ValueKind::Null && !whole;
         if let Some(node) = value.get("node").filter(|node| !taken_away(*node))
             && node.as_str().is_none()
         {
@@ -138,18 +148,18 @@ pub fn check<'a>(
 }
 
 fn check_field<'a>(
-    component: &Component,
+    component: &ComponentRow,
     (part, whole): (&str, bool),
     key: &str,
-    value: Value<'a>,
+    value: SjsonValue<'a>,
     named: &mut Vec<(String, String)>,
-) -> Result<(), (Value<'a>, String)> {
+) -> Result<(), (SjsonValue<'a>, String)> {
     let Some(field) = component.fields.iter().find(|field| field.name == key) else {
         let names = component.fields.iter().map(|field| field.name).chain(COMMON_FIELDS);
         let hint = suggest::hint(key, names);
         let component = component.name;
-        let words = format!("'{part}' has the unknown field '{key}' for a {component}{hint}");
-        return Err((value, words));
+        let message = format!("'{part}' has the unknown field '{key}' for a {component}{hint}");
+        return Err((value, message));
     };
     let numbers = |count: usize| {
         value.items().is_some_and(|items| items.len() == count)
@@ -159,13 +169,15 @@ fn check_field<'a>(
         FieldKind::Number if value.as_f32().is_none() => "a number".to_string(),
         FieldKind::Boolean if value.as_bool().is_none() => "true or false".to_string(),
         FieldKind::Text if value.as_str().is_none() => "text in quotes".to_string(),
-        FieldKind::Choice(words) if value.as_str().is_none_or(|word| !words.contains(&word)) => {
-            format!("one of {}", words.join(", "))
+        FieldKind::Choice(choices)
+            if value.as_str().is_none_or(|word| !choices.contains(&word)) =>
+        {
+            format!("one of {}", choices.join(", "))
         }
         FieldKind::Numbers(count) if !numbers(count) => format!("a list of {count} numbers"),
         FieldKind::Checked(check) => {
             return check(&value.to_tree(), whole)
-                .map_err(|fault| (fault.locate(value), format!("'{part}': {}", fault.words)));
+                .map_err(|fault| (fault.locate(value), format!("'{part}': {}", fault.message)));
         }
         FieldKind::Resource(kind) => match value.as_str() {
             None => format!("the name of a {kind}"),
@@ -176,6 +188,6 @@ fn check_field<'a>(
         },
         _ => return Ok(()),
     };
-    let (what, must) = (format!("'{key}' of '{part}'"), format!("{must}: {}", field.words));
-    Err((value, wrong(&what, &must, value)))
+    let (subject, must) = (format!("'{key}' of '{part}'"), format!("{must}: {}", field.doc));
+    Err((value, wrong(&subject, &must, value)))
 }

@@ -1,64 +1,65 @@
-//! Levels that are there: which of their units are spawned, and where everything in them is. What
-//! a level is made of is in level_resource.rs. Units are spawned from outside, one after the other,
-//! for scripts hear of each.
+//! Level instances: the units that each has spawned, and the transforms of its contents. The
+//! resource of levels is in level_resource.rs. The caller spawns the units one after the other,
+//! because scripts are notified of each.
 
 use super::WorldId;
-use super::level_resource::{LevelResource, Placed, WantedSets};
-use super::scene::{Pose, UNITS_MAX};
+use super::level_resource::{LevelPose, LevelResource, WantedSets};
+use super::scene_graph::{NodePose, UNITS_MAX};
 use super::unit::UnitId;
-use crate::foundation::{Error, Handle, Kind, Quat, Slots, Vec3};
-use crate::resource::store::Store;
+use engine_foundation::{Error, Handle, HandleKind, Quat, Slots, Vec3};
+use engine_resource::store::ResourceStore;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The handle of a level.
+/// Handle of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LevelId(pub Handle);
 
-/// The most levels that can be there at once, nested ones included.
+/// Maximum number of levels at one time, including nested levels.
 pub const LEVELS_MAX: usize = 4096;
-/// How deep levels can stand in each other.
+/// Maximum nesting depth of levels.
 pub const LEVEL_DEPTH_MAX: usize = 16;
 
-/// Where a level is: all of it is turned, sized and moved so.
+/// Transform of a level: rotation, scale and position that apply to all of its contents.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Place {
+pub struct LevelTransform {
     pub position: Vec3,
     pub rotation: Quat,
     pub scale: f32,
 }
 
-impl Place {
-    pub const ORIGIN: Place = Place { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
+impl LevelTransform {
+    pub const ORIGIN: LevelTransform =
+        LevelTransform { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
 
-    /// A point of the level in the world.
-    pub fn out(&self, point: Vec3) -> Vec3 {
+    /// Converts a point of the level to world space.
+    pub fn to_world(&self, point: Vec3) -> Vec3 {
         self.position + self.rotation * (point * self.scale)
     }
 
-    /// A point of the world in the level.
-    pub fn inside(&self, point: Vec3) -> Vec3 {
+    /// Converts a point in world space to the level's space.
+    pub fn to_local(&self, point: Vec3) -> Vec3 {
         self.rotation.inverse() * (point - self.position) / self.scale
     }
 
-    /// Whether something can be here: it is somewhere, and has a size.
+    /// Returns true if the transform is usable: a finite position and a positive scale.
     pub fn is_possible(&self) -> bool {
         self.position.is_finite() && self.scale.is_normal() && self.scale > 0.0
     }
 
-    /// The place of a level inside of one that is here.
-    fn within(&self, placed: &Placed) -> Place {
-        Place {
-            position: self.out(placed.position),
+    /// Returns the transform of a nested level.
+    fn within(&self, placed: &LevelPose) -> LevelTransform {
+        LevelTransform {
+            position: self.to_world(placed.position),
             rotation: self.rotation * placed.rotation.unwrap_or(Quat::IDENTITY),
             scale: self.scale * placed.scale.map_or(1.0, |scale| scale.x),
         }
     }
 
-    /// The pose of a unit inside, whose own root is at `root`.
-    pub fn pose(&self, placed: &Placed, root: &Pose) -> Pose {
-        Pose {
-            position: self.out(placed.position),
+    /// Returns the world pose of a unit in the level; `root` is the pose of the unit's own root.
+    pub fn pose(&self, placed: &LevelPose, root: &NodePose) -> NodePose {
+        NodePose {
+            position: self.to_world(placed.position),
             rotation: self.rotation * placed.rotation.unwrap_or(root.rotation),
             scale: placed.scale.unwrap_or(root.scale) * self.scale,
         }
@@ -66,19 +67,21 @@ impl Place {
 }
 
 /// A level in a world.
-pub struct Level {
+pub struct LevelInstance {
     pub world: WorldId,
     pub resource: Arc<LevelResource>,
-    pub place: Place,
-    /// The unit of each of the resource's, once it was spawned; it may be gone since.
+    pub transform: LevelTransform,
+    /// Units by index in the resource, set when each is spawned. A unit may have been destroyed
+    /// since.
     pub units: Vec<Option<UnitId>>,
-    /// Which of them are still to be spawned, in order.
+    /// Indices of the units that are still to be spawned, in order.
     waiting: VecDeque<u32>,
-    /// How many units of it and of those inside of it were wanted, and are still to be spawned.
+    /// Number of units to spawn in this level and its nested levels, in total and (in `left`)
+    /// remaining.
     wanted: usize,
     left: usize,
-    /// Of one that stands in no other: itself and those inside of it, without those at the front
-    /// of which every unit was spawned.
+    /// For a top-level level: the level itself and its nested levels, without the completed ones at
+    /// the front.
     order: VecDeque<LevelId>,
     pub parent: Option<LevelId>,
     pub nested: Vec<LevelId>,
@@ -86,24 +89,24 @@ pub struct Level {
 
 /// All levels of all worlds.
 pub struct Levels {
-    pub slots: Slots<Level>,
-    /// What levels were made of so far, by name. Emptied when one of them changes: levels that are
-    /// there keep what they were made of.
+    pub slots: Slots<LevelInstance>,
+    /// Level resources that were loaded, by name. Emptied when one of them changes; existing levels
+    /// keep their resource.
     pub resources: HashMap<String, Arc<LevelResource>>,
-    /// By the rows of units: the place of the slot of the level that one came with, if it did, and
-    /// its own place in that level.
+    /// By unit row: the slot of the level that spawned the unit, if any, and the unit's index in
+    /// that level.
     of_units: Vec<[u32; 2]>,
-    /// How many levels were looked at.
+    /// Number of level lookups.
     #[cfg(test)]
-    looked: std::cell::Cell<usize>,
+    visits: std::cell::Cell<usize>,
 }
 
-/// What is known on the way down from a level to those inside of it.
+/// State of the descent from a level into its nested levels.
 #[derive(Default)]
-struct Way {
-    /// The names of the levels that stand in each other here.
+struct LevelPath {
+    /// Names of the levels on the current path.
     chain: Vec<String>,
-    /// How many units all levels so far have.
+    /// Number of units of all levels so far.
     units: usize,
 }
 
@@ -113,21 +116,25 @@ const NO_LEVEL: u32 = u32::MAX;
 impl Default for Levels {
     fn default() -> Levels {
         Levels {
-            slots: Slots::new(Kind::Level, LEVELS_MAX),
+            slots: Slots::new(HandleKind::Level, LEVELS_MAX),
             resources: HashMap::new(),
             of_units: Vec::new(),
             #[cfg(test)]
-            looked: Default::default(),
+            visits: Default::default(),
         }
     }
 }
 
 impl Levels {
-    /// The resource of that name, read when it is first asked for.
+    /// Returns the resource with that name. It is read on the first request.
     ///
     /// # Errors
-    /// It is missing or broken.
-    pub fn resource(&mut self, store: &mut Store, name: &str) -> Result<Arc<LevelResource>, Error> {
+    /// Returns an error if the resource is missing or broken.
+    pub fn resource(
+        &mut self,
+        store: &mut ResourceStore,
+        name: &str,
+    ) -> Result<Arc<LevelResource>, Error> {
         if let Some(known) = self.resources.get(name) {
             return Ok(known.clone());
         }
@@ -136,29 +143,29 @@ impl Levels {
         Ok(read)
     }
 
-    /// Makes a level and the levels inside of it; no unit is there yet.
+    /// Creates a level and its nested levels, without units.
     ///
     /// # Errors
-    /// A resource is missing or broken, an object set is not there, levels stand in each other too
-    /// deep, or there are too many.
+    /// Returns an error if a resource is missing or broken, an object set does not exist, levels
+    /// are nested too deep, or there are too many of them.
     pub fn add(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         world: WorldId,
         name: &str,
-        place: Place,
+        transform: LevelTransform,
         object_sets: Option<&[String]>,
     ) -> Result<LevelId, Error> {
-        let mut way = Way::default();
-        let id = self.add_below(store, (world, None), name, place, object_sets, &mut way)?;
+        let mut path = LevelPath::default();
+        let id = self.add_below(store, (world, None), name, transform, object_sets, &mut path)?;
         self.of_mut(id).order = self.with_nested(id).into();
         Ok(id)
     }
 
-    /// The resource of a level, and which of its object sets are wanted.
+    /// Returns the resource of a level, and the selection of its object sets.
     fn wanted(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         object_sets: Option<&[String]>,
     ) -> Result<(Arc<LevelResource>, WantedSets), Error> {
@@ -169,24 +176,24 @@ impl Levels {
 
     fn add_below(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         (world, parent): (WorldId, Option<LevelId>),
         name: &str,
-        place: Place,
+        transform: LevelTransform,
         object_sets: Option<&[String]>,
-        way: &mut Way,
+        path: &mut LevelPath,
     ) -> Result<LevelId, Error> {
-        let Way { chain, units } = way;
+        let LevelPath { chain, units } = path;
         chain.push(name.to_string());
         let within = chain.len() > 1 && chain[..chain.len() - 1].contains(&chain[chain.len() - 1]);
         if within || chain.len() > LEVEL_DEPTH_MAX {
-            return Err(crate::error!(
-                "levels stand in each other in a circle, or more than {LEVEL_DEPTH_MAX} deep: {}",
+            return Err(engine_foundation::error!(
+                "levels contain each other in a circle, or more than {LEVEL_DEPTH_MAX} deep: {}",
                 chain.join(" → ")
             ));
         }
         let found = self.wanted(store, name, object_sets).map_err(|fault| match &chain[..] {
-            [.., above, _] => crate::error!("level \"{above}\": {}", fault.message),
+            [.., above, _] => engine_foundation::error!("level \"{above}\": {}", fault.message),
             _ => fault,
         });
         let (resource, wanted) = found?;
@@ -197,10 +204,10 @@ impl Levels {
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
             .filter(|unit| resource.is_wanted(*unit as usize, &wanted))
             .collect();
-        let level = Level {
+        let level = LevelInstance {
             world,
             resource: resource.clone(),
-            place,
+            transform,
             units: vec![None; resource.units.len()],
             wanted: waiting.len(),
             left: waiting.len(),
@@ -210,19 +217,19 @@ impl Levels {
             nested: Vec::new(),
         };
         let Some(handle) = self.slots.add(level) else {
-            return Err(crate::error!(
-                "{LEVELS_MAX} levels are there already (LEVELS_MAX): destroy some first"
+            return Err(engine_foundation::error!(
+                "{LEVELS_MAX} levels already exist (LEVELS_MAX): destroy some first"
             ));
         };
         let id = LevelId(handle);
         for nested in &resource.nested {
-            let below = place.within(&nested.placed);
+            let below = transform.within(&nested.placed);
             let sets = nested.object_sets.as_deref();
             let added = match below.is_possible() {
-                true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, way),
-                false => Err(crate::error!(
-                    "level \"{name}\" has '{}' at {} with the scale {}, which cannot be: give \
-                     levels a finite place and a scale above 0",
+                true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, path),
+                false => Err(engine_foundation::error!(
+                    "level \"{name}\" has '{}' at {} with the scale {}, which is not possible: \
+                     give levels a finite position and a scale above 0",
                     nested.name,
                     below.position,
                     below.scale
@@ -242,33 +249,33 @@ impl Levels {
                 }
             }
         }
-        way.chain.pop();
+        path.chain.pop();
         Ok(id)
     }
 
-    /// Ends a level and those inside of it; their units are gone already.
-    pub fn remove(&mut self, level: LevelId, frame: u64, place: &str) {
+    /// Removes a level and its nested levels. Their units must be destroyed already.
+    pub fn remove(&mut self, level: LevelId, frame: u64, location: &str) {
         for below in std::mem::take(&mut self.of_mut(level).nested) {
-            self.remove(below, frame, place);
+            self.remove(below, frame, location);
         }
         let name = self.of(level).resource.name.clone();
-        self.slots.remove(level.0, &name, frame, place);
+        self.slots.remove(level.0, &name, frame, location);
     }
 
-    /// A living level. Handles are checked where they come in, so it is there.
-    pub fn of(&self, level: LevelId) -> &Level {
+    /// Returns a live level. Handles are checked at the interface, so the level exists.
+    pub fn of(&self, level: LevelId) -> &LevelInstance {
         #[cfg(test)]
-        self.looked.set(self.looked.get() + 1);
+        self.visits.set(self.visits.get() + 1);
         self.slots.get(level.0).expect("the handle was checked where it came in")
     }
 
-    fn of_mut(&mut self, level: LevelId) -> &mut Level {
+    fn of_mut(&mut self, level: LevelId) -> &mut LevelInstance {
         #[cfg(test)]
-        self.looked.set(self.looked.get() + 1);
+        self.visits.set(self.visits.get() + 1);
         self.slots.get_mut(level.0).expect("the handle was checked where it came in")
     }
 
-    /// A level and all those inside of it, each before those inside of it.
+    /// Returns a level and all its nested levels, each one before its own nested levels.
     pub fn with_nested(&self, level: LevelId) -> Vec<LevelId> {
         let mut all = vec![level];
         let mut next = 0;
@@ -279,8 +286,8 @@ impl Levels {
         all
     }
 
-    /// The next unit that is to be spawned of a level that stands in no other, or of those inside
-    /// of it. Until all are spawned, each level is passed by once.
+    /// Returns the next unit to spawn of a top-level level and its nested levels. Until all are
+    /// spawned, each level is visited once.
     pub fn next_waiting(&mut self, level: LevelId) -> Option<(LevelId, u32)> {
         while let Some(first) = self.of(level).order.front().copied() {
             if let Some(unit) = self.of(first).waiting.front() {
@@ -291,7 +298,7 @@ impl Levels {
         None
     }
 
-    /// A unit of a level was spawned.
+    /// Records that a unit of a level was spawned.
     pub fn spawned(&mut self, level: LevelId, unit: u32, id: UnitId) {
         let inside = self.of_mut(level);
         inside.units[unit as usize] = Some(id);
@@ -311,38 +318,38 @@ impl Levels {
         self.of_units[row] = [level.0.index() as u32, unit];
     }
 
-    /// The level that a living unit came with, and its place in that level's list.
+    /// Returns the level that spawned a live unit, and the unit's index in that level.
     pub fn of_unit(&self, unit: UnitId) -> Option<(LevelId, u32)> {
-        let [slot, place] = *self.of_units.get(unit.row() as usize)?;
+        let [slot, index] = *self.of_units.get(unit.row() as usize)?;
         let level = LevelId(self.slots.handle_at(slot as usize)?);
-        // A unit or a level that ended since has left its place to another.
-        let came = self.of(level).units.get(place as usize) == Some(&Some(unit));
-        came.then_some((level, place))
+        // The slot of a destroyed unit or level may have been reused.
+        let is_current = self.of(level).units.get(index as usize) == Some(&Some(unit));
+        is_current.then_some((level, index))
     }
 
-    /// How much of a level and of those inside of it is spawned, from 0 to 1.
+    /// Returns the spawned fraction of a level and its nested levels, from 0 to 1.
     pub fn progress(&self, level: LevelId) -> f64 {
-        let Level { wanted, left, .. } = self.of(level);
+        let LevelInstance { wanted, left, .. } = self.of(level);
         if *wanted == 0 { 1.0 } else { 1.0 - *left as f64 / *wanted as f64 }
     }
 
-    /// The levels of a world that stand in no other, in the order of their slots.
+    /// Returns the top-level levels of a world, in the order of their slots.
     pub fn in_world(&self, world: WorldId) -> Vec<LevelId> {
         let here = self.slots.iter().filter(|(_, it)| it.world == world && it.parent.is_none());
         here.map(|(handle, _)| LevelId(handle)).collect()
     }
 
-    /// The world is gone.
-    pub fn release_world(&mut self, world: WorldId, frame: u64, place: &str) {
+    /// Removes the levels of a world that is destroyed.
+    pub fn release_world(&mut self, world: WorldId, frame: u64, location: &str) {
         for level in self.in_world(world) {
-            self.remove(level, frame, place);
+            self.remove(level, frame, location);
         }
     }
 }
 
-/// The error for a level with more units than there can be; `name` is the one that adds too many.
+/// Returns the error for a level with too many units; `name` is the level that exceeds the limit.
 fn too_many_units(level: &str, name: &str) -> Error {
-    crate::error!(
+    engine_foundation::error!(
         "level \"{level}\" and the levels inside of it have more than {UNITS_MAX} units \
          (UNITS_MAX): take some out of \"{name}\", or place it less often"
     )
@@ -350,20 +357,20 @@ fn too_many_units(level: &str, name: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::level_resource::{LevelUnit, Nested};
+    use super::super::level_resource::{LevelUnit, NestedLevel};
     use super::*;
-    use crate::foundation::sjson::Tree;
+    use engine_foundation::sjson::SjsonTree;
 
     fn resource(name: &str, units: usize, nested: &[&str]) -> Arc<LevelResource> {
-        let placed = Placed { position: Vec3::ZERO, rotation: None, scale: None };
+        let placed = LevelPose { position: Vec3::ZERO, rotation: None, scale: None };
         let unit = |at: usize| LevelUnit {
             name: at.to_string(),
             unit: "units/box".to_string(),
             placed,
-            data: Tree::Object(Vec::new()),
+            data: SjsonTree::Object(Vec::new()),
             sets: Vec::new(),
         };
-        let below = |name: &&str| Nested {
+        let below = |name: &&str| NestedLevel {
             name: name.to_string(),
             level: name.to_string(),
             placed,
@@ -372,18 +379,19 @@ mod tests {
         let units: Vec<_> = (0..units).map(unit).collect();
         Arc::new(LevelResource {
             name: name.to_string(),
-            places: LevelResource::places_of(&units),
+            unit_indices: LevelResource::indices_by_name(&units),
             units,
             nested: nested.iter().map(below).collect(),
             volumes: Vec::new(),
             splines: Vec::new(),
             object_sets: Vec::new(),
-            set_places: HashMap::new(),
-            data: Tree::Object(Vec::new()),
+            set_indices: HashMap::new(),
+            data: SjsonTree::Object(Vec::new()),
         })
     }
 
-    /// A town of 40 streets of 40 houses, each with two units, and its world.
+    /// Creates a town of 40 streets with 40 houses each, where each house has two units. Returns
+    /// the town and its world.
     fn town(levels: &mut Levels) -> (LevelId, WorldId) {
         let known = [
             resource("town", 1, &["street"; 40]),
@@ -391,10 +399,10 @@ mod tests {
             resource("house", 2, &[]),
         ];
         levels.resources = known.into_iter().map(|it| (it.name.clone(), it)).collect();
-        let mut worlds = Slots::new(Kind::World, 1);
+        let mut worlds = Slots::new(HandleKind::World, 1);
         let world = WorldId(worlds.add(()).unwrap());
-        let mut store = Store::without("nothing is read".to_string());
-        (levels.add(&mut store, world, "town", Place::ORIGIN, None).unwrap(), world)
+        let mut store = ResourceStore::without("nothing is read".to_string());
+        (levels.add(&mut store, world, "town", LevelTransform::ORIGIN, None).unwrap(), world)
     }
 
     #[test]
@@ -403,8 +411,8 @@ mod tests {
         let (town, _) = town(&mut levels);
         let (count, wanted) = (levels.with_nested(town).len(), 1 + 40 * 40 * 2);
         assert_eq!(count, 1 + 40 + 40 * 40);
-        let mut units = Slots::new(Kind::Unit, wanted);
-        levels.looked.set(0);
+        let mut units = Slots::new(HandleKind::Unit, wanted);
+        levels.visits.set(0);
         let mut spawned = 0;
         while let Some((level, unit)) = levels.next_waiting(town) {
             levels.spawned(level, unit, UnitId(units.add(()).unwrap()));
@@ -412,8 +420,8 @@ mod tests {
             assert_eq!(levels.progress(town), 1.0 - (wanted - spawned) as f64 / wanted as f64);
         }
         assert_eq!((spawned, levels.progress(town)), (wanted, 1.0));
-        let looked = levels.looked.get();
-        assert!(looked < 8 * (wanted + count), "{looked} looks for {wanted} units");
+        let visits = levels.visits.get();
+        assert!(visits < 8 * (wanted + count), "{visits} looks for {wanted} units");
     }
 
     #[test]
@@ -427,11 +435,12 @@ mod tests {
             resource("d2", 0, &["a", "a"]),
         ];
         levels.resources = known.into_iter().map(|it| (it.name.clone(), it)).collect();
-        let mut worlds = Slots::new(Kind::World, 1);
+        let mut worlds = Slots::new(HandleKind::World, 1);
         let world = WorldId(worlds.add(()).unwrap());
-        let mut store = Store::without("nothing is read".to_string());
+        let mut store = ResourceStore::without("nothing is read".to_string());
         for name in ["a", "d"] {
-            let refused = levels.add(&mut store, world, name, Place::ORIGIN, None).unwrap_err();
+            let refused =
+                levels.add(&mut store, world, name, LevelTransform::ORIGIN, None).unwrap_err();
             assert_eq!(
                 refused.message,
                 format!(
@@ -441,16 +450,16 @@ mod tests {
             );
             assert_eq!(levels.slots.len(), 0, "nothing of it stays");
         }
-        levels.add(&mut store, world, "c", Place::ORIGIN, None).unwrap();
+        levels.add(&mut store, world, "c", LevelTransform::ORIGIN, None).unwrap();
     }
 
     #[test]
     fn a_unit_knows_its_level_until_one_of_them_ends() {
-        let (mut levels, mut units) = (Levels::default(), Slots::new(Kind::Unit, 2));
+        let (mut levels, mut units) = (Levels::default(), Slots::new(HandleKind::Unit, 2));
         let (town, world) = town(&mut levels);
         let (unit, stranger) = (UnitId(units.add(()).unwrap()), UnitId(units.add(()).unwrap()));
-        let (level, place) = levels.next_waiting(town).unwrap();
-        levels.spawned(level, place, unit);
+        let (level, index) = levels.next_waiting(town).unwrap();
+        levels.spawned(level, index, unit);
         assert_eq!((levels.of_unit(unit), levels.of_unit(stranger)), (Some((town, 0)), None));
         units.remove(unit.0, "", 0, "");
         let next = UnitId(units.add(()).unwrap());

@@ -1,40 +1,40 @@
-//! The kind `level`: units at their places, other levels, volumes, splines, sets of units. Compiled
-//! data is the checked text as a tree; a resource is made of it when a level is first spawned.
-//! What is spawned of it, and when, is in level.rs.
+//! The resource kind `level`: placed units, nested levels, volumes, splines and object sets.
+//! Compiled data is the validated text as a tree; the resource is built from it when a level is
+//! first spawned. Level instances and the spawning of their units are in level.rs.
 
 use super::level::LEVELS_MAX;
-use super::scene::UNITS_MAX;
+use super::scene_graph::UNITS_MAX;
 use super::spline::{SPLINE_POINTS_MAX, Spline};
-use super::unit_check::{are_numbers, must_be, wrong};
+use super::unit_compiler::{are_numbers, must_be, wrong};
 use super::unit_resource::pose;
 use super::volume::{self, Volume};
-use crate::foundation::sjson::{self, Tree, Value};
-use crate::foundation::{Error, Quat, Vec3, suggest};
-use crate::resource::containment::contain;
-use crate::resource::data_kinds::{read_document, read_tree, write_tree};
-use crate::resource::kind::{Compiling, Form, Kind};
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
+use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
+use engine_foundation::{Error, Quat, Vec3, suggest};
+use engine_resource::data_resources::{read_document, read_tree, write_tree};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::collections::{HashMap, HashSet};
 
-/// Levels.
-pub static LEVEL: Kind = Kind {
+/// The resource kind of levels.
+pub static LEVEL: ResourceKind = ResourceKind {
     name: "level",
-    words: "Units at their places, with volumes, splines and levels inside",
-    extensions: &[("level", Form::Own)],
+    words: "Placed units, with volumes, splines and nested levels",
+    extensions: &[("level", SourceForm::Own)],
     version: 1,
     compile,
     validate: |bytes| {
         let document = read_document(bytes)?;
-        check(document.root(), &mut Vec::new()).map_err(|(_, words)| Error::new(words))
+        check(document.root(), &mut Vec::new()).map_err(|(_, message)| Error::new(message))
     },
 };
 
-/// The most object sets of a level, and names of them wherever they are listed.
+/// Maximum number of object sets of a level, and of set names in any list.
 pub const OBJECT_SETS_MAX: usize = 256;
-/// The most volumes of a level, which are found by their names.
+/// Maximum number of volumes of a level. Volumes are found by name.
 pub const VOLUMES_MAX: usize = 16_384;
-/// The most splines of a level, likewise.
+/// Maximum number of splines of a level. Splines are found by name.
 pub const SPLINES_MAX: usize = 16_384;
 
 const KEYS: [&str; 6] = ["units", "levels", "volumes", "splines", "object_sets", "data"];
@@ -42,18 +42,18 @@ const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
 const LEVEL_KEYS: [&str; 5] = ["level", "position", "rotation", "scale", "object_sets"];
 const SPLINE_KEYS: [&str; 2] = ["points", "closed"];
 
-/// Where something in a level is: what is `None` stays as the thing itself has it.
+/// Transform of an object in a level. A field of `None` keeps the object's own value.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Placed {
+pub struct LevelPose {
     pub position: Vec3,
     pub rotation: Option<Quat>,
     pub scale: Option<Vec3>,
 }
 
-impl Placed {
-    fn of(fields: &Tree) -> Placed {
+impl LevelPose {
+    fn of(fields: &SjsonTree) -> LevelPose {
         let pose = pose(fields);
-        Placed {
+        LevelPose {
             position: pose.position,
             rotation: fields.get("rotation").map(|_| pose.rotation),
             scale: fields.get("scale").map(|_| pose.scale),
@@ -65,89 +65,89 @@ impl Placed {
 #[derive(Clone, PartialEq, Debug)]
 pub struct LevelUnit {
     pub name: String,
-    /// The name of its resource.
+    /// Name of the unit's resource.
     pub unit: String,
-    pub placed: Placed,
-    /// What stands over the data of its resource.
-    pub data: Tree,
-    /// The sets that it is in, as places in the level's list of them, in order.
+    pub placed: LevelPose,
+    /// Data that overrides the data of the resource.
+    pub data: SjsonTree,
+    /// Object sets that contain the unit, as sorted indices in the level's list of sets.
     pub sets: Vec<usize>,
 }
 
 impl LevelUnit {
-    /// True if the unit is in a set.
+    /// Returns true if the unit is in a set.
     pub fn is_in(&self, set: usize) -> bool {
         self.sets.binary_search(&set).is_ok()
     }
 }
 
-/// The object sets that are wanted of a level: a flag for each of them, or nothing where all are.
+/// Selection of a level's object sets: a flag for each set, or `None` for all sets.
 pub type WantedSets = Option<Vec<bool>>;
 
-/// A level inside of a level.
+/// A level nested in a level.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Nested {
+pub struct NestedLevel {
     pub name: String,
-    /// The name of its resource.
+    /// Name of the nested level's resource.
     pub level: String,
-    pub placed: Placed,
-    /// The object sets that are wanted of it; all where nothing is said.
+    pub placed: LevelPose,
+    /// Object sets to spawn; `None` for all sets.
     pub object_sets: Option<Vec<String>>,
 }
 
-/// What levels are made of. Lists are in the order of the file.
+/// Resource of levels. Lists are in the order of the file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LevelResource {
-    /// The resource's name.
+    /// Name of the resource.
     pub name: String,
     pub units: Vec<LevelUnit>,
-    /// The places of units by their names.
-    pub places: HashMap<String, u32>,
-    pub nested: Vec<Nested>,
+    /// Indices of units by name.
+    pub unit_indices: HashMap<String, u32>,
+    pub nested: Vec<NestedLevel>,
     pub volumes: Vec<(String, Volume)>,
     pub splines: Vec<(String, Spline)>,
     pub object_sets: Vec<String>,
-    /// The places of object sets by their names.
-    pub set_places: HashMap<String, usize>,
-    pub data: Tree,
+    /// Indices of object sets by name.
+    pub set_indices: HashMap<String, usize>,
+    pub data: SjsonTree,
 }
 
-fn block<'a>(tree: &'a Tree, key: &str) -> &'a [(String, Tree)] {
+fn block<'a>(tree: &'a SjsonTree, key: &str) -> &'a [(String, SjsonTree)] {
     match tree.get(key) {
-        Some(Tree::Object(fields)) => fields,
+        Some(SjsonTree::Object(fields)) => fields,
         _ => &[],
     }
 }
 
-fn text(fields: &Tree, key: &str) -> String {
+fn text(fields: &SjsonTree, key: &str) -> String {
     match fields.get(key) {
-        Some(Tree::String(text)) => text.clone(),
+        Some(SjsonTree::String(text)) => text.clone(),
         _ => String::new(),
     }
 }
 
-fn texts(tree: &Tree) -> Vec<String> {
-    let Tree::Array(items) = tree else { return Vec::new() };
+fn texts(tree: &SjsonTree) -> Vec<String> {
+    let SjsonTree::Array(items) = tree else { return Vec::new() };
     let strings = items.iter().filter_map(|item| match item {
-        Tree::String(text) => Some(text.clone()),
+        SjsonTree::String(text) => Some(text.clone()),
         _ => None,
     });
     strings.collect()
 }
 
 impl LevelResource {
-    /// Reads a level's resource.
+    /// Reads the resource of a level.
     ///
     /// # Errors
-    /// It is missing or broken.
-    pub fn read(store: &mut Store, name: &str) -> Result<LevelResource, Error> {
+    /// Returns an error if the resource is missing or broken.
+    pub fn read(store: &mut ResourceStore, name: &str) -> Result<LevelResource, Error> {
         let resource = ResourceName::new("level", name);
         let bytes = store.read(&resource)?;
         contain(&resource, || Ok(LevelResource::of(name, &read_tree(&bytes)?)))
     }
 
-    /// Of what the compiler has checked.
-    fn of(name: &str, tree: &Tree) -> LevelResource {
+    /// Builds the resource from a tree that the compiler has validated.
+    fn of(name: &str, tree: &SjsonTree) -> LevelResource {
         let sets = block(tree, "object_sets");
         let mut sets_of: HashMap<String, Vec<usize>> = HashMap::new();
         for (set, (_, units)) in sets.iter().enumerate() {
@@ -158,23 +158,23 @@ impl LevelResource {
                 }
             }
         }
-        let unit = |(name, fields): &(String, Tree)| LevelUnit {
+        let unit = |(name, fields): &(String, SjsonTree)| LevelUnit {
             name: name.clone(),
             unit: text(fields, "unit"),
-            placed: Placed::of(fields),
-            data: fields.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+            placed: LevelPose::of(fields),
+            data: fields.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             sets: sets_of.get(name).cloned().unwrap_or_default(),
         };
-        let nested = |(name, fields): &(String, Tree)| Nested {
+        let nested = |(name, fields): &(String, SjsonTree)| NestedLevel {
             name: name.clone(),
             level: text(fields, "level"),
-            placed: Placed::of(fields),
+            placed: LevelPose::of(fields),
             object_sets: fields.get("object_sets").map(texts),
         };
         let units: Vec<_> = block(tree, "units").iter().map(unit).collect();
         LevelResource {
             name: name.to_string(),
-            places: LevelResource::places_of(&units),
+            unit_indices: LevelResource::indices_by_name(&units),
             units,
             nested: block(tree, "levels").iter().map(nested).collect(),
             volumes: block(tree, "volumes")
@@ -186,25 +186,25 @@ impl LevelResource {
                 .map(|(name, fields)| (name.clone(), Spline::of(fields)))
                 .collect(),
             object_sets: sets.iter().map(|(name, _)| name.clone()).collect(),
-            set_places: sets.iter().zip(0..).map(|((name, _), at)| (name.clone(), at)).collect(),
-            data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+            set_indices: sets.iter().zip(0..).map(|((name, _), at)| (name.clone(), at)).collect(),
+            data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
         }
     }
 
-    /// The places of units by their names.
-    pub(super) fn places_of(units: &[LevelUnit]) -> HashMap<String, u32> {
-        units.iter().zip(0..).map(|(unit, place)| (unit.name.clone(), place)).collect()
+    /// Returns the indices of units by name.
+    pub(super) fn indices_by_name(units: &[LevelUnit]) -> HashMap<String, u32> {
+        units.iter().zip(0..).map(|(unit, index)| (unit.name.clone(), index)).collect()
     }
 
-    /// The place of a unit.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).map(|place| *place as usize)
+    /// Returns the index of a unit.
+    pub fn unit_index(&self, name: &str) -> Option<usize> {
+        self.unit_indices.get(name).map(|index| *index as usize)
     }
 
-    /// The object sets of these names.
+    /// Returns the selection of the object sets with these names.
     ///
     /// # Errors
-    /// One of them is not there.
+    /// Returns an error if a set does not exist.
     pub fn wanted(&self, names: Option<&[String]>) -> Result<WantedSets, Error> {
         let Some(names) = names else { return Ok(None) };
         let mut wanted = vec![false; self.object_sets.len()];
@@ -214,26 +214,26 @@ impl LevelResource {
         Ok(Some(wanted))
     }
 
-    /// Whether a unit is spawned where these object sets are wanted: one that is in no set always
-    /// is.
+    /// Returns true if a unit is spawned for this selection of object sets. A unit in no set is
+    /// always spawned.
     pub fn is_wanted(&self, unit: usize, wanted: &WantedSets) -> bool {
         let (sets, Some(wanted)) = (&self.units[unit].sets, wanted) else { return true };
         sets.is_empty() || sets.iter().any(|set| wanted[*set])
     }
 
-    /// Refuses the name of an object set that is not there.
+    /// Returns the index of an object set.
     ///
     /// # Errors
-    /// With the name that may have been meant.
+    /// Returns an error with a similar name if the set does not exist.
     pub fn object_set(&self, name: &str) -> Result<usize, Error> {
-        self.set_places.get(name).copied().ok_or_else(|| {
+        self.set_indices.get(name).copied().ok_or_else(|| {
             let hint = suggest::hint(name, self.object_sets.iter().map(String::as_str));
-            crate::error!("level \"{}\" has no object set '{name}'{hint}", self.name)
+            engine_foundation::error!("level \"{}\" has no object set '{name}'{hint}", self.name)
         })
     }
 }
 
-/// The blocks of a level that have a limit, which also has a name.
+/// Blocks of a level with a limit, each with its limit and the name of the limit.
 const LIMITS: [(&str, usize, &str); 5] = [
     ("units", UNITS_MAX, "UNITS_MAX"),
     ("levels", LEVELS_MAX, "LEVELS_MAX"),
@@ -242,20 +242,20 @@ const LIMITS: [(&str, usize, &str); 5] = [
     ("object_sets", OBJECT_SETS_MAX, "OBJECT_SETS_MAX"),
 ];
 
-fn too_many(what: &str, max: usize, limit: &str) -> String {
-    format!("{what}, and {max} are the most ({limit}): make more levels of it")
+fn too_many(problem: &str, max: usize, limit: &str) -> String {
+    format!("{problem}, and {max} are the most ({limit}): split it into several levels")
 }
 
-/// What is wrong, and where.
-type Wrong<'a> = (Value<'a>, String);
+/// An error with the offending value.
+type LevelError<'a> = (SjsonValue<'a>, String);
 
-fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
     let mut named = Vec::new();
     let checked = check(document.root(), &mut named);
-    if let Err((value, words)) = checked {
-        return Err(crate::error!("{}:{}: {words}", compiling.path, value.line()));
+    if let Err((value, message)) = checked {
+        return Err(engine_foundation::error!("{}:{}: {message}", compiling.path, value.line()));
     }
     let tree = document.to_tree();
     drop(document);
@@ -265,7 +265,10 @@ fn compile(compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
     Ok(write_tree(&tree))
 }
 
-fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result<(), Wrong<'a>> {
+fn check<'a>(
+    root: SjsonValue<'a>,
+    named: &mut Vec<(&'static str, String)>,
+) -> Result<(), LevelError<'a>> {
     for entry in root.entries().into_iter().flatten() {
         let (key, value) = (entry.key, entry.value);
         if !KEYS.contains(&key) {
@@ -278,19 +281,19 @@ fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result
         if let Some((_, max, limit)) = LIMITS.iter().find(|(limited, ..)| *limited == key)
             && entries.len() > *max
         {
-            let words = too_many(&format!("'{key}' has {} entries", entries.len()), *max, limit);
-            return Err((value, words));
+            let message = too_many(&format!("'{key}' has {} entries", entries.len()), *max, limit);
+            return Err((value, message));
         }
         for entry in entries.filter(|_| key != "data" && key != "object_sets") {
-            let (name, thing) = (entry.key, entry.value);
-            if thing.entries().is_none() {
-                return Err((thing, format!("'{name}' must be a block: {name} = {{ … }}")));
+            let (name, block) = (entry.key, entry.value);
+            if block.entries().is_none() {
+                return Err((block, format!("'{name}' must be a block: {name} = {{ … }}")));
             }
             match key {
-                "units" => check_placed(name, thing, "unit", &UNIT_KEYS, named)?,
-                "levels" => check_placed(name, thing, "level", &LEVEL_KEYS, named)?,
-                "volumes" => volume::check(name, thing)?,
-                _ => check_spline(name, thing)?,
+                "units" => check_placed(name, block, "unit", &UNIT_KEYS, named)?,
+                "levels" => check_placed(name, block, "level", &LEVEL_KEYS, named)?,
+                "volumes" => volume::check(name, block)?,
+                _ => check_spline(name, block)?,
             }
         }
     }
@@ -299,22 +302,23 @@ fn check<'a>(root: Value<'a>, named: &mut Vec<(&'static str, String)>) -> Result
 
 fn check_placed<'a>(
     name: &str,
-    thing: Value<'a>,
+    block: SjsonValue<'a>,
     kind: &'static str,
     keys: &[&str],
     named: &mut Vec<(&'static str, String)>,
-) -> Result<(), Wrong<'a>> {
-    match thing.get(kind).map(|value| (value, value.as_str())) {
+) -> Result<(), LevelError<'a>> {
+    match block.get(kind).map(|value| (value, value.as_str())) {
         Some((_, Some(resource))) => named.push((kind, resource.to_string())),
         Some((value, None)) => {
             return Err((value, format!("'{kind}' of '{name}' must be the name of a {kind}")));
         }
         None => {
-            let words = format!("'{name}' must say which {kind} it is: {kind} = \"{kind}s/name\"");
-            return Err((thing, words));
+            let message =
+                format!("'{name}' must say which {kind} it is: {kind} = \"{kind}s/name\"");
+            return Err((block, message));
         }
     }
-    for field in thing.entries().into_iter().flatten() {
+    for field in block.entries().into_iter().flatten() {
         let (key, value) = (field.key, field.value);
         let is_level = kind == "level";
         let must = match key {
@@ -325,18 +329,18 @@ fn check_placed<'a>(
             "data" if keys.contains(&key) => match null_in(value) {
                 None => continue,
                 Some((null, value)) => {
-                    let words = format!(
-                        "'{null}' in the data of '{name}' is null, which takes nothing away in a \
+                    let message = format!(
+                        "'{null}' in the data of '{name}' is null, which removes nothing in a \
                          level: give it another value, or place a unit that inherits from this one \
-                         and takes it away"
+                         and removes it"
                     );
-                    return Err((value, words));
+                    return Err((value, message));
                 }
             },
             "object_sets" if !are_texts(value) => "a list of names",
             "object_sets" if value.items().is_some_and(|sets| sets.len() > OBJECT_SETS_MAX) => {
-                let what = format!("'object_sets' of '{name}' has too many names");
-                return Err((value, too_many(&what, OBJECT_SETS_MAX, "OBJECT_SETS_MAX")));
+                let subject = format!("'object_sets' of '{name}' has too many names");
+                return Err((value, too_many(&subject, OBJECT_SETS_MAX, "OBJECT_SETS_MAX")));
             }
             key if !keys.contains(&key) => {
                 let hint = suggest::hint(key, keys.iter().copied());
@@ -352,46 +356,49 @@ fn check_placed<'a>(
     Ok(())
 }
 
-/// The first `null` within blocks, and its key.
-fn null_in<'a>(value: Value<'a>) -> Option<(&'a str, Value<'a>)> {
+/// Returns the first `null` in nested blocks, with its key.
+fn null_in<'a>(value: SjsonValue<'a>) -> Option<(&'a str, SjsonValue<'a>)> {
     value.entries()?.find_map(|entry| match entry.value.kind() {
-        sjson::Kind::Null => Some((entry.key, entry.value)),
+        sjson::ValueKind::Null => Some((entry.key, entry.value)),
         _ => null_in(entry.value),
     })
 }
 
-/// Whether a value is a list of texts.
-fn are_texts(value: Value) -> bool {
+/// Returns true if a value is a list of texts.
+fn are_texts(value: SjsonValue) -> bool {
     value.items().is_some_and(|mut items| items.all(|item| item.as_str().is_some()))
 }
 
-fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
-    for field in thing.entries().into_iter().flatten() {
+fn check_spline<'a>(name: &str, block: SjsonValue<'a>) -> Result<(), LevelError<'a>> {
+    for field in block.entries().into_iter().flatten() {
         if !SPLINE_KEYS.contains(&field.key) {
             let hint = suggest::hint(field.key, SPLINE_KEYS);
-            let words = format!("spline '{name}' has the unknown field '{}'{hint}", field.key);
-            return Err((field.value, words));
+            let message = format!("spline '{name}' has the unknown field '{}'{hint}", field.key);
+            return Err((field.value, message));
         }
     }
-    let what = format!("'points' of spline '{name}'");
-    let words =
-        |points| wrong(&what, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
-    let points = thing.get("points").ok_or_else(|| (thing, words(thing)))?;
+    let subject = format!("'points' of spline '{name}'");
+    let message =
+        |points| wrong(&subject, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
+    let points = block.get("points").ok_or_else(|| (block, message(block)))?;
     let count = points.items().map_or(0, |items| items.len());
     if count > SPLINE_POINTS_MAX {
-        let words =
-            too_many(&format!("{what} has {count} points"), SPLINE_POINTS_MAX, "SPLINE_POINTS_MAX");
-        return Err((points, words));
+        let message = too_many(
+            &format!("{subject} has {count} points"),
+            SPLINE_POINTS_MAX,
+            "SPLINE_POINTS_MAX",
+        );
+        return Err((points, message));
     }
     let enough = count >= 2;
     if !enough || !points.items().into_iter().flatten().all(|point| are_numbers(point, &[3])) {
-        return Err((points, words(points)));
+        return Err((points, message(points)));
     }
-    if !Spline::of(&thing.to_tree()).length().is_finite() {
-        let words = format!("{what} are too far from each other: their distance is no number");
-        return Err((points, words));
+    if !Spline::of(&block.to_tree()).length().is_finite() {
+        let message = format!("{subject} are too far from each other: their distance is no number");
+        return Err((points, message));
     }
-    match thing.get("closed") {
+    match block.get("closed") {
         Some(closed) if closed.as_bool().is_none() => {
             Err((closed, format!("'closed' of spline '{name}' must be true or false")))
         }
@@ -399,23 +406,23 @@ fn check_spline<'a>(name: &str, thing: Value<'a>) -> Result<(), Wrong<'a>> {
     }
 }
 
-/// Object sets name units of the level.
-fn check_sets(root: Value) -> Result<(), Wrong> {
+/// Checks that object sets contain only units of the level.
+fn check_sets(root: SjsonValue) -> Result<(), LevelError> {
     let Some(sets) = root.get("object_sets") else { return Ok(()) };
     let units = root.get("units");
     let names = || units.and_then(|units| units.entries()).into_iter().flatten();
     let known: HashSet<&str> = names().map(|unit| unit.key).collect();
     for set in sets.entries().into_iter().flatten() {
-        let words = || format!("object set '{}' must be a list of the level's units", set.key);
-        for item in set.value.items().ok_or_else(|| (set.value, words()))? {
-            let name = item.as_str().ok_or_else(|| (item, words()))?;
+        let message = || format!("object set '{}' must be a list of the level's units", set.key);
+        for item in set.value.items().ok_or_else(|| (set.value, message()))? {
+            let name = item.as_str().ok_or_else(|| (item, message()))?;
             if !known.contains(name) {
                 let hint = suggest::hint(name, names().map(|unit| unit.key));
-                let words = format!(
-                    "object set '{}' names '{name}', which is no unit of this level{hint}",
+                let message = format!(
+                    "object set '{}' names '{name}', which is not a unit of this level{hint}",
                     set.key
                 );
-                return Err((item, words));
+                return Err((item, message));
             }
         }
     }
@@ -428,10 +435,10 @@ mod tests {
     use super::*;
 
     fn compiled(text: &str) -> Result<(LevelResource, Vec<String>), String> {
-        let read = |_: &str| Err(crate::error!("no other file"));
+        let read = |_: &str| Err(engine_foundation::error!("no other file"));
         let (name, bytes) = (ResourceName::new("level", "x"), text.as_bytes().to_vec());
         let mut compiling =
-            Compiling::new(name, "x.level".to_string(), Form::Own, bytes, false, &read);
+            CompileContext::new(name, "x.level".to_string(), SourceForm::Own, bytes, false, &read);
         let data = compile(&mut compiling).map_err(|error| error.message)?;
         let tree = read_tree(&data).map_err(|error| error.message)?;
         let named = compiling.references.iter().map(ToString::to_string).collect();
@@ -459,16 +466,16 @@ mod tests {
         let night = level.wanted(Some(&["night".to_string()])).unwrap();
         assert!(level.is_wanted(1, &night) && level.is_wanted(1, &None));
         assert!(level.units[1].is_in(0) && !level.units[0].is_in(0));
-        let words = level.object_set("nihgt").unwrap_err().message;
-        assert_eq!(words, "level \"x\" has no object set 'nihgt', did you mean 'night'?");
+        let message = level.object_set("nihgt").unwrap_err().message;
+        assert_eq!(message, "level \"x\" has no object set 'nihgt', did you mean 'night'?");
     }
 
     #[test]
     fn lists_beyond_their_limits_are_refused_in_sources_and_in_compiled_data() {
-        let check = |text: &str, words: &str| {
-            assert_eq!(compiled(text).unwrap_err(), format!("x.level:1: {words}"));
+        let check = |text: &str, message: &str| {
+            assert_eq!(compiled(text).unwrap_err(), format!("x.level:1: {message}"));
             let data = write_tree(&sjson::parse(text).unwrap().to_tree());
-            assert_eq!((LEVEL.validate)(&data).unwrap_err().message, words);
+            assert_eq!((LEVEL.validate)(&data).unwrap_err().message, message);
         };
         let many = |count: usize, item: &dyn Fn(usize) -> String| {
             (0..count).map(item).collect::<Vec<_>>().join(" ")
@@ -477,25 +484,26 @@ mod tests {
         assert!(compiled(&format!("object_sets = {{ {} }}", sets(OBJECT_SETS_MAX))).is_ok());
         check(
             &format!("object_sets = {{ {} }}", sets(OBJECT_SETS_MAX + 1)),
-            "'object_sets' has 257 entries, and 256 are the most (OBJECT_SETS_MAX): make more \
-             levels of it",
+            "'object_sets' has 257 entries, and 256 are the most (OBJECT_SETS_MAX): split it into \
+             several levels",
         );
         let names = many(OBJECT_SETS_MAX + 1, &|_| "\"last\"".to_string());
         check(
             &format!("levels = {{ a = {{ level = \"l\" object_sets = [{names}] }} }}"),
-            "'object_sets' of 'a' has too many names, and 256 are the most (OBJECT_SETS_MAX): make \
-             more levels of it",
+            "'object_sets' of 'a' has too many names, and 256 are the most (OBJECT_SETS_MAX): \
+             split it into several levels",
         );
         let levels = many(LEVELS_MAX + 1, &|at| format!("l{at} = {{ level = \"l\" }}"));
         check(
             &format!("levels = {{ {levels} }}"),
-            "'levels' has 4097 entries, and 4096 are the most (LEVELS_MAX): make more levels of it",
+            "'levels' has 4097 entries, and 4096 are the most (LEVELS_MAX): split it into several \
+             levels",
         );
         let points = many(SPLINE_POINTS_MAX + 1, &|at| format!("[{at} 0 0]"));
         check(
             &format!("splines = {{ way = {{ points = [{points}] }} }}"),
             "'points' of spline 'way' has 65537 points, and 65536 are the most \
-             (SPLINE_POINTS_MAX): make more levels of it",
+             (SPLINE_POINTS_MAX): split it into several levels",
         );
         let points = many(VOLUME_POINTS_MAX + 1, &|at| format!("[{at} {}]", at * at));
         check(
@@ -506,7 +514,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_says_where_and_why() {
-        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check("unit = {}", "x.level:1: unknown key 'unit', did you mean 'units'?");
         check("units = 3", "x.level:1: 'units' must be a block: units = { … }");
         check("units = { a = 3 }", "x.level:1: 'a' must be a block: a = { … }");
@@ -533,8 +541,8 @@ mod tests {
         );
         check(
             "units = { a = { unit = \"u\" data = { b = { \n c = null } } } }",
-            "x.level:2: 'c' in the data of 'a' is null, which takes nothing away in a level: give \
-             it another value, or place a unit that inherits from this one and takes it away",
+            "x.level:2: 'c' in the data of 'a' is null, which removes nothing in a level: give it \
+             another value, or place a unit that inherits from this one and removes it",
         );
         check(
             "levels = { a = { level = \"l\" object_sets = [\"night\", 1] } }",
@@ -556,8 +564,8 @@ mod tests {
         );
         check(
             "units = { barrel = { unit = \"u\" } }\nobject_sets = { s = [\"barel\"] }",
-            "x.level:2: object set 's' names 'barel', which is no unit of this level, did you mean \
-             'barrel'?",
+            "x.level:2: object set 's' names 'barel', which is not a unit of this level, did you \
+             mean 'barrel'?",
         );
     }
 }

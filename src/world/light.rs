@@ -1,28 +1,29 @@
-//! The component `light`: what shines in a world. Lights of all units are rows of one table. Here
-//! is what each is; how they get to the renderer is in src/engine/scene.rs.
+//! The component `light`: light sources in a world. The lights of all units are rows of one table.
+//! This module stores the settings of each light. The transfer to the renderer is in
+//! src/engine/render_scene.rs.
 
 use super::unit::UnitId;
-use crate::error;
-use crate::foundation::{Error, Handle, Kind, Mat4, Slots, Vec3};
-use crate::packet::scene;
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3};
+use engine_frame_packet::scene;
 use std::collections::BTreeMap;
 
-/// The most lights of all units together.
+/// Maximum number of lights of all units together.
 pub const LIGHTS_MAX: usize = 1 << 16;
-/// How far a light reaches that says nothing of it: to where it is less than this part of white.
+/// Brightness, relative to white, at which a light without an explicit range ends.
 const FAINT: f32 = 1.0 / 256.0;
-/// The most of a colour, and of an intensity: a picture cannot tell more from less.
+/// Maximum value of a color and of an intensity. Larger values make no difference in an image.
 pub const BRIGHTNESS_MAX: f32 = 1e9;
-/// The most that a shadow can be kept off.
+/// Maximum shadow bias.
 pub const SHADOW_BIAS_MAX: f32 = 100.0;
-/// The farthest that such a light reaches, in metres.
+/// Maximum range in metres of a light without an explicit range.
 const REACH_MAX: f32 = 500.0;
 
-/// The handle of a light.
+/// Handle of a light.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LightId(pub Handle);
 
-/// What a light is.
+/// Type of a light.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LightType {
     Omni,
@@ -31,14 +32,14 @@ pub enum LightType {
 }
 
 impl LightType {
-    /// The words of unit files and scripts.
+    /// Names in unit files and scripts.
     pub const NAMES: [&str; 3] = ["omni", "spot", "directional"];
     const ALL: [LightType; 3] = [LightType::Omni, LightType::Spot, LightType::Directional];
 
-    /// The type that a word means.
+    /// Returns the type with a name.
     pub fn of(word: &str) -> Option<LightType> {
-        let place = LightType::NAMES.iter().position(|known| *known == word)?;
-        Some(LightType::ALL[place])
+        let index = LightType::NAMES.iter().position(|known| *known == word)?;
+        Some(LightType::ALL[index])
     }
 
     pub fn name(self) -> &'static str {
@@ -46,28 +47,28 @@ impl LightType {
     }
 }
 
-/// A light as a unit's resource lists it, and as it is now.
+/// Settings of a light, both as declared in a unit's resource and as currently set.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LightLook {
+pub struct LightSettings {
     pub kind: LightType,
     /// Linear red, green and blue.
     pub color: [f32; 3],
-    /// 1: a white wall, one metre away, sends its colour back.
+    /// Intensity. At 1, a white wall at a distance of one metre reflects exactly the light's color.
     pub intensity: f32,
-    /// Metres to where it ends; 0: where it can no longer be seen.
+    /// Range in metres; 0 means up to the distance where the light becomes invisible.
     pub falloff_end: f32,
-    /// Radians from its axis to where a spot light begins to fade, and to where it ends.
+    /// Angles in radians between the axis of a spot light and the start and the end of its falloff.
     pub spot_start: f32,
     pub spot_end: f32,
     pub casts_shadows: bool,
-    /// How far its shadows are kept off what casts them; 1 is usual.
+    /// Distance by which shadows are offset from their casters; 1 is usual.
     pub shadow_bias: f32,
     pub enabled: bool,
 }
 
-impl LightLook {
+impl LightSettings {
     /// A white omni light.
-    pub const DEFAULT: LightLook = LightLook {
+    pub const DEFAULT: LightSettings = LightSettings {
         kind: LightType::Omni,
         color: [1.0; 3],
         intensity: 1.0,
@@ -79,7 +80,7 @@ impl LightLook {
         enabled: true,
     };
 
-    /// How far it reaches, in metres.
+    /// Returns the range of the light in metres.
     pub fn reach(&self) -> f32 {
         if self.falloff_end > 0.0 {
             return self.falloff_end;
@@ -88,8 +89,8 @@ impl LightLook {
         (brightest / FAINT).sqrt().min(REACH_MAX)
     }
 
-    /// As the renderer takes it, at a place in the world.
-    pub fn placed(&self, pose: &Mat4) -> scene::Light {
+    /// Converts the light for the renderer, with its world transform.
+    pub fn placed(&self, pose: &Mat4) -> scene::LightFrame {
         let position = pose.w_axis.truncate();
         let direction = pose.y_axis.truncate().normalize_or(Vec3::Y);
         let (range, casts_shadows) = (self.reach(), self.casts_shadows);
@@ -106,45 +107,45 @@ impl LightLook {
             },
         };
         let color = self.color.map(|part| (part * self.intensity).min(BRIGHTNESS_MAX));
-        scene::Light { kind, color, shadow_bias: self.shadow_bias }
+        scene::LightFrame { kind, color, shadow_bias: self.shadow_bias }
     }
 }
 
-/// A light as a unit's resource lists it.
+/// A light as declared in a unit's resource.
 #[derive(Clone, PartialEq, Debug)]
-pub struct LightPart {
+pub struct LightComponent {
     pub name: String,
     pub node: u16,
-    pub look: LightLook,
+    pub look: LightSettings,
 }
 
 /// A light of a unit.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Light {
-    /// The row of its unit.
+pub struct LightInstance {
+    /// Row of the unit.
     pub unit: u32,
-    /// Which of the unit's nodes it hangs on, from 0.
+    /// Index of the unit's node that the light is attached to, from 0.
     pub node: u16,
-    pub look: LightLook,
-    /// Where it is relative to its node.
+    pub look: LightSettings,
+    /// Transform relative to the node.
     pub local: Mat4,
 }
 
 /// All lights of all units.
 pub struct Lights {
-    pub slots: Slots<Light>,
-    /// By the rows of units, in the order of their resources.
+    pub slots: Slots<LightInstance>,
+    /// Lights by unit row, in the order of their resources.
     of: BTreeMap<u32, Vec<LightId>>,
-    /// Whether a unit has lights, by row.
+    /// True for rows of units with lights.
     has: Vec<bool>,
-    /// Rows of units whose lights are not what they were.
+    /// Rows of units with changed lights.
     pub changed: Vec<u32>,
 }
 
 impl Default for Lights {
     fn default() -> Lights {
         Lights {
-            slots: Slots::new(Kind::Light, LIGHTS_MAX),
+            slots: Slots::new(HandleKind::Light, LIGHTS_MAX),
             of: BTreeMap::new(),
             has: Vec::new(),
             changed: Vec::new(),
@@ -153,8 +154,8 @@ impl Default for Lights {
 }
 
 impl Lights {
-    /// Makes the lights of a unit.
-    pub fn spawn(&mut self, unit: UnitId, parts: &[LightPart]) -> Result<(), Error> {
+    /// Creates the lights of a unit.
+    pub fn spawn(&mut self, unit: UnitId, parts: &[LightComponent]) -> Result<(), Error> {
         let row = unit.row();
         if self.slots.len() + parts.len() > LIGHTS_MAX {
             return Err(error!(
@@ -164,7 +165,7 @@ impl Lights {
         }
         for part in parts {
             let (node, look) = (part.node, part.look);
-            let light = Light { unit: row, node, look, local: Mat4::IDENTITY };
+            let light = LightInstance { unit: row, node, look, local: Mat4::IDENTITY };
             let handle = self.slots.add(light).expect("there is room, it was looked at");
             self.of.entry(row).or_default().push(LightId(handle));
         }
@@ -178,34 +179,34 @@ impl Lights {
         Ok(())
     }
 
-    /// Ends the lights of a unit: whether it had any.
-    pub fn destroy(&mut self, row: u32, frame: u64, place: &str) -> bool {
+    /// Destroys the lights of a unit. Returns true if the unit had lights.
+    pub fn destroy(&mut self, row: u32, frame: u64, location: &str) -> bool {
         let Some(all) = self.of.remove(&row) else { return false };
         for light in all {
-            self.slots.remove(light.0, "", frame, place);
+            self.slots.remove(light.0, "", frame, location);
         }
         self.has[row as usize] = false;
         true
     }
 
-    /// A unit's lights, in order.
+    /// Returns the lights of a unit, in order.
     pub fn of_unit(&self, row: u32) -> &[LightId] {
         self.of.get(&row).map_or(&[], |all| &all[..])
     }
 
-    /// Rows of units with lights, and those, in the order of the rows.
+    /// Returns the rows of units with lights, and these lights, in the order of the rows.
     pub fn all(&self) -> impl Iterator<Item = (u32, &[LightId])> {
         self.of.iter().map(|(row, all)| (*row, &all[..]))
     }
 
-    /// A living light, to change.
-    pub fn change(&mut self, id: LightId) -> &mut Light {
+    /// Returns a live light for changes.
+    pub fn change(&mut self, id: LightId) -> &mut LightInstance {
         let light = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
         self.changed.push(light.unit);
         light
     }
 
-    /// Notes that units moved.
+    /// Records that units moved.
     pub fn note_moved(&mut self, rows: &[u32]) {
         if self.of.is_empty() {
             return;
@@ -222,16 +223,16 @@ mod tests {
 
     #[test]
     fn a_light_reaches_as_far_as_it_says_or_as_it_can_be_seen() {
-        let light = LightLook { intensity: 4.0, ..LightLook::DEFAULT };
+        let light = LightSettings { intensity: 4.0, ..LightSettings::DEFAULT };
         assert_eq!(light.reach(), 32.0);
-        assert_eq!(LightLook { falloff_end: 5.0, ..light }.reach(), 5.0);
-        assert_eq!(LightLook { intensity: 1e9, ..light }.reach(), REACH_MAX);
+        assert_eq!(LightSettings { falloff_end: 5.0, ..light }.reach(), 5.0);
+        assert_eq!(LightSettings { intensity: 1e9, ..light }.reach(), REACH_MAX);
     }
 
     #[test]
     fn a_light_shines_along_y() {
         let pose = Mat4::from_translation(Vec3::X);
-        let sun = LightLook { kind: LightType::Directional, ..LightLook::DEFAULT };
+        let sun = LightSettings { kind: LightType::Directional, ..LightSettings::DEFAULT };
         let direction = Vec3::Y;
         let kind = scene::LightKind::Sun { direction, casts_shadows: false };
         assert_eq!(sun.placed(&pose).kind, kind);

@@ -1,107 +1,113 @@
-//! The component `mesh`: what of a unit is seen. Meshes of all units are rows of one table; a
-//! unit's own are found by a chain that begins at its row. Here is which mesh stands at which node
-//! and how it is to be shown; how it gets to the renderer is in src/engine/scene.rs.
+//! The component `mesh`: the visible meshes of units. The meshes of all units are rows of one
+//! table; a linked list that begins at the unit's row connects the meshes of a unit. This module
+//! stores which mesh is attached to which node, and its settings. The transfer to the renderer is
+//! in src/engine/render_scene.rs.
 
 use super::unit::UnitId;
-use crate::error;
-use crate::foundation::{Error, Handle, Kind, Mat4, Slots};
-use crate::packet::scene::DrawSlot;
-use crate::system::models::MeshNumber;
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots};
+use engine_frame_packet::scene::DrawSlot;
+use engine_models::MeshNumber;
 use std::sync::{Arc, LazyLock};
 
-/// The most meshes of all units together.
+/// Maximum number of meshes of all units together.
 pub const MESHES_MAX: usize = 1 << 20;
-/// The most visibility groups of one unit.
+/// Maximum number of visibility groups of one unit.
 pub const GROUPS_MAX: usize = 32;
 
-/// The handle of a mesh of a unit.
+/// Handle of a unit's mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MeshId(pub Handle);
 
-/// Bits of [`Mesh::flags`].
+/// Bits of [`MeshInstance::flags`].
 pub mod flag {
-    /// Why it is not seen: it itself, its unit, its group.
+    /// Reasons why a mesh is hidden: itself, its unit, its group.
     pub const HIDDEN: u8 = 1;
     pub const UNIT_HIDDEN: u8 = 2;
     pub const GROUP_HIDDEN: u8 = 4;
     pub const CASTS_SHADOWS: u8 = 8;
-    /// The renderer does not know of it yet, or has to hear all of it again.
+    /// The renderer does not have the mesh yet, or needs all of its data again.
     pub const NEW: u8 = 16;
-    /// It is in the list of what changed.
+    /// The mesh is in the list of changes.
     pub const LISTED: u8 = 32;
     pub const ANY_HIDDEN: u8 = HIDDEN | UNIT_HIDDEN | GROUP_HIDDEN;
 }
 
-/// No mesh: the end of a chain.
+/// No mesh: the end of a linked list.
 pub const NO_MESH: u32 = u32::MAX;
-/// In no group.
+/// The mesh is in no group.
 pub const NO_GROUP: u8 = u8::MAX;
 
-/// A mesh of a unit: 32 bytes, of which there may be very many.
+/// A mesh of a unit. Its size is 32 bytes, because games can have a large number of meshes.
 #[derive(Debug)]
-pub struct Mesh {
-    /// The row of its unit.
+pub struct MeshInstance {
+    /// Row of the unit.
     pub unit: u32,
-    /// Which of the unit's nodes it hangs on, from 0.
+    /// Index of the unit's node that the mesh is attached to, from 0.
     pub node: u16,
-    /// Which of the unit's meshes it is, from 0.
+    /// Index among the unit's meshes, from 0.
     pub index: u16,
     pub mesh: MeshNumber,
     pub draw: DrawSlot,
-    /// The next mesh of the same unit.
+    /// Next mesh of the same unit.
     pub next: u32,
     pub flags: u8,
-    /// Which of its unit's visibility groups it is in.
+    /// Visibility group of the unit that the mesh belongs to.
     pub group: u8,
-    /// Multiplied with its colours: red, green, blue (sRGB) and alpha.
+    /// Tint, multiplied with the mesh's colors: red, green, blue (sRGB) and alpha.
     pub tint: [u8; 4],
-    /// What is rarely there: shared with others of the same resource until one is changed.
-    pub extra: Arc<Extra>,
+    /// Rarely used settings, shared with other meshes of the same resource until one of them is
+    /// changed.
+    pub extra: Arc<MeshExtra>,
 }
 
-/// What few meshes have.
+/// Settings that few meshes have.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Extra {
-    /// Materials in place of those of its mesh, by place.
+pub struct MeshExtra {
+    /// Materials that replace those of the mesh, by material slot.
     pub materials: Vec<Option<Handle>>,
-    /// Where it is relative to its node.
+    /// Transform relative to the node.
     pub local: Option<Mat4>,
-    /// From which distance of the camera on, and up to which, it is shown.
+    /// Minimum and maximum distance from the camera at which the mesh is shown.
     pub range: [f32; 2],
 }
 
-impl Extra {
-    /// What a mesh has of which nothing is said: the same for all of them.
-    pub fn none() -> Arc<Extra> {
-        static NONE: LazyLock<Arc<Extra>> = LazyLock::new(Arc::default);
+impl MeshExtra {
+    /// Returns the default settings, which are shared by all meshes without settings of their own.
+    pub fn none() -> Arc<MeshExtra> {
+        static NONE: LazyLock<Arc<MeshExtra>> = LazyLock::new(Arc::default);
         NONE.clone()
     }
 }
 
-impl Default for Extra {
-    fn default() -> Extra {
-        Extra { materials: Vec::new(), local: None, range: [0.0, f32::INFINITY] }
+impl Default for MeshExtra {
+    fn default() -> MeshExtra {
+        MeshExtra { materials: Vec::new(), local: None, range: [0.0, f32::INFINITY] }
     }
 }
 
 /// All meshes of all units.
 pub struct Meshes {
-    pub slots: Slots<Mesh>,
-    /// By the rows of units: the first of each.
+    pub slots: Slots<MeshInstance>,
+    /// First mesh of each unit, by row.
     first: Vec<u32>,
-    /// Places of meshes of which the renderer has to hear.
+    /// Slots of the meshes with changes for the renderer.
     pub changed: Vec<u32>,
 }
 
 impl Default for Meshes {
     fn default() -> Meshes {
-        Meshes { slots: Slots::new(Kind::Mesh, MESHES_MAX), first: Vec::new(), changed: Vec::new() }
+        Meshes {
+            slots: Slots::new(HandleKind::Mesh, MESHES_MAX),
+            first: Vec::new(),
+            changed: Vec::new(),
+        }
     }
 }
 
-/// A mesh as a unit's resource lists it.
+/// A mesh as declared in a unit's resource.
 #[derive(Clone, PartialEq, Debug)]
-pub struct MeshPart {
+pub struct MeshComponent {
     pub name: String,
     pub node: u16,
     pub mesh: MeshNumber,
@@ -109,15 +115,15 @@ pub struct MeshPart {
     pub visible: bool,
     pub group: u8,
     pub tint: [u8; 4],
-    pub extra: Arc<Extra>,
+    pub extra: Arc<MeshExtra>,
 }
 
 impl Meshes {
-    /// Makes the meshes of a unit; `draw` gives each its place in the scene.
+    /// Creates the meshes of a unit; `draw` returns a draw slot in the scene for each.
     pub fn spawn(
         &mut self,
         unit: UnitId,
-        parts: &[MeshPart],
+        parts: &[MeshComponent],
         mut draw: impl FnMut() -> DrawSlot,
     ) -> Result<(), Error> {
         if parts.is_empty() {
@@ -135,9 +141,9 @@ impl Meshes {
             self.first.resize(row as usize + 1, NO_MESH);
         }
         let mut next = NO_MESH;
-        // From the last to the first, so that the chain begins with the first.
+        // In reverse order, so that the linked list begins with the first mesh.
         for (index, part) in parts.iter().enumerate().rev() {
-            let mesh = Mesh {
+            let mesh = MeshInstance {
                 unit: row,
                 node: part.node,
                 index: index as u16,
@@ -160,23 +166,28 @@ impl Meshes {
         Ok(())
     }
 
-    /// Adds one more mesh to a unit: the last of its chain.
-    pub fn add(&mut self, unit: UnitId, part: &MeshPart, draw: DrawSlot) -> Result<MeshId, Error> {
+    /// Adds a mesh to a unit, at the end of its linked list.
+    pub fn add(
+        &mut self,
+        unit: UnitId,
+        part: &MeshComponent,
+        draw: DrawSlot,
+    ) -> Result<MeshId, Error> {
         let (row, last) = (unit.row(), self.of_unit(unit.row()).last());
         let index = last.map_or(0, |last| self.slots.at(last).expect("it is in a chain").index + 1);
         let before = self.first.get(row as usize).copied().unwrap_or(NO_MESH);
         self.spawn(unit, std::slice::from_ref(part), || draw)?;
-        let place = self.first[row as usize];
-        self.at_mut(place as usize).index = index;
+        let slot = self.first[row as usize];
+        self.at_mut(slot as usize).index = index;
         if let Some(last) = last {
-            self.at_mut(last).next = place;
+            self.at_mut(last).next = slot;
             self.first[row as usize] = before;
         }
-        Ok(MeshId(self.slots.handle_at(place as usize).expect("it was just added")))
+        Ok(MeshId(self.slots.handle_at(slot as usize).expect("it was just added")))
     }
 
-    /// Takes one mesh off its unit.
-    pub fn remove(&mut self, id: MeshId, frame: u64, place: &str) -> Option<Mesh> {
+    /// Removes one mesh from its unit.
+    pub fn remove(&mut self, id: MeshId, frame: u64, location: &str) -> Option<MeshInstance> {
         let (at, mesh) = (id.0.index(), self.slots.get(id.0)?);
         let (row, next) = (mesh.unit, mesh.next as usize);
         let before = self
@@ -186,22 +197,28 @@ impl Meshes {
             Some(before) => self.at_mut(before).next = next as u32,
             None => self.first[row as usize] = next as u32,
         }
-        self.slots.remove(id.0, "", frame, place)
+        self.slots.remove(id.0, "", frame, location)
     }
 
-    /// Ends the meshes of a unit; `end` hears of each.
-    pub fn destroy(&mut self, row: u32, frame: u64, place: &str, mut end: impl FnMut(&Mesh)) {
+    /// Destroys the meshes of a unit; `end` is called for each.
+    pub fn destroy(
+        &mut self,
+        row: u32,
+        frame: u64,
+        location: &str,
+        mut end: impl FnMut(&MeshInstance),
+    ) {
         let Some(first) = self.first.get_mut(row as usize) else { return };
         let mut at = std::mem::replace(first, NO_MESH);
         while at != NO_MESH {
             let handle = self.slots.handle_at(at as usize).expect("chains hold living meshes");
-            let mesh = self.slots.remove(handle, "", frame, place).expect("it lives");
+            let mesh = self.slots.remove(handle, "", frame, location).expect("it lives");
             end(&mesh);
             at = mesh.next;
         }
     }
 
-    /// The places of a unit's meshes, in order.
+    /// Returns the slots of a unit's meshes, in order.
     pub fn of_unit(&self, row: u32) -> impl Iterator<Item = usize> + '_ {
         let mut at = self.first.get(row as usize).copied().unwrap_or(NO_MESH);
         std::iter::from_fn(move || {
@@ -212,37 +229,38 @@ impl Meshes {
         })
     }
 
-    /// A living mesh at a place.
-    fn at_mut(&mut self, place: usize) -> &mut Mesh {
-        self.slots.at_mut(place).expect("chains hold living meshes")
+    /// Returns the live mesh in a slot.
+    fn at_mut(&mut self, slot: usize) -> &mut MeshInstance {
+        self.slots.at_mut(slot).expect("chains hold living meshes")
     }
 
-    /// A living mesh. Handles are checked where they come in, so it is there.
+    /// Returns a live mesh. Handles are checked at the interface, so the mesh exists.
     #[inline(always)]
-    pub fn of(&self, id: MeshId) -> &Mesh {
+    pub fn of(&self, id: MeshId) -> &MeshInstance {
         self.slots.get(id.0).expect("the handle was checked where it came in")
     }
 
-    /// The same to change, and the renderer hears all of it again.
-    pub fn change(&mut self, id: MeshId) -> &mut Mesh {
-        let place = id.0.index();
-        self.note(place, flag::NEW);
-        self.at_mut(place)
+    /// Returns a live mesh for changes; all of its data is sent to the renderer again.
+    pub fn change(&mut self, id: MeshId) -> &mut MeshInstance {
+        let slot = id.0.index();
+        self.note(slot, flag::NEW);
+        self.at_mut(slot)
     }
 
-    /// Notes that a mesh changed: all of it with [`flag::NEW`], its pose with 0.
+    /// Records a change of a mesh: with [`flag::NEW`] a change of all its data, with 0 a change of
+    /// its pose.
     #[inline(always)]
-    pub fn note(&mut self, place: usize, flags: u8) {
-        if let Some(mesh) = self.slots.at_mut(place) {
+    pub fn note(&mut self, slot: usize, flags: u8) {
+        if let Some(mesh) = self.slots.at_mut(slot) {
             let listed = mesh.flags & flag::LISTED != 0;
             mesh.flags |= flags | flag::LISTED;
             if !listed {
-                self.changed.push(place as u32);
+                self.changed.push(slot as u32);
             }
         }
     }
 
-    /// Notes that units moved.
+    /// Records that units moved.
     pub fn note_moved(&mut self, rows: &[u32]) {
         for row in rows {
             let mut at = self.first.get(*row as usize).copied().unwrap_or(NO_MESH);
@@ -253,17 +271,17 @@ impl Meshes {
         }
     }
 
-    /// Sets or clears a reason why a unit's meshes are hidden, of a group or of all.
+    /// Sets or clears a reason why a unit's meshes are hidden, for one group or for all.
     pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
-        let places: Vec<usize> = self.of_unit(row).collect();
-        for place in places {
-            let mesh = self.at_mut(place);
+        let slots: Vec<usize> = self.of_unit(row).collect();
+        for slot in slots {
+            let mesh = self.at_mut(slot);
             if group.is_some_and(|group| group != mesh.group) {
                 continue;
             }
             let flags = if hidden { mesh.flags | reason } else { mesh.flags & !reason };
             if std::mem::replace(&mut mesh.flags, flags) != flags {
-                self.note(place, flag::NEW);
+                self.note(slot, flag::NEW);
             }
         }
     }
@@ -273,8 +291,8 @@ impl Meshes {
 mod tests {
     use super::*;
 
-    fn part(name: &str, group: u8) -> MeshPart {
-        MeshPart {
+    fn part(name: &str, group: u8) -> MeshComponent {
+        MeshComponent {
             name: name.to_string(),
             node: 0,
             mesh: MeshNumber(7),
@@ -282,12 +300,12 @@ mod tests {
             visible: true,
             group,
             tint: [255; 4],
-            extra: Extra::none(),
+            extra: MeshExtra::none(),
         }
     }
 
     fn unit() -> UnitId {
-        let mut units = Slots::new(Kind::Unit, 2);
+        let mut units = Slots::new(HandleKind::Unit, 2);
         UnitId(units.add(()).unwrap())
     }
 
@@ -297,16 +315,16 @@ mod tests {
         let mut draw = || DrawSlot(draws.next().unwrap());
         meshes.spawn(unit, &[part("a", 0), part("b", 1)], &mut draw).unwrap();
         let third = meshes.add(unit, &part("c", NO_GROUP), DrawSlot(5)).unwrap();
-        let index = |meshes: &Meshes, place: usize| meshes.slots.at(place).unwrap().index;
+        let index = |meshes: &Meshes, slot: usize| meshes.slots.at(slot).unwrap().index;
         let order = |meshes: &Meshes| -> Vec<u16> {
-            meshes.of_unit(unit.row()).map(|place| index(meshes, place)).collect()
+            meshes.of_unit(unit.row()).map(|slot| index(meshes, slot)).collect()
         };
         assert_eq!(order(&meshes), [0, 1, 2]);
         assert_eq!(meshes.changed.len(), 3);
         meshes.hide(unit.row(), Some(1), flag::GROUP_HIDDEN, true);
         let hidden: Vec<bool> = meshes
             .of_unit(unit.row())
-            .map(|place| meshes.slots.at(place).unwrap().flags & flag::ANY_HIDDEN != 0)
+            .map(|slot| meshes.slots.at(slot).unwrap().flags & flag::ANY_HIDDEN != 0)
             .collect();
         assert_eq!(hidden, [false, true, false]);
         assert_eq!(meshes.remove(third, 1, "x").map(|mesh| mesh.draw), Some(DrawSlot(5)));
@@ -319,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_mesh_of_a_unit_takes_36_bytes() {
-        assert_eq!((size_of::<Mesh>(), Slots::<Mesh>::BYTES), (32, 36));
+        assert_eq!((size_of::<MeshInstance>(), Slots::<MeshInstance>::BYTES), (32, 36));
     }
 
     #[test]
@@ -327,9 +345,9 @@ mod tests {
         let (mut meshes, unit) = (Meshes::default(), unit());
         meshes.spawn(unit, &[part("a", 0)], || DrawSlot(0)).unwrap();
         meshes.changed.clear();
-        let place = meshes.of_unit(unit.row()).next().unwrap();
-        meshes.slots.at_mut(place).unwrap().flags &= !(flag::NEW | flag::LISTED);
+        let slot = meshes.of_unit(unit.row()).next().unwrap();
+        meshes.slots.at_mut(slot).unwrap().flags &= !(flag::NEW | flag::LISTED);
         meshes.note_moved(&[unit.row(), unit.row(), 99]);
-        assert_eq!(meshes.changed, [place as u32]);
+        assert_eq!(meshes.changed, [slot as u32]);
     }
 }

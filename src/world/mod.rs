@@ -1,67 +1,69 @@
-//! What exists in a game: worlds, and their time. Units come into them with their components.
+//! Worlds of a game and their time, and the units, components and levels in them.
 
 pub mod broadphase;
 pub mod camera;
 pub mod component;
+pub mod debug_lines;
 pub mod level;
 pub mod level_resource;
 pub mod light;
-pub mod lines;
 pub mod mesh;
-pub mod mesh_part;
-pub mod model;
+pub mod mesh_component;
+pub mod model_resource;
+mod node_order;
 pub mod physics;
-pub mod scene;
+pub mod scene_graph;
 pub mod spline;
 pub mod sprite;
-pub mod sprite_part;
+pub mod sprite_component;
+pub mod tilemap_component;
 pub mod unit;
-pub mod unit_check;
-pub mod unit_map;
-mod unit_nodes;
+pub mod unit_compiler;
 pub mod unit_resource;
 pub mod volume;
 
-use crate::foundation::Handle;
+use engine_foundation::Handle;
 
-/// The handle of a world.
+/// Handle of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorldId(pub Handle);
 
-/// The most worlds that can be there at once.
+/// Maximum number of worlds at one time.
 pub const WORLDS_MAX: usize = 64;
 
-/// The systems of a world's update. They run as tasks (src/engine/update.rs), and each has a
+/// Systems of a world's update. They run as tasks (src/engine/world_update.rs), and each one has a
 /// setting for its priority (`tasks.priorities`).
 pub const SYSTEMS: [&str; 4] = ["physics", "scene_graph", "sprites", "particles"];
 
-/// One world: a place that is updated and shown by itself.
+/// A world: an independent space that is updated and rendered separately.
 #[derive(Clone, Debug, Default)]
 pub struct World {
-    /// Seconds of game time since it was made: the sum of its steps.
+    /// Seconds of game time since the world was created: the sum of its steps.
     pub time: f64,
-    /// Seconds of its last step.
+    /// Duration of the last step in seconds.
     pub delta: f64,
     pub flags: WorldFlags,
 }
 
-/// What a world is made with, or without.
+/// Options at the creation of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WorldFlags {
-    /// Nothing falls or collides.
+    /// No physics: no gravity and no collisions.
     pub no_physics: bool,
-    /// Steps of physics run beside scripts and rendering, and are seen one update later.
+    /// Physics steps run in parallel with scripts and rendering, and become visible one update
+    /// later.
     pub pipelined_physics: bool,
     /// Bodies stay in the plane of x and y.
     pub flat: bool,
-    /// It is never shown.
+    /// The world is never rendered.
     pub no_rendering: bool,
-    /// Nothing is heard of it.
+    /// The world is never heard.
     pub no_sound: bool,
 }
 
 impl World {
-    /// Moves its time on. That comes first in an update: scripts in it read the time at its end.
+    /// Advances the world's time. This is the first action of an update, so scripts in the update
+    /// read the time at its end.
     pub fn begin_update(&mut self, delta: f64) {
         self.time += delta;
         self.delta = delta;

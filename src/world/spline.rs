@@ -1,28 +1,29 @@
-//! Splines of a level: smooth curves through points, walked by the distance along them. The curve
-//! is a Catmull-Rom spline (E. Catmull and R. Rom, "A Class of Local Interpolating Splines", 1974);
-//! distances are read off chords of a fixed number of pieces between two points.
+//! Splines of a level: smooth curves through points, evaluated by the distance along the curve. The
+//! curve is a Catmull-Rom spline (E. Catmull and R. Rom, "A Class of Local Interpolating Splines",
+//! 1974). Distances are measured along chords, with a fixed number of chords between two points.
 
-use crate::foundation::Vec3;
-use crate::foundation::sjson::Tree;
+use engine_foundation::Vec3;
+use engine_foundation::sjson::SjsonTree;
 
-/// Chords between two points of a spline, by which its length is measured.
+/// Number of chords between two points of a spline, by which its length is measured.
 const PIECES: usize = 16;
 
-/// The most points of a spline: the pieces of so many are counted exactly by a number of 32 bits.
+/// Maximum number of points of a spline. A 32-bit number counts the chords of this many points
+/// exactly.
 pub const SPLINE_POINTS_MAX: usize = 65_536;
 
 /// A curve through points.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spline {
     pub points: Vec<Vec3>,
-    /// Whether the last point goes on to the first.
+    /// True if the curve continues from the last point to the first.
     pub closed: bool,
-    /// The distance along the curve at the end of each piece, the first of which is 0.
+    /// Distance along the curve at each chord point; the first is 0.
     distances: Vec<f32>,
 }
 
 impl Spline {
-    /// Of two points or more.
+    /// Creates a spline of two or more points.
     pub fn new(points: Vec<Vec3>, closed: bool) -> Spline {
         let mut spline = Spline { points, closed, distances: vec![0.0] };
         let mut before = spline.points[0];
@@ -36,39 +37,39 @@ impl Spline {
         spline
     }
 
-    /// Of fields that the compiler has checked.
-    pub fn of(fields: &Tree) -> Spline {
-        let part = |item: Option<&Tree>| match item {
-            Some(Tree::Number(number)) => *number as f32,
+    /// Creates a spline from fields that the compiler has validated.
+    pub fn of(fields: &SjsonTree) -> Spline {
+        let part = |item: Option<&SjsonTree>| match item {
+            Some(SjsonTree::Number(number)) => *number as f32,
             _ => 0.0,
         };
-        let point = |item: &Tree| match item {
-            Tree::Array(parts) => {
+        let point = |item: &SjsonTree| match item {
+            SjsonTree::Array(parts) => {
                 Vec3::new(part(parts.first()), part(parts.get(1)), part(parts.get(2)))
             }
             _ => Vec3::ZERO,
         };
         let points = match fields.get("points") {
-            Some(Tree::Array(points)) => points.iter().map(point).collect(),
+            Some(SjsonTree::Array(points)) => points.iter().map(point).collect(),
             _ => vec![Vec3::ZERO; 2],
         };
-        Spline::new(points, matches!(fields.get("closed"), Some(Tree::Bool(true))))
+        Spline::new(points, matches!(fields.get("closed"), Some(SjsonTree::Bool(true))))
     }
 
     fn segments(&self) -> usize {
         self.points.len() - usize::from(!self.closed)
     }
 
-    /// The point at a parameter: whole numbers are the points.
+    /// Returns the curve point at a parameter. Whole numbers are the control points.
     fn at(&self, parameter: f32) -> Vec3 {
         let count = self.points.len() as isize;
         let segment = (parameter as usize).min(self.segments() - 1);
         let t = parameter - segment as f32;
         let point = |offset: isize| {
-            let place = segment as isize + offset;
-            let place =
-                if self.closed { place.rem_euclid(count) } else { place.clamp(0, count - 1) };
-            self.points[place as usize]
+            let index = segment as isize + offset;
+            let index =
+                if self.closed { index.rem_euclid(count) } else { index.clamp(0, count - 1) };
+            self.points[index as usize]
         };
         let (a, b, c, d) = (point(-1), point(0), point(1), point(2));
         let (t2, t3) = (t * t, t * t * t);
@@ -78,13 +79,13 @@ impl Spline {
             + (3.0 * b - a - 3.0 * c + d) * t3)
     }
 
-    /// Metres along the whole curve.
+    /// Returns the length of the whole curve in metres.
     pub fn length(&self) -> f32 {
         self.distances[self.distances.len() - 1]
     }
 
-    /// The point that is so many metres along the curve: the ends beyond them, or round and round
-    /// if it is closed.
+    /// Returns the curve point at a distance in metres. Beyond the ends it returns the end points;
+    /// on a closed curve the distance wraps around.
     pub fn position(&self, distance: f32) -> Vec3 {
         let length = self.length();
         if length <= 0.0 {

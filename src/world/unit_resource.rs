@@ -1,36 +1,40 @@
-//! The kind `unit`: which nodes and components a unit is made of, and its data. Compiled data is
-//! the checked text as a tree; a resource is made of it when the first unit is spawned, with what
-//! it inherits. Knows the components' names and fields, and not what they do.
+//! The resource kind `unit`: the nodes, components and data of a unit. Compiled data is the
+//! validated text as a tree; the resource is built from it, with everything that it inherits, when
+//! the first unit is spawned. This module handles the names and fields of components, not their
+//! behavior.
+
+mod inheritance;
 
 use super::component;
-use super::mesh_part::Seen;
-use super::model;
-use super::scene::{NO_NODE, Pose, UNIT_NODES_MAX};
-use super::unit_check::{compile, validate};
-use super::unit_nodes::parents_first;
-use crate::foundation::hash::{IdString32, clash};
-use crate::foundation::sjson::{self, Tree};
-use crate::foundation::{Error, Mat4, Quat, Vec3, suggest};
-use crate::resource::containment::contain;
-use crate::resource::data_kinds::read_tree;
-use crate::resource::kind::{Form, Kind};
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
-use crate::system::models::{Model, shapes};
-use std::collections::{HashMap, HashSet};
+use super::mesh_component::RenderTemplate;
+use super::model_resource;
+use super::node_order::parents_first;
+use super::scene_graph::{NO_NODE, NodePose, UNIT_NODES_MAX};
+use super::unit_compiler::{compile, validate};
+use engine_foundation::hash::{IdString32, clash};
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
+use engine_models::{Model, primitives};
+use engine_resource::data_resources::read_tree;
+use engine_resource::panic_report::contain;
+use engine_resource::resource_kind::{ResourceKind, SourceForm};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use inheritance::{check_merged, check_taken, merge, take_away};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Units.
-pub static UNIT: Kind = Kind {
+/// The resource kind of units.
+pub static UNIT: ResourceKind = ResourceKind {
     name: "unit",
-    words: "What a unit is made of: a model, nodes, components, data",
-    extensions: &[("unit", Form::Own)],
+    words: "The parts of a unit: a model, nodes, components, data",
+    extensions: &[("unit", SourceForm::Own)],
     version: 1,
     compile,
     validate,
 };
 
-/// Units that are in the engine: what a game's folder has under the same name wins.
+/// Units embedded in the engine. A resource of the same name in the game's folder takes precedence.
 const CORE_UNITS: &[(&str, &str)] = &[
     ("core/units/empty", include_str!("../../core/units/empty.unit")),
     ("core/units/camera", include_str!("../../core/units/camera.unit")),
@@ -45,88 +49,92 @@ const CORE_UNITS: &[(&str, &str)] = &[
     ("core/units/torus", include_str!("../../core/units/torus.unit")),
 ];
 
-/// How many resources may inherit from each other in a row.
+/// Maximum depth of inheritance.
 pub const INHERIT_MAX: usize = 16;
 
-/// A component as a unit's resource lists it.
+/// A component as declared in a unit's resource.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Part {
-    /// What the resource calls it.
+pub struct ComponentSource {
+    /// Name of the component in the resource.
     pub name: String,
-    /// Which component it is.
+    /// Type of the component.
     pub component: String,
-    pub fields: Tree,
+    pub fields: SjsonTree,
 }
 
-/// What units are made of, ready to be copied.
+/// Resource of units, ready to be instantiated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct UnitResource {
-    /// The resource's name.
+    /// Name of the resource.
     pub name: String,
-    /// Of each node, parents first.
+    /// Names of the nodes, parents first.
     pub node_names: Vec<String>,
     pub node_hashes: Vec<IdString32>,
-    /// Places in these lists, or [`NO_NODE`].
+    /// Indices of the parents in these lists, or [`NO_NODE`].
     pub parents: Vec<u32>,
-    pub poses: Vec<Pose>,
-    /// In the order in which their components are spawned and updated.
-    pub parts: Vec<Part>,
-    pub data: Tree,
-    /// The resources that it inherits from, nearest first, and the models that it is made of.
+    pub poses: Vec<NodePose>,
+    /// Components in the order in which they are spawned and updated.
+    pub parts: Vec<ComponentSource>,
+    pub data: SjsonTree,
+    /// The resources that the unit inherits from, nearest first, and its models.
     pub bases: Vec<String>,
-    /// Names that more than one node of its models has: nobody can mean one of them.
+    /// Names that more than one node of its models has. These names cannot be used as references.
     pub twice: Vec<String>,
-    /// What of it is seen: filled in above, where models and materials are known.
-    pub seen: Seen,
+    /// Template of the visible components. Set by the engine, which has the models and materials.
+    pub template: RenderTemplate,
 }
 
-/// Loads a model by its name.
-pub type LoadModel<'a> = &'a mut dyn FnMut(&mut Store, &str) -> Result<Arc<Model>, Error>;
+/// Function that loads a model by name.
+pub type LoadModel<'a> = &'a mut dyn FnMut(&mut ResourceStore, &str) -> Result<Arc<Model>, Error>;
 
 impl UnitResource {
     /// Reads a unit's resource, and those that it inherits from.
     ///
     /// # Errors
-    /// One of them is missing or broken, or they inherit in a circle.
-    pub fn read(store: &mut Store, name: &str, load: LoadModel) -> Result<UnitResource, Error> {
-        crate::owner!("resources/units");
+    /// Returns an error if a resource is missing or broken, or if the inheritance is circular.
+    pub fn read(
+        store: &mut ResourceStore,
+        name: &str,
+        load: LoadModel,
+    ) -> Result<UnitResource, Error> {
+        engine_foundation::owner!("resources/units");
         let mut trees = vec![source(store, name)?];
         let mut bases: Vec<String> = Vec::new();
-        while let Some(Tree::String(base)) = trees[trees.len() - 1].get("inherit") {
+        while let Some(SjsonTree::String(base)) = trees[trees.len() - 1].get("inherit") {
             let base = base.clone();
             if base == name || bases.contains(&base) || bases.len() == INHERIT_MAX {
                 let chain = [&[name.to_string()], &bases[..], &[base]].concat().join(" → ");
-                return Err(crate::error!(
+                return Err(engine_foundation::error!(
                     "units inherit in a circle, or more than {INHERIT_MAX} deep: {chain}"
                 ));
             }
             let heir = bases.last().map_or(name, String::as_str);
             let tree = source(store, &base).map_err(|fault| {
-                crate::error!("unit '{heir}' inherits from '{base}': {}", fault.message)
+                engine_foundation::error!("unit '{heir}' inherits from '{base}': {}", fault.message)
             })?;
             trees.push(tree);
             bases.push(base);
         }
-        let mut merged = Tree::Object(Vec::new());
+        let mut merged = SjsonTree::Object(Vec::new());
         let mut twice: Vec<String> = Vec::new();
-        // The nearest model is in the place of those that are inherited, as every field is.
+        // The nearest model replaces inherited models, like every other field.
         let modelled = trees.iter().position(|tree| tree.get("model").is_some());
         for (at, tree) in trees.iter().enumerate().rev() {
             let model = tree.get("model").filter(|_| modelled == Some(at));
-            if let Some(Tree::String(model)) = model {
+            if let Some(SjsonTree::String(model)) = model {
                 let model = load(store, model)?;
-                merge(&mut merged, &model::tree(&model));
+                merge(&mut merged, &model_resource::tree(&model));
                 twice.extend(model.data.twice.iter().cloned());
                 check_names(tree, &model)?;
                 bases.push(model.name.clone());
             }
-            // What it inherits may be of a model that is not there, for a nearer one.
+            // An inherited file may refer to a model that a nearer one has replaced.
             let replaced = modelled.is_some_and(|nearest| nearest < at)
                 && trees[at..].iter().any(|tree| tree.get("model").is_some());
             if !replaced {
                 check_taken(&merged, tree).map_err(|fault| {
                     let heir = at.checked_sub(1).map_or(name, |at| bases[at].as_str());
-                    crate::error!("unit '{heir}': {}", fault.message)
+                    engine_foundation::error!("unit '{heir}': {}", fault.message)
                 })?;
             }
             merge(&mut merged, tree);
@@ -137,33 +145,33 @@ impl UnitResource {
             && trees.iter().any(|tree| tree.get("components").is_some());
         if laid_over {
             check_merged(&merged).map_err(|fault| {
-                crate::error!("unit '{name}' with what it inherits: {}", fault.message)
+                engine_foundation::error!("unit '{name}' with what it inherits: {}", fault.message)
             })?;
         }
         UnitResource { bases, twice, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
     }
 
-    fn of(name: &str, tree: &Tree) -> Result<UnitResource, Error> {
+    fn of(name: &str, tree: &SjsonTree) -> Result<UnitResource, Error> {
         let mut unit = UnitResource {
             name: name.to_string(),
             node_names: vec!["root".to_string()],
             node_hashes: Vec::new(),
             parents: vec![NO_NODE],
-            poses: vec![Pose::IDENTITY],
+            poses: vec![NodePose::IDENTITY],
             parts: Vec::new(),
-            data: tree.get("data").cloned().unwrap_or(Tree::Object(Vec::new())),
+            data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             bases: Vec::new(),
             twice: Vec::new(),
-            seen: Seen::default(),
+            template: RenderTemplate::default(),
         };
         let nodes = match tree.get("nodes") {
-            Some(Tree::Object(nodes)) => &nodes[..],
+            Some(SjsonTree::Object(nodes)) => &nodes[..],
             _ => &[],
         };
         if let Some((_, fields)) = nodes.iter().find(|(node, _)| node == "root") {
             unit.poses[0] = pose(fields);
         }
-        // Before they are put in order.
+        // Checked before the nodes are sorted.
         if nodes.len() > UNIT_NODES_MAX {
             return Err(too_many_nodes(nodes.len()));
         }
@@ -177,40 +185,44 @@ impl UnitResource {
             return Err(too_many_nodes(unit.parents.len()));
         }
         if let Some((one, other)) = clash(unit.node_names.iter().map(String::as_str)) {
-            return Err(crate::error!("{}", clash_words(one, other)));
+            return Err(engine_foundation::error!("{}", clash_message(one, other)));
         }
-        check_places(&unit)?;
+        check_positions(&unit)?;
         unit.node_hashes = unit.node_names.iter().map(|name| IdString32::new(name)).collect();
         Ok(unit)
     }
 
-    fn with_parts(mut self, tree: &Tree) -> Result<UnitResource, Error> {
-        if let Some(Tree::Object(parts)) = tree.get("components") {
+    fn with_parts(mut self, tree: &SjsonTree) -> Result<UnitResource, Error> {
+        if let Some(SjsonTree::Object(parts)) = tree.get("components") {
             component::check_count(parts.len()).map_err(Error::new)?;
             let nodes: HashSet<&str> = self.node_names.iter().map(String::as_str).collect();
             for (name, fields) in parts {
                 let component = match fields.get("component") {
-                    Some(Tree::String(component)) => component.clone(),
+                    Some(SjsonTree::String(component)) => component.clone(),
                     _ => name.clone(),
                 };
                 let node = fields.get("node");
-                if let Some(Tree::String(node)) = node
+                if let Some(SjsonTree::String(node)) = node
                     && !nodes.contains(node.as_str())
                 {
                     let near = suggest::hint(node, self.node_names.iter().map(String::as_str));
-                    return Err(crate::error!(
-                        "component '{name}' names the node '{node}', which is not there{near}"
+                    return Err(engine_foundation::error!(
+                        "component '{name}' names the node '{node}', which does not exist{near}"
                     ));
                 }
-                self.parts.push(Part { name: name.clone(), component, fields: fields.clone() });
+                self.parts.push(ComponentSource {
+                    name: name.clone(),
+                    component,
+                    fields: fields.clone(),
+                });
             }
         }
-        // The order of the file must not matter.
+        // The result must not depend on the order in the file.
         self.parts.sort_by(|a, b| (&a.component, &a.name).cmp(&(&b.component, &b.name)));
         Ok(self)
     }
 
-    /// The place of a node by its name's hash.
+    /// Returns the index of a node, found by the hash of its name.
     pub fn node(&self, name: &str) -> Option<usize> {
         let hash = IdString32::new(name);
         self.node_hashes.iter().position(|known| *known == hash)
@@ -218,21 +230,22 @@ impl UnitResource {
 }
 
 fn too_many_nodes(count: usize) -> Error {
-    crate::error!(
+    engine_foundation::error!(
         "{count} nodes are more than a unit can have (UNIT_NODES_MAX is {UNIT_NODES_MAX})"
     )
 }
 
-/// Refuses nodes that are nowhere: poses of parents and children may go beyond all numbers.
-fn check_places(unit: &UnitResource) -> Result<(), Error> {
+/// Refuses nodes with an infinite world transform: combined poses of parents and children may
+/// exceed the range of floats.
+fn check_positions(unit: &UnitResource) -> Result<(), Error> {
     let mut world: Vec<Mat4> = Vec::with_capacity(unit.poses.len());
     for (node, pose) in unit.poses.iter().enumerate() {
         let above = world.get(unit.parents[node] as usize).copied();
         let matrix = above.map_or(pose.matrix(), |above| above * pose.matrix());
         if !matrix.is_finite() {
-            return Err(crate::error!(
-                "node '{}' is nowhere: its position and scale, with those of the nodes that it \
-                 hangs on, are larger than numbers can be: make them smaller",
+            return Err(engine_foundation::error!(
+                "node '{}' is nowhere: its position and scale, with those of its parents, are \
+                 larger than numbers can be: make them smaller",
                 unit.node_names[node]
             ));
         }
@@ -241,27 +254,30 @@ fn check_places(unit: &UnitResource) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) fn clash_words(one: &str, other: &str) -> String {
+pub(super) fn clash_message(one: &str, other: &str) -> String {
     let hash = IdString32::new(one);
     format!("the nodes '{one}' and '{other}' have the same hash {hash}: rename one")
 }
 
-fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
+fn source(store: &mut ResourceStore, name: &str) -> Result<SjsonTree, Error> {
     let resource = ResourceName::new("unit", name);
     let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
     match core.filter(|_| !store.has(&resource)) {
         Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
         None => {
-            let is_shape = shapes::NAMES.contains(&name);
+            let is_shape = primitives::NAMES.contains(&name);
             let is_model = is_shape || store.has(&ResourceName::new("model", name));
             if is_model && !store.has(&resource) {
-                // A model stands in for the unit that is made of it alone.
-                return Ok(Tree::Object(vec![("model".into(), Tree::String(name.into()))]));
+                // A model can replace a unit that consists of the model alone.
+                return Ok(SjsonTree::Object(vec![(
+                    "model".into(),
+                    SjsonTree::String(name.into()),
+                )]));
             }
             if !store.has(&resource) {
-                store.note_asked(&resource);
+                store.record_request(&resource);
                 let units: Vec<&str> = CORE_UNITS.iter().map(|(unit, _)| *unit).collect();
-                return Err(Error::new(store.missing_words_among(&resource, &units)));
+                return Err(Error::new(store.missing_among_message(&resource, &units)));
             }
             let bytes = store.read(&resource)?;
             contain(&resource, || read_tree(&bytes))
@@ -269,118 +285,43 @@ fn source(store: &mut Store, name: &str) -> Result<Tree, Error> {
     }
 }
 
-/// Refuses a file that means a node of its model by a name that two of them have.
-fn check_names(tree: &Tree, model: &Model) -> Result<(), Error> {
+/// Refuses a file that refers to a node of its model by a name that two nodes have.
+fn check_names(tree: &SjsonTree, model: &Model) -> Result<(), Error> {
     let entries = |key: &str| match tree.get(key) {
-        Some(Tree::Object(entries)) => &entries[..],
+        Some(SjsonTree::Object(entries)) => &entries[..],
         _ => &[],
     };
-    let text = |tree: Option<&Tree>| match tree {
-        Some(Tree::String(text)) => Some(text.clone()),
+    let text = |tree: Option<&SjsonTree>| match tree {
+        Some(SjsonTree::String(text)) => Some(text.clone()),
         _ => None,
     };
     let nodes = entries("nodes").iter();
     let named = nodes.flat_map(|(node, fields)| [Some(node.clone()), text(fields.get("parent"))]);
     let parts = entries("components").iter().map(|(_, fields)| text(fields.get("node")));
     for name in named.chain(parts).flatten() {
-        if let Some(words) = model::ambiguous(&model.name, &model.data, &name) {
-            return Err(Error::new(words));
+        if let Some(message) = model_resource::ambiguous(&model.name, &model.data, &name) {
+            return Err(Error::new(message));
         }
     }
     Ok(())
 }
 
-/// Refuses components that no file has wrong by itself, but all of them together: a file that goes
-/// by a component's name alone does not say which fields it has.
-fn check_merged(merged: &Tree) -> Result<(), Error> {
-    let Some(components) = merged.get("components") else { return Ok(()) };
-    let alone = Tree::Object(vec![("components".to_string(), components.clone())]);
-    let text = sjson::write(&alone).map_err(|fault| crate::error!("{fault}"))?;
-    let document = sjson::parse(&text).map_err(|fault| crate::error!("{fault}"))?;
-    let components = document.root().get("components").expect("it was written");
-    component::check(&components, true, &mut Vec::new()).map_err(|(_, words)| Error::new(words))
-}
-
-/// Refuses a file that takes away what it does not inherit: a misspelt name would do nothing.
-fn check_taken(base: &Tree, over: &Tree) -> Result<(), Error> {
-    for block in ["components", "data"] {
-        let over = over.get(block).unwrap_or(&Tree::Null);
-        if let Some((place, near)) = not_taken(block, base.get(block), over) {
-            return Err(crate::error!(
-                "'{place}' is null, which takes away what is inherited, and nothing of that name \
-                 is{near}"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The first `null` that has nothing below it: where, and what may be meant, as words to add.
-fn not_taken(place: &str, base: Option<&Tree>, over: &Tree) -> Option<(String, String)> {
-    let Tree::Object(over) = over else { return None };
-    let below: &[(String, Tree)] = match base {
-        Some(Tree::Object(below)) => below,
-        _ => &[],
-    };
-    let below = below.iter().filter(|(_, value)| *value != Tree::Null);
-    let names = || below.clone().map(|(known, _)| known.as_str());
-    let known: HashMap<&str, &Tree> = names().zip(below.clone().map(|(_, value)| value)).collect();
-    over.iter().find_map(|(key, value)| {
-        let place = format!("{place}.{key}");
-        match (value, known.get(key.as_str())) {
-            (Tree::Null, None) => Some((place, suggest::hint(key, names()))),
-            (_, found) => not_taken(&place, found.copied(), value),
-        }
-    })
-}
-
-/// Takes away the components that a file overrides by `null`, and fields of components likewise.
-fn take_away(merged: &mut Tree) {
-    let Tree::Object(blocks) = merged else { return };
-    let components = blocks.iter_mut().find(|(block, _)| block == "components");
-    let Some((_, Tree::Object(parts))) = components else { return };
-    parts.retain(|(_, fields)| *fields != Tree::Null);
-    for (_, fields) in parts {
-        if let Tree::Object(fields) = fields {
-            fields.retain(|(_, value)| *value != Tree::Null);
-        }
-    }
-}
-
-/// Puts what `over` says over `base`: objects field by field, anything else as a whole.
-fn merge(base: &mut Tree, over: &Tree) {
-    match (base, over) {
-        (Tree::Object(base), Tree::Object(over)) if base.is_empty() => base.clone_from(over),
-        (Tree::Object(base), Tree::Object(over)) => {
-            let keys = base.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
-            let places: HashMap<String, usize> = keys.collect();
-            for (key, value) in over {
-                match places.get(key) {
-                    Some(at) => merge(&mut base[*at].1, value),
-                    None => base.push((key.clone(), value.clone())),
-                }
-            }
-        }
-        (base, over) => *base = over.clone(),
-    }
-}
-
-fn numbers<const N: usize>(tree: Option<&Tree>) -> Option<[f32; N]> {
-    let Some(Tree::Array(items)) = tree else { return None };
+fn numbers<const N: usize>(tree: Option<&SjsonTree>) -> Option<[f32; N]> {
+    let Some(SjsonTree::Array(items)) = tree else { return None };
     let mut out = [0.0; N];
     if items.len() != N {
         return None;
     }
     for (slot, item) in out.iter_mut().zip(items) {
-        let Tree::Number(number) = item else { return None };
+        let SjsonTree::Number(number) = item else { return None };
         *slot = *number as f32;
     }
     Some(out)
 }
 
-/// A node's pose, whose fields the compiler has checked. Three numbers turn about x, then y, then
-/// z, in degrees.
-pub fn pose(fields: &Tree) -> Pose {
+/// Returns the pose of a node from fields that the compiler has validated. A rotation of three
+/// numbers turns about x, then y, then z, in degrees.
+pub fn pose(fields: &SjsonTree) -> NodePose {
     let rotation = fields.get("rotation");
     let angles = numbers::<3>(rotation).map(|angles| {
         let [x, y, z] = angles.map(f32::to_radians);
@@ -388,10 +329,10 @@ pub fn pose(fields: &Tree) -> Pose {
     });
     let exact = || numbers::<4>(rotation).map(|q| Quat::from_array(q).normalize());
     let scale = match fields.get("scale") {
-        Some(Tree::Number(all)) => Some(Vec3::splat(*all as f32)),
+        Some(SjsonTree::Number(all)) => Some(Vec3::splat(*all as f32)),
         scale => numbers(scale).map(Vec3::from_array),
     };
-    Pose {
+    NodePose {
         position: numbers(fields.get("position")).map_or(Vec3::ZERO, Vec3::from_array),
         rotation: angles.or_else(exact).unwrap_or(Quat::IDENTITY),
         scale: scale.unwrap_or(Vec3::ONE),
@@ -401,13 +342,13 @@ pub fn pose(fields: &Tree) -> Pose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resource::kind::Compiling;
+    use engine_resource::resource_kind::CompileContext;
 
     fn compiled(text: &str) -> Result<(UnitResource, Vec<String>), String> {
-        let read = |_: &str| Err(crate::error!("no other file"));
+        let read = |_: &str| Err(engine_foundation::error!("no other file"));
         let (name, bytes) = (ResourceName::new("unit", "x"), text.as_bytes().to_vec());
         let mut compiling =
-            Compiling::new(name, "x.unit".to_string(), Form::Own, bytes, false, &read);
+            CompileContext::new(name, "x.unit".to_string(), SourceForm::Own, bytes, false, &read);
         let data = compile(&mut compiling).map_err(|error| error.message)?;
         let tree = read_tree(&data).map_err(|error| error.message)?;
         let unit = UnitResource::of("x", &tree).and_then(|unit| unit.with_parts(&tree));
@@ -439,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_says_where_and_why() {
-        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check("nodees = {}", "x.unit:1: unknown key 'nodees', did you mean 'nodes'?");
         check("inherit = 3", "x.unit:1: 'inherit' must be the name of a unit");
         check(
@@ -485,17 +426,16 @@ mod tests {
         );
         check(
             "nodes = { a = { scale = 1e30 } b = { parent = \"a\" position = [0, 1e30, 0] } }",
-            "node 'b' is nowhere: its position and scale, with those of the nodes that it hangs \
-             on, are larger than numbers can be: make them smaller",
+            "node 'b' is nowhere: its position and scale, with those of its parents, are larger \
+             than numbers can be: make them smaller",
         );
         check(
             "nodes = { root = { parent = \"a\" } a = {} }",
-            "x.unit:1: the node 'root' is the unit's own and hangs on no other: leave out its \
-             parent",
+            "x.unit:1: the node 'root' belongs to the unit and has no parent: leave out its parent",
         );
         check(
             "nodes = { body = {} lid = { parent = \"bdoy\" } grip = { parent = \"lid\" } }",
-            "node 'lid' has the parent 'bdoy', which is not there, did you mean 'body'?: name \
+            "node 'lid' has the parent 'bdoy', which does not exist, did you mean 'body'?: name \
              another node, or leave 'parent' out for the root",
         );
         check(
@@ -506,7 +446,7 @@ mod tests {
 
     #[test]
     fn what_components_cannot_be_says_where_and_why() {
-        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check(
             "components = { light = { intensity = 1e300 } }",
             "x.unit:1: 'intensity' of 'light' has 1e300: numbers are at most 3.4028235e38 here",
@@ -518,12 +458,12 @@ mod tests {
         );
         check(
             "components = { eye = { component = \"camera\", projection = \"flat\" } }",
-            "x.unit:1: 'projection' of 'eye' must be one of perspective, orthographic: how depth \
-             is shown",
+            "x.unit:1: 'projection' of 'eye' must be one of perspective, orthographic: type of \
+             projection (perspective)",
         );
         check(
             "nodes = { lid = {} }\ncomponents = { camera = { node = \"lit\" } }",
-            "component 'camera' names the node 'lit', which is not there, did you mean 'lid'?",
+            "component 'camera' names the node 'lit', which does not exist, did you mean 'lid'?",
         );
     }
 
@@ -542,7 +482,7 @@ mod tests {
 
     #[test]
     fn fields_of_flat_components_are_suggested() {
-        let check = |text: &str, words: &str| assert_eq!(compiled(text).unwrap_err(), words);
+        let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check(
             "components = { hero = { component = \"sprite\", shete = \"hero\" } }",
             "x.unit:1: 'hero' has the unknown field 'shete' for a sprite, did you mean 'sheet'?",
@@ -564,13 +504,13 @@ mod tests {
         taken("components = { lamp = { range = null node = null } } data = { a = { b = null } }")
             .unwrap();
         taken("components = { lamp = null } data = { a = null, c = 3 }").unwrap();
-        let words = |place: &str, near: &str| {
+        let expected = |path: &str, near: &str| {
             format!(
-                "'{place}' is null, which takes away what is inherited, and nothing of that name \
-                 is{near}"
+                "'{path}' is null, which removes what is inherited, and nothing of that name is \
+                 inherited{near}"
             )
         };
-        for (text, place, near) in [
+        for (text, path, near) in [
             ("components = { lmap = null }", "components.lmap", ", did you mean 'lamp'?"),
             (
                 "components = { lamp = { rnage = null } }",
@@ -581,7 +521,7 @@ mod tests {
             ("data = { a = { bb = null } }", "data.a.bb", ", did you mean 'b'?"),
             ("data = { list = null }", "data.list", ""),
         ] {
-            assert_eq!(taken(text).unwrap_err(), words(place, near), "{text}");
+            assert_eq!(taken(text).unwrap_err(), expected(path, near), "{text}");
         }
     }
 

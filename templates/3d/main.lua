@@ -36,7 +36,7 @@ function init()
   })
 end
 
--- How many boxes have left their tower.
+-- Returns the number of boxes that have left the tower.
 function fallen()
   local count = 0
   for _, box in ipairs(boxes) do

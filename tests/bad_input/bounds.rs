@@ -12,8 +12,8 @@
 mod loading;
 
 use crate::Game;
-use engine::foundation::sjson::{self, Tree};
-use engine::script::emit::Api;
+use engine::foundation::sjson::{self, SjsonTree};
+use engine::script::docgen::ApiModel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
@@ -30,8 +30,8 @@ const FILES: [(&str, &str); 6] = [
     ("exceeding.lua", include_str!("bounds/exceeding.lua")),
     ("units/all.unit", include_str!("bounds/all.unit")),
 ];
-/// What calls work with, of the Lua suites' own game.
-const RESOURCES: [&str; 43] = [
+/// Resources that calls work with, from the game of the Lua suites.
+const RESOURCES: [&str; 44] = [
     "components/health.lua",
     "components/z_log.lua",
     "data/bytes.bin",
@@ -50,6 +50,7 @@ const RESOURCES: [&str; 43] = [
     "models/chest.gltf",
     "modules/worker_jobs.lua",
     "particles/fire.particles",
+    "particles/puff.particles",
     "pictures/blink.sheet",
     "pictures/glow.material",
     "pictures/hero.png",
@@ -76,26 +77,29 @@ const RESOURCES: [&str; 43] = [
     "units/physics/shapes.unit",
     "units/physics/walker.unit",
 ];
+/// A prism that fills very little of its rectangle.
+const THIN_LEVEL: &str = "volumes = { thin = { shape = \"prism\" height = 1 points = \
+                          [[0, 0], [1000, 1000], [0, 0.000001]] } }";
 /// A walk that says nothing for so long has met a call that never comes back.
 const SILENCE: Duration = Duration::from_secs(90);
 /// The kinds of bounds that name their functions in a list; the others name a limit, too.
 const PLAIN_BOUNDS: [&str; 3] = ["constant", "linear", "interruptible"];
 
-/// What bounds each function, by its path: the kind of bound, or the name of a limit.
+/// Bounds of each function by its path: the kind of bound, or the names of its limits.
 fn bounds() -> BTreeMap<String, String> {
     let tree = sjson::parse(TABLE).expect("the table is SJSON").to_tree();
-    let Tree::Object(modules) = tree else { panic!("the table has modules") };
+    let SjsonTree::Object(modules) = tree else { panic!("the table has modules") };
     let mut bounds = BTreeMap::new();
     for (module, kinds) in &modules {
         let pads = (1..=8).map(|pad| format!("Pad{pad}"));
         let names = if module == "Pad1" { pads.collect() } else { vec![module.clone()] };
-        let Tree::Object(kinds) = kinds else { panic!("'{module}' must be a block") };
+        let SjsonTree::Object(kinds) = kinds else { panic!("'{module}' must be a block") };
         for (kind, functions) in kinds {
             let listed: Vec<(&String, &str)> = match functions {
-                Tree::Array(items) if PLAIN_BOUNDS.contains(&kind.as_str()) => {
+                SjsonTree::Array(items) if PLAIN_BOUNDS.contains(&kind.as_str()) => {
                     items.iter().map(|item| (text(item), kind.as_str())).collect()
                 }
-                Tree::Object(limits) if kind == "limited" => {
+                SjsonTree::Object(limits) if kind == "limited" => {
                     limits.iter().map(|(name, limit)| (name, text(limit).as_str())).collect()
                 }
                 _ => panic!("'{kind}' of '{module}' is no kind of bound, or has another form"),
@@ -114,14 +118,14 @@ fn bounds() -> BTreeMap<String, String> {
 }
 
 #[track_caller]
-fn text(tree: &Tree) -> &String {
-    let Tree::String(text) = tree else { panic!("{tree:?} must be text") };
+fn text(tree: &SjsonTree) -> &String {
+    let SjsonTree::String(text) = tree else { panic!("{tree:?} must be text") };
     text
 }
 
-/// What each documented function takes: names and types. Two stand for any number.
+/// The arguments of each documented function: names and types. Two stand for any number.
 fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
-    let api = Api::new();
+    let api = ApiModel::new();
     let mut all = BTreeMap::new();
     for function in api.functions() {
         let mut parameters = Vec::new();
@@ -172,6 +176,12 @@ fn functions_lua() -> String {
     out + "} }\n"
 }
 
+/// A white picture of 257 x 1 pixels.
+fn wide_picture() -> Vec<u8> {
+    let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 24, 0];
+    [&head[..], &[255; 257 * 3]].concat()
+}
+
 fn game() -> Game {
     let mut game = Game::new("bounds", "");
     for (path, text) in FILES {
@@ -181,17 +191,18 @@ fn game() -> Game {
     for path in RESOURCES {
         game = game.with(path, std::fs::read(suites.join(path)).expect("the suites have it"));
     }
+    game = game.with("levels/thin.level", THIN_LEVEL).with("textures/wide.tga", wide_picture());
     let settings = "name = \"walk\"\nlimits = { update_seconds = 10 init_seconds = 30 }";
     game.with("settings.sjson", settings).with("functions.lua", functions_lua())
 }
 
-/// What a walk said.
+/// The output of a walk.
 struct Walk {
     /// Its own lines, without `walk: `.
     lines: Vec<String>,
     /// Everything on standard error.
     errors: String,
-    /// Whether it was ended because it said nothing any more.
+    /// True if it was ended because it no longer said anything.
     silent: bool,
 }
 
@@ -303,12 +314,13 @@ fn the_limits_of_the_table_are_those_of_the_code() {
         }
     }
     for (path, limit) in bounds() {
-        let known = PLAIN_BOUNDS.contains(&limit.as_str()) || declared.contains(&limit);
+        let known = PLAIN_BOUNDS.contains(&limit.as_str())
+            || limit.split(' ').all(|limit| declared.contains(limit));
         assert!(known, "'{path}' is limited by {limit}, which is nowhere declared");
     }
 }
 
-/// Whether a file or folder is of tests: of the engine's own, or the library of a game's suites.
+/// True if a file or folder has tests: of the engine, or the library of a game's suites.
 fn is_of_tests(root: &Path, path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     stem == "tests" || stem.ends_with("_tests") || path == root.join("lua/test")
@@ -319,9 +331,9 @@ fn is_of_tests(root: &Path, path: &Path) -> bool {
 fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
     let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     for line in code[..tests].lines() {
-        let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
-        let names = match words.next() {
-            Some("const") => words.next().map(|name| name.trim_end_matches(':').to_string()),
+        let mut parts = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+        let names = match parts.next() {
+            Some("const") => parts.next().map(|name| name.trim_end_matches(':').to_string()),
             Some("local") => line.split_once("local ").and_then(|(_, rest)| {
                 rest.split_once('=').map(|(names, _)| names.trim().to_string())
             }),
@@ -350,10 +362,10 @@ fn only_limits_of_code_that_runs_are_noted() {
     for path in ["src/tests", "src/a/tests.rs", "src/a_tests.rs", "lua/test"] {
         assert!(is_of_tests(root, &root.join(path)), "{path}");
     }
-    assert!(!is_of_tests(root, &root.join("src/tool/test.rs")));
+    assert!(!is_of_tests(root, &root.join("src/command/test.rs")));
 }
 
-/// What is refused, and in which words.
+/// Refused calls, and their messages.
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
 fn what_asks_for_work_without_an_end_is_refused_in_words() {
@@ -428,8 +440,8 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let lines: Vec<&str> = ended.out.lines().collect();
     assert_eq!(lines.len(), rows.len() + 1, "{}", ended.out);
-    for (i, ((code, words), line)) in rows.iter().zip(&lines).enumerate() {
-        let wanted = format!("main.lua:{}: {words}", i + 2);
+    for (i, ((code, message), line)) in rows.iter().zip(&lines).enumerate() {
+        let wanted = format!("main.lua:{}: {message}", i + 2);
         assert!(line.starts_with(&wanted), "{code}: {line}");
     }
     assert_eq!(lines[rows.len()], "1048577\t2097153");

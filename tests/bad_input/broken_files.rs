@@ -1,12 +1,12 @@
-//! Broken files of a game: each costs itself, whether it is there when the game starts or is saved
-//! while it is played.
+//! Tests of a game's broken files: each affects only itself, if it exists at the start of the game
+//! or is saved while the game is played.
 
 use crate::{Game, in_order};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A WAV of two samples with this rate.
+/// Returns a WAV of two samples with this sample rate.
 fn wav(rate: u32) -> Vec<u8> {
     let mut bytes = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     bytes.extend(rate.to_le_bytes());
@@ -15,12 +15,12 @@ fn wav(rate: u32) -> Vec<u8> {
     bytes
 }
 
-/// A shader whose `paint` has this statement.
+/// Returns a shader with this statement in its `paint`.
 fn shader(statement: &str) -> String {
     format!("fn paint(in: Paint) -> vec4f {{ {statement} return in.base; }}")
 }
 
-/// What no compiler of a game's files may fall over: path, content, words.
+/// Returns files that must not crash their compilers: path, content, expected message.
 fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let plus = shader(&format!("let x = in.uv.x{};", " + in.uv.x".repeat(5000)));
     let members = shader(&format!("let x = in.uv{};", ".xy".repeat(50_000)));
@@ -44,7 +44,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     ]
 }
 
-/// Shaders that are small, and whose constants are not.
+/// Returns small shaders with huge constants.
 #[cfg(target_os = "linux")]
 fn greedy() -> Vec<String> {
     let zeros = "const Z = array<bool, 65536>();";
@@ -84,14 +84,14 @@ fn no_shader_takes_much_memory_while_it_is_checked() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    // The most that the process ever had in memory.
+    // Peak resident memory of the process.
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(line, "ready\n");
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let most: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
-    // Two are checked at a time at most on two cores, beside what an engine has without any.
+    // At most two are checked at a time on two cores, in addition to the engine's own memory.
     assert!(most < 512 << 10, "{most} KiB");
 }
 
@@ -103,8 +103,8 @@ fn a_broken_file_costs_itself_when_a_game_starts() {
     }
     let ended = game.play(&[]);
     assert_eq!((ended.code, ended.out.trim()), (Some(0), "alive"), "{}", ended.err);
-    for (_, _, words) in broken() {
-        in_order(&ended.err, &[words]);
+    for (_, _, message) in broken() {
+        in_order(&ended.err, &[message]);
     }
     for (command, wanted) in [("check", Some(1)), ("compile", Some(1))] {
         let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
@@ -141,7 +141,7 @@ fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
     assert_eq!(heard.recv_timeout(patience).unwrap(), "ready");
     for (index, (path, content, _)) in broken().into_iter().enumerate() {
         std::fs::write(game.folder.join(path), content).unwrap();
-        // The watch goes on: what is right is taken in after each of them.
+        // Watching continues: a valid file is reloaded after each broken one.
         std::fs::write(game.folder.join(format!("right{index}.txt")), "right").unwrap();
         let began = Instant::now();
         let wanted = format!("right{index}.text");
@@ -153,7 +153,7 @@ fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
     let code = child.wait().unwrap().code();
     let errors = errors.join().unwrap();
     assert_eq!(code, Some(0), "{errors}");
-    for (_, _, words) in broken() {
-        assert!(errors.contains(words), "'{words}' is not in:\n{errors}");
+    for (_, _, message) in broken() {
+        assert!(errors.contains(message), "'{message}' is not in:\n{errors}");
     }
 }

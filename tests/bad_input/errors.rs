@@ -1,4 +1,4 @@
-//! Errors of a game's own code: what the report says, and where it points.
+//! Tests of errors in a game's own code: the report's messages and locations.
 
 use crate::{Game, fails, fails_saying, in_order};
 
@@ -153,8 +153,8 @@ fn any_value_can_be_an_errors() {
             "nil",
             "error with nil as its value: `error` was called without a message, or with a variable that is nil",
         ),
-        ("false", "error with a value that is no text: boolean false"),
-        ("print", "error with a value that is no text: function"),
+        ("false", "error with a value that is not text: boolean false"),
+        ("print", "error with a value that is not text: function"),
         ("42", "42"),
         ("setmetatable({}, { __tostring = function() return \"out of fuel\" end })", "out of fuel"),
         (
@@ -163,9 +163,9 @@ fn any_value_can_be_an_errors() {
         ),
         ("\"one\\ntwo\", 0", "one\n    two"),
     ];
-    for (i, (value, words)) in rows.iter().enumerate() {
+    for (i, (value, message)) in rows.iter().enumerate() {
         let main = format!("function update()\n  error({value})\nend");
-        let wanted = format!("When calling: update\nError: {words}\n    In main.lua:2\n");
+        let wanted = format!("When calling: update\nError: {message}\n    In main.lua:2\n");
         fails_saying(&format!("value_{i}"), "", &main, &[&wanted]);
     }
 }
@@ -225,7 +225,7 @@ fn a_misspelt_name_is_nil_to_read_and_suggests_when_called() {
         ),
         (
             "love.graphics.print('x')",
-            "attempt to index global 'love' (a nil value): this is not LÖVE: 'Coming from LÖVE' in the manual has what stands in its place (engine docs --open)",
+            "attempt to index global 'love' (a nil value): this is not LÖVE: 'Coming from LÖVE' in the manual lists the replacements (engine docs --open)",
         ),
         (
             "dofile('x')",
@@ -268,10 +268,10 @@ fn a_misspelt_name_is_nil_to_read_and_suggests_when_called() {
             "Vector3s are values: use Vector3.with_x(v, value), which returns a new one",
         ),
     ];
-    for (i, (code, words)) in rows.iter().enumerate() {
+    for (i, (code, message)) in rows.iter().enumerate() {
         let main =
             format!("assert(World.updte == nil and prnt == nil)\nfunction init()\n  {code}\nend");
-        let wanted = format!("Error: {words}\n    In main.lua:3\n");
+        let wanted = format!("Error: {message}\n    In main.lua:3\n");
         fails_saying(&format!("misspelt_{i}"), "", &main, &[&wanted]);
     }
 }
@@ -320,16 +320,16 @@ fn wrong_arguments_are_named_with_what_they_should_be() {
             "collectgarbage: argument #2 'argument' must be number or nil, got table",
         ),
     ];
-    for (i, (code, words)) in rows.iter().enumerate() {
+    for (i, (code, message)) in rows.iter().enumerate() {
         let main = format!("function init()\n  {code}\nend");
-        let wanted = format!("Error: {words}\n    In main.lua:2\n");
+        let wanted = format!("Error: {message}\n    In main.lua:2\n");
         fails_saying(&format!("argument_{i}"), "", &main, &[&wanted]);
     }
 }
 
 #[test]
 fn compiled_code_refuses_a_wrong_argument_with_the_same_words() {
-    // The call, a good value, a wrong one.
+    // The call, a valid value, an invalid one.
     let rows = [
         (
             "World.time(value)",
@@ -374,8 +374,8 @@ fn compiled_code_refuses_a_wrong_argument_with_the_same_words() {
             "Vector3.length: argument #1 'v' must be Vector3, got nil",
         ),
     ];
-    for (i, (call, good, wrong, words)) in rows.iter().enumerate() {
-        // The wrong value comes last, when the loop is compiled with good ones.
+    for (i, (call, good, wrong, message)) in rows.iter().enumerate() {
+        // The invalid value comes last, when the loop is compiled for valid ones.
         let main = format!(
             "local world, gone = Application.new_world(), Application.new_world()
 local sum = 0
@@ -389,7 +389,7 @@ function init()
   end
 end"
         );
-        let wanted = format!("Error: {words}\n    In main.lua:9\n");
+        let wanted = format!("Error: {message}\n    In main.lua:9\n");
         fails_saying(&format!("argument_warm_{i}"), "", &main, &[&wanted]);
     }
 }

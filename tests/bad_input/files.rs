@@ -1,5 +1,5 @@
-//! Attacks on every reader of files: links out of the game's folder, pipes, devices, folders, files
-//! that are a hole of gigabytes, links in a circle. Nothing of them is read, and nothing waits.
+//! Tests of attacks on every reader of files: links out of the game's folder, pipes, devices,
+//! folders, sparse files of gigabytes, cyclic links. None of them is read, and no read blocks.
 
 use crate::{Ended, Game, ended, in_order, scratch};
 use engine::foundation::file_access::readers::READERS;
@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What no run may say: the content of a file outside of the game's folder.
+/// Content of a file outside of the game's folder, which no run may print.
 const SECRET: &str = "SECRET-KEY-4711";
 
-/// Longer than any run here takes: a reader that waits is found by it.
+/// Time limit of a run, longer than any run takes. It detects readers that block.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What stands in the place of a file.
+/// The object in place of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Attack {
     LinkOut,
@@ -34,7 +34,7 @@ const OUT: &str = "a link leads out of the game's folder, and only files in it c
 const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular files are read";
 
 impl Attack {
-    fn put(self, path: &Path) {
+    fn create_at(self, path: &Path) {
         let _ = fs::remove_file(path);
         let folder = path.parent().expect("it has one");
         fs::create_dir_all(folder).unwrap();
@@ -47,8 +47,8 @@ impl Attack {
             }
             Device => symlink("/dev/zero", path).unwrap(),
             Pipe => {
-                let made = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
-                assert!(made.success());
+                let status = Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
+                assert!(status.success());
             }
             Folder => fs::create_dir(path).unwrap(),
             Hole => File::create(path).unwrap().set_len(3 << 30).unwrap(),
@@ -56,7 +56,8 @@ impl Attack {
         }
     }
 
-    /// The reason for which a reader refuses it; `limit` is the name of the reader's own.
+    /// Returns the reason for which a reader refuses the object. `limit` is the name of the
+    /// reader's size limit.
     fn reason(self, limit: &str) -> String {
         match self {
             LinkOut | Device => OUT.to_string(),
@@ -68,7 +69,7 @@ impl Attack {
     }
 }
 
-/// Runs a command that must end by itself, and gives no secret away.
+/// Runs a command that must end by itself and must not print the secret.
 #[track_caller]
 fn run(mut command: Command) -> Ended {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -77,15 +78,15 @@ fn run(mut command: Command) -> Ended {
     while child.try_wait().unwrap().is_none() {
         if began.elapsed() > PATIENCE {
             child.kill().unwrap();
-            let told = ended(child.wait_with_output().unwrap());
-            panic!("{command:?} waits for ever:\n{}{}", told.out, told.err);
+            let ended = ended(child.wait_with_output().unwrap());
+            panic!("{command:?} waits for ever:\n{}{}", ended.out, ended.err);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     let ended = ended(child.wait_with_output().unwrap());
     assert!(matches!(ended.code, Some(0..=2)), "{command:?} {:?}:\n{}", ended.code, ended.err);
-    let said = format!("{}{}", ended.out, ended.err);
-    assert!(!said.contains(SECRET), "{command:?} gives a secret away:\n{said}");
+    let printed = format!("{}{}", ended.out, ended.err);
+    assert!(!printed.contains(SECRET), "{command:?} gives a secret away:\n{printed}");
     ended
 }
 
@@ -104,7 +105,7 @@ const MAP: &str = r#"{ "type": "map", "version": "1.10", "orientation": "orthogo
   "height": 1, "tilewidth": 8, "tileheight": 8, "infinite": false, "layers": [],
   "tilesets": [{ "firstgid": 1, "source": "tiles.tsj" }] }"#;
 
-/// A file of every kind of resource.
+/// One file of every resource kind.
 const RESOURCES: &[&str] = &[
     "all.package",
     "boom.wav",
@@ -125,7 +126,7 @@ const RESOURCES: &[&str] = &[
     "words.txt",
     "yard.level",
 ];
-/// Files that others name, and a module.
+/// Files that other files reference, and a module.
 const NAMED: &[&str] = &["model_buffer.dat", "tiles.tsj", "module.lua"];
 
 #[test]
@@ -135,21 +136,21 @@ fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
             .with("model.gltf", GLTF)
             .with("map.tmj", MAP);
         for path in RESOURCES.iter().chain(NAMED) {
-            attack.put(&game.folder.join(path));
+            attack.create_at(&game.folder.join(path));
         }
-        let told = run(game.command(&["--headless", "--frames", "1"]));
-        let said = told.out + &told.err;
-        assert_eq!(told.code, Some(0), "{attack:?}:\n{said}");
-        // Pipes, folders and links to nothing are no files, and so they are no resources.
+        let ended = run(game.command(&["--headless", "--frames", "1"]));
+        let printed = ended.out + &ended.err;
+        assert_eq!(ended.code, Some(0), "{attack:?}:\n{printed}");
+        // Pipes, folders and dangling links are not files, so they are not resources.
         let resources = if matches!(attack, LinkOut | Device | Hole) { RESOURCES } else { &[] };
         for path in resources.iter().chain(NAMED) {
-            let line = said.lines().find(|line| line.contains(&format!("{path}: ")));
+            let line = printed.lines().find(|line| line.contains(&format!("{path}: ")));
             let reason = attack.reason("_BYTES_MAX");
             match line {
                 Some(line) => assert!(line.contains(&reason), "{attack:?}: {line}"),
-                // A folder may be called as a module is.
+                // A folder may have the name of a module.
                 None if attack == Folder && *path == "module.lua" => {}
-                None => panic!("{attack:?}: nothing of {path} in:\n{said}"),
+                None => panic!("{attack:?}: nothing of {path} in:\n{printed}"),
             }
         }
     }
@@ -159,19 +160,19 @@ fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
 fn the_main_script_and_the_settings_are_regular_files_of_the_game() {
     for attack in ATTACKS {
         let game = Game::new(&format!("main_{attack:?}"), "");
-        attack.put(&game.folder.join("main.lua"));
-        let told = run(game.command(&["--headless", "--frames", "1"]));
-        assert_eq!(told.code, Some(1), "{attack:?}: {}", told.err);
+        attack.create_at(&game.folder.join("main.lua"));
+        let ended = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(ended.code, Some(1), "{attack:?}: {}", ended.err);
         match attack {
-            Folder => in_order(&told.err, &["has no main.lua"]),
-            _ => in_order(&told.err, &["main.lua: ", &attack.reason("SCRIPT_BYTES_MAX")]),
+            Folder => in_order(&ended.err, &["has no main.lua"]),
+            _ => in_order(&ended.err, &["main.lua: ", &attack.reason("SCRIPT_BYTES_MAX")]),
         }
         let game = Game::new(&format!("settings_{attack:?}"), "print('played')");
-        attack.put(&game.folder.join("settings.sjson"));
-        let told = run(game.command(&["--headless", "--frames", "1"]));
+        attack.create_at(&game.folder.join("settings.sjson"));
+        let ended = run(game.command(&["--headless", "--frames", "1"]));
         let reason = attack.reason("SETTINGS_BYTES_MAX");
-        in_order(&told.err, &["settings.sjson cannot be read: ", &reason]);
-        assert_eq!((told.code, told.out.as_str()), (Some(1), ""), "{attack:?}");
+        in_order(&ended.err, &["settings.sjson cannot be read: ", &reason]);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{attack:?}");
     }
 }
 
@@ -180,13 +181,13 @@ fn other_commands_on_a_game_wait_for_nothing() {
     for attack in [LinkOut, Pipe, Hole] {
         let game = Game::new(&format!("commands_{attack:?}"), "").with("a.txt", "a");
         for path in ["module.lua", "wall.png"] {
-            attack.put(&game.folder.join(path));
+            attack.create_at(&game.folder.join(path));
         }
-        // What the engine keeps in the folder may have been put there by somebody else.
+        // Another user may have put files into the engine's own folder.
         fs::create_dir_all(game.folder.join(".engine/definitions")).unwrap();
         let kept = ["definitions/written_by.txt", "session.json", "data/linux/index"];
         for path in kept.into_iter().chain(["console_history.txt"]) {
-            attack.put(&game.folder.join(".engine").join(path));
+            attack.create_at(&game.folder.join(".engine").join(path));
         }
         let out = game.folder.with_file_name("out");
         let mut compile = engine(&["compile"], &game.folder);
@@ -209,15 +210,15 @@ fn files_that_a_person_names_are_regular_files() {
     let game = Game::new("named/inner", "");
     for (attack, reason) in [(Pipe, SPECIAL), (Device, SPECIAL)] {
         let pipe = base.join(format!("{attack:?}"));
-        attack.put(&pipe);
+        attack.create_at(&pipe);
         let bundle = pipe.with_extension("bundle");
-        attack.put(&bundle);
+        attack.create_at(&bundle);
         in_order(
             &run(engine(&["run", "--headless"], &bundle)).err,
             &["the bundle '", ".bundle' cannot be played: ", reason],
         );
-        let told = run(engine(&["run", "--headless"], &pipe)).err;
-        in_order(&told, &["is a file: give the folder that it is in"]);
+        let ended = run(engine(&["run", "--headless"], &pipe)).err;
+        in_order(&ended, &["is a file: give the folder that it is in"]);
         in_order(&run(engine(&["report"], &pipe)).err, &["cannot be read: ", reason]);
         let mut replay = game.command(&["--headless", "--replay"]);
         replay.arg(&pipe);
@@ -227,9 +228,9 @@ fn files_that_a_person_names_are_regular_files() {
         in_order(&run(font).err, &["cannot be read: ", reason]);
     }
     let hole = base.join("hole.bundle");
-    Hole.put(&hole);
-    let told = run(engine(&["run", "--headless"], &hole));
-    in_order(&told.err, &["hole.bundle' cannot be played: it is something else"]);
+    Hole.create_at(&hole);
+    let ended = run(engine(&["run", "--headless"], &hole));
+    in_order(&ended.err, &["hole.bundle' cannot be played: it is something else"]);
     let mut replay = game.command(&["--headless", "--replay"]);
     replay.arg(&hole);
     in_order(&run(replay).err, &["larger than 256 MiB (RECORDING_BYTES_MAX)"]);
@@ -241,12 +242,12 @@ fn suites_and_what_they_name_stay_in_the_folder() {
         let base = scratch(&format!("suites_{attack:?}"));
         let folder = base.join("game");
         for path in ["a_test.lua", "run.recording"] {
-            attack.put(&folder.join(path));
+            attack.create_at(&folder.join(path));
         }
         fs::write(folder.join("b_test.lua"), "it('holds', function() end)").unwrap();
-        let told = run(engine(&["test"], &folder));
-        let said = told.out + &told.err;
-        assert!(said.contains("1 passed, "), "{attack:?}: {said}");
+        let ended = run(engine(&["test"], &folder));
+        let printed = ended.out + &ended.err;
+        assert!(printed.contains("1 passed, "), "{attack:?}: {printed}");
         if attack != Folder {
             let reason = match attack {
                 Pipe => "it is no file (a pipe, a socket or a device)".to_string(),
@@ -255,14 +256,17 @@ fn suites_and_what_they_name_stay_in_the_folder() {
             };
             for path in ["a_test.lua", "run.recording"] {
                 let line = |line: &&str| line.contains(path) && line.contains(&reason);
-                assert!(said.lines().any(|each| line(&each)), "{attack:?}: {path} in\n{said}");
+                assert!(
+                    printed.lines().any(|each| line(&each)),
+                    "{attack:?}: {path} in\n{printed}"
+                );
             }
         }
-        attack.put(&folder.join(".busted"));
-        let told = run(engine(&["test"], &folder));
-        assert_eq!(told.code, Some(2), "{attack:?}: {}", told.err);
+        attack.create_at(&folder.join(".busted"));
+        let ended = run(engine(&["test"], &folder));
+        assert_eq!(ended.code, Some(2), "{attack:?}: {}", ended.err);
         let reason = attack.reason("SUITE_CONFIG_BYTES_MAX");
-        in_order(&told.err, &[".busted' cannot be used: ", &reason]);
+        in_order(&ended.err, &[".busted' cannot be used: ", &reason]);
     }
 }
 
@@ -279,7 +283,7 @@ fn a_suites_configuration_names_nothing_outside_of_the_folder() {
         ("['log-success'] = 'linked'", "a link on its path, or in its place, leads elsewhere"),
         ("coverage = true", "it is a link, and only plain files are written"),
     ];
-    for (i, (config, words)) in rows.into_iter().enumerate() {
+    for (i, (config, message)) in rows.into_iter().enumerate() {
         let base = scratch(&format!("configured_{i}"));
         let folder = base.join("game");
         fs::create_dir_all(&folder).unwrap();
@@ -293,9 +297,9 @@ fn a_suites_configuration_names_nothing_outside_of_the_folder() {
         for name in ["linked", "lcov.info"] {
             symlink("../profile", folder.join(name)).unwrap();
         }
-        let told = run(engine(&["test"], &folder));
-        let said = told.out + &told.err;
-        assert!(said.contains(words) && !said.contains("HELPED"), "{config}: {said}");
+        let ended = run(engine(&["test"], &folder));
+        let printed = ended.out + &ended.err;
+        assert!(printed.contains(message) && !printed.contains("HELPED"), "{config}: {printed}");
         assert_eq!(fs::read_to_string(base.join("profile")).unwrap(), "mine", "{config}");
     }
 }
@@ -309,20 +313,20 @@ fn snapshots_are_not_read_or_written_behind_a_link() {
     fs::write(folder.join("main.lua"), "").unwrap();
     fs::write(folder.join("spec/a_spec.lua"), suite).unwrap();
     fs::create_dir(base.join("outside")).unwrap();
-    // Wherever a suite keeps them: every folder beside it that it could make is a link.
-    let told = run(engine(&["test", "--update-golden"], &folder));
-    let told = told.out + &told.err;
+    // Finds the folder of the suite's references, and replaces it by a link.
+    let ended = run(engine(&["test", "--update-golden"], &folder));
+    let ended = ended.out + &ended.err;
     let mut golden = Vec::new();
     for entry in fs::read_dir(folder.join("spec")).unwrap().flatten() {
         if entry.path().is_dir() {
             golden.push(entry.path());
         }
     }
-    assert_eq!(golden.len(), 1, "{told}");
+    assert_eq!(golden.len(), 1, "{ended}");
     fs::remove_dir_all(&golden[0]).unwrap();
     symlink(base.join("outside"), &golden[0]).unwrap();
-    let told = run(engine(&["test", "--update-golden"], &folder));
-    in_order(&(told.out + &told.err), &["cannot be ", "link"]);
+    let ended = run(engine(&["test", "--update-golden"], &folder));
+    in_order(&(ended.out + &ended.err), &["cannot be ", "link"]);
     assert_eq!(fs::read_dir(base.join("outside")).unwrap().count(), 0);
 }
 
@@ -332,18 +336,18 @@ fn saves_and_settings_of_users_are_regular_files_of_a_size() {
     for attack in [Device, Pipe, Folder, Hole, Circle] {
         let game = Game::new(&format!("saves_{attack:?}"), main);
         let saves = game.saves.join("game");
-        attack.put(&saves.join("saves/slot 1.1.save"));
-        attack.put(&saves.join("user_settings.sjson"));
-        let told = run(game.command(&["--headless", "--frames", "1"]));
-        assert_eq!(told.code, Some(0), "{attack:?}: {}", told.err);
-        in_order(&told.out, &["save\tnil", "setting\tnil"]);
+        attack.create_at(&saves.join("saves/slot 1.1.save"));
+        attack.create_at(&saves.join("user_settings.sjson"));
+        let ended = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(ended.code, Some(0), "{attack:?}: {}", ended.err);
+        in_order(&ended.out, &["save\tnil", "setting\tnil"]);
         let reason = match attack {
-            // A link of the user's may lead to a device.
+            // A user's own link may lead to a device.
             Device => SPECIAL.to_string(),
             Hole => "USER_SETTINGS_BYTES_MAX)".to_string(),
             other => other.reason(""),
         };
-        in_order(&told.err, &["user_settings.sjson", &reason]);
+        in_order(&ended.err, &["user_settings.sjson", &reason]);
     }
 }
 
@@ -365,11 +369,11 @@ fn golden_files_are_regular_files_of_the_game() {
             }
         }
         assert_eq!(golden.len(), 1, "{golden:?}");
-        attack.put(&golden[0]);
-        let told = run(engine(&["test"], &folder));
-        assert_eq!(told.code, Some(1), "{attack:?}: {}", told.out);
-        let said = told.out + &told.err;
-        assert!(said.contains(&attack.reason("GOLDEN_BYTES_MAX")), "{attack:?}: {said}");
+        attack.create_at(&golden[0]);
+        let ended = run(engine(&["test"], &folder));
+        assert_eq!(ended.code, Some(1), "{attack:?}: {}", ended.out);
+        let printed = ended.out + &ended.err;
+        assert!(printed.contains(&attack.reason("GOLDEN_BYTES_MAX")), "{attack:?}: {printed}");
     }
 }
 
@@ -383,20 +387,20 @@ fn compiled_data_that_is_no_file_is_made_anew() {
         let mut attacked = 0;
         for file in fs::read_dir(platform.unwrap().path()).unwrap().flatten() {
             if file.file_name() != "index" && file.path().is_file() {
-                attack.put(&file.path());
+                attack.create_at(&file.path());
                 attacked += 1;
             }
         }
         assert!(attacked > 0);
-        let told = run(game.command(&["--headless", "--frames", "1"]));
+        let ended = run(game.command(&["--headless", "--frames", "1"]));
         match attack {
-            // A folder stands in the way of the file, and is the user's to remove.
-            Folder => assert_eq!(told.out, ""),
-            // It is a file, and is noticed when it is read.
+            // A folder blocks the file's location. The user must remove it.
+            Folder => assert_eq!(ended.out, ""),
+            // It is a regular file, so the error is found when it is read.
             Hole => {
-                in_order(&told.err, &["cannot be read: ", &attack.reason("COMPILED_BYTES_MAX")])
+                in_order(&ended.err, &["cannot be read: ", &attack.reason("COMPILED_BYTES_MAX")])
             }
-            _ => assert_eq!((told.code, &*told.out), (Some(0), "whole\n"), "{}", told.err),
+            _ => assert_eq!((ended.code, &*ended.out), (Some(0), "whole\n"), "{}", ended.err),
         }
     }
 }
@@ -407,14 +411,14 @@ fn pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it() {
         let folder = scratch(&format!("pages_{attack:?}"));
         let first = run(engine(&["docs", "--markdown", "--out"], &folder));
         assert_eq!(first.code, Some(0), "{}", first.err);
-        attack.put(&folder.join("settings.md"));
-        let told = run(engine(&["docs", "--markdown", "--out"], &folder));
+        attack.create_at(&folder.join("settings.md"));
+        let ended = run(engine(&["docs", "--markdown", "--out"], &folder));
         let size = fs::symlink_metadata(folder.join("settings.md")).unwrap().len();
-        assert!(told.code == Some(1) || size < 1 << 20, "{attack:?}: {}", told.err);
+        assert!(ended.code == Some(1) || size < 1 << 20, "{attack:?}: {}", ended.err);
     }
 }
 
-/// The test that attacks each reader, by the file that it is in.
+/// The test that attacks each reader, and the file that contains the test.
 const ATTACKED: &[(&str, &str, &str)] = &[
     ("SETTINGS", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
     ("SCRIPT", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
@@ -422,7 +426,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("SOURCE", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
     ("SUITE_CONFIG", HERE, "suites_and_what_they_name_stay_in_the_folder"),
     ("GOLDEN", HERE, "golden_files_are_regular_files_of_the_game"),
-    ("WATCHED", "src/app/testing/changed.rs", "what_is_no_file_is_not_compared"),
+    ("WATCHED", "src/app/testing/watch_mode.rs", "what_is_no_file_is_not_compared"),
     ("INDEX", HERE, "other_commands_on_a_game_wait_for_nothing"),
     ("COMPILED", HERE, "compiled_data_that_is_no_file_is_made_anew"),
     ("SESSION", HERE, "other_commands_on_a_game_wait_for_nothing"),
@@ -434,7 +438,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("USER_SETTINGS", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
     ("REPORT", HERE, "files_that_a_person_names_are_regular_files"),
     ("FONT_INPUT", HERE, "files_that_a_person_names_are_regular_files"),
-    ("DROPPED", "src/system/window/dropped.rs", "only_plain_files_of_a_size_are_read"),
+    ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_of_a_size_are_read"),
     ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
 ];
 
@@ -451,7 +455,7 @@ fn every_reader_is_attacked() {
     }
 }
 
-/// Gives a file another content of the same size, and its old time of modification.
+/// Replaces a file's content by another of the same size, and restores its modification time.
 fn replace_silently(path: &Path, text: &str) {
     let before = fs::metadata(path).unwrap();
     assert_eq!(before.len(), text.len() as u64, "of the same size");
@@ -470,7 +474,7 @@ fn another_content_of_the_same_size_and_time_is_not_stale() {
         let file = File::options().append(true).open(game.folder.join(path)).unwrap();
         file.set_modified(long_ago).unwrap();
     }
-    // By now the clock has ticked: the compiler can trust the times that it finds.
+    // The clock has advanced by now, so the compiler can trust modification times.
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(game.play(&[]).out, "old\told\n");
     assert_eq!(game.play(&[]).out, "old\told\n");

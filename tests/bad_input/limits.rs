@@ -1,4 +1,4 @@
-//! Games that run away: endless loops and recursion, giant strings and tables, memory.
+//! Tests of runaway games: endless loops and recursion, giant strings and tables, memory.
 
 use crate::{Game, fails_saying, in_order};
 
@@ -6,8 +6,8 @@ const STOPPED: &str = "Error: stopped: this ran for 0.05 seconds of CPU time wit
                        needs more, raise limits.update_seconds or limits.init_seconds in \
                        settings.sjson)\n";
 
-/// An endless `update` is stopped, at a line that the report shows, in compiled code and
-/// interpreted.
+/// Checks that an endless `update` is stopped in compiled code and in the interpreter, and that the
+/// report shows the line.
 #[track_caller]
 fn is_stopped(name: &str, main: &str, wanted: &[&str]) {
     for jit in [true, false] {
@@ -60,8 +60,8 @@ fn init_and_the_boot_script_have_a_limit_of_their_own() {
 
 #[test]
 fn a_callback_within_its_budget_is_not_stopped_by_the_ones_before() {
-    // A frame spends a fifth of the budget, all of them more than twice of it. The clock is the
-    // processor's in such a run.
+    // A frame uses a fifth of the budget, all frames together more than twice the budget. The clock
+    // in such a run counts CPU time.
     let main = "function update()
   local began = os.clock()
   while os.clock() - began < 0.1 do end
@@ -110,9 +110,9 @@ fn what_runs_long_inside_c_is_refused_or_stopped() {
             "load: the text has more than 16777216 bytes: load it in parts",
         ),
     ];
-    for (i, (code, words)) in rows.iter().enumerate() {
+    for (i, (code, message)) in rows.iter().enumerate() {
         let main = format!("function update()\n  {code}\nend");
-        let wanted = format!("Error: {words}\n    In main.lua:2\n");
+        let wanted = format!("Error: {message}\n    In main.lua:2\n");
         fails_saying(&format!("giant_{i}"), "", &main, &[&wanted]);
     }
 }
@@ -191,7 +191,8 @@ fn recursion_through_native_functions_does_not_end_the_process() {
 #[test]
 fn recursion_through_several_native_functions_does_not_end_the_process() {
     let rows = [
-        // Each function alone has room; where another one has used all that it may, there is none.
+        // Each function alone has enough stack. None is left when another function has used its
+        // share.
         (
             "local object = setmetatable({}, {})
             local function formats() return (\"%s\"):format(object) end
@@ -235,18 +236,19 @@ fn recursion_through_several_native_functions_does_not_end_the_process() {
     recurses("native_mix", &rows);
 }
 
-/// Plays games whose `f` calls itself: each is told with its words, or ends well where it has none.
+/// Plays games with an `f` that calls itself. Each fails with its message, or ends successfully if
+/// it has none.
 #[track_caller]
 fn recurses(name: &str, rows: &[(&str, &str)]) {
-    for (i, (function, words)) in rows.iter().enumerate() {
+    for (i, (function, message)) in rows.iter().enumerate() {
         let main = format!(
             "{function}\nfunction update() f() end\nfunction shutdown() print(\"alive\") end"
         );
         let ended = Game::new(&format!("{name}_{i}"), &main).play(&[]);
-        if words.is_empty() {
+        if message.is_empty() {
             assert_eq!((ended.code, ended.out.as_str()), (Some(0), "alive\n"), "{}", ended.err);
         } else {
-            in_order(&ended.err, &["When calling: update\nError: ", words]);
+            in_order(&ended.err, &["When calling: update\nError: ", message]);
             assert_eq!(ended.code, Some(1), "{function}");
         }
     }
@@ -270,7 +272,8 @@ fn memory_without_an_end_is_an_error_at_the_line_that_asks_for_it() {
         "t[#t + 1] = load(\"return {}\")",
     ];
     for (i, code) in rows.iter().enumerate() {
-        // The first four grow in every way there is; the others differ in what they allocate.
+        // The first four recurse in every way, so they also run without the JIT. The others differ
+        // only in their allocations.
         let jits = if i < 4 { &[true, false][..] } else { &[true] };
         for jit in jits {
             let main = format!(

@@ -1,5 +1,5 @@
-//! Games that have the engine hold ever more for them: each meets an ordinary error, lives on, and
-//! gets its memory back when it releases what it holds.
+//! Tests of games that make the engine hold more and more memory: each receives an ordinary error,
+//! continues, and regains the memory when it releases its objects.
 
 #[path = "memory/fair.rs"]
 mod fair;
@@ -8,8 +8,8 @@ use crate::{Ended, Game, ended, in_order};
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
-/// Makes things until that fails, releases them, waits until the engine holds as little as before
-/// (other threads may take a moment), and makes some again.
+/// Script that creates objects until that fails, releases them, waits until the engine holds as
+/// little memory as before (other threads may take a moment), and creates some again.
 const HARNESS: &str = r#"
 local MIB = 2 ^ 20
 local it, stage, before, waited = {}, "fill", 0, 0
@@ -73,13 +73,13 @@ const TALKER: &str = "return function() local text = (\"x\"):rep(2 ^ 22)\n\
 const HOARDER: &str = "return function() local all = {}\n\
                        for i = 1, 1e9 do all[i] = { i } end end";
 
-/// Plays so many frames headless.
+/// Plays `count` frames headless.
 fn frames(game: &Game, count: &str) -> Ended {
     ended(game.command(&["--headless", "--frames", count]).output().expect("the engine starts"))
 }
 
-/// Plays a case, Lua that fills in `it`, under a limit of so many MiB. `wanted`: words of its
-/// error, or none where those of the limit itself are.
+/// Plays a case (Lua that fills in `it`) under a limit of `mib` MiB. `wanted` is part of its error
+/// message; if empty, the message of the limit itself.
 #[track_caller]
 fn fills(name: &str, mib: usize, case: &str, wanted: &str) {
     let settings = format!("limits = {{ engine_memory_mib = {mib}, update_seconds = 60 }}");
@@ -106,7 +106,7 @@ fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
     let rows = [
         (
             "broadphase",
-            // Its tables double: from 40 MiB to 80, which the reserve still holds.
+            // The tables double from 40 MiB to 80 MiB, which the reserve still covers.
             74,
             "local grid
             function it.make(n)
@@ -279,7 +279,7 @@ fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
             end
             function it.release() Worker.cancel(worker) worker = nil end",
         ),
-        // Here the worker makes memory full, and the game hears of it, too.
+        // Here the worker fills the memory, and the game receives the error, too.
         (
             "messages_of_a_worker",
             "local worker
@@ -425,7 +425,7 @@ function update()
     print("released")
   end
 end"#;
-    // Its tables double from 40 MiB to 80, far beyond this limit and an eighth of it.
+    // The tables double from 40 MiB to 80 MiB, far beyond this limit plus an eighth of it.
     let game = Game::new("memory_doubled", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 60, update_seconds = 60 }");
     let ended = frames(&game, "5");
@@ -450,7 +450,7 @@ fn what_is_released_in_time_is_no_error() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
 
-/// Plays a game while the system gives the process no more than so much memory.
+/// Plays a game while the operating system limits the memory of the process to `kib` KiB.
 #[cfg(target_os = "linux")]
 fn play_within(game: &Game, kib: usize) -> Ended {
     let mut command = Command::new("bash");

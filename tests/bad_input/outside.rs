@@ -1,4 +1,4 @@
-//! What stands around a game: its folder, its files, its settings, the command line, the save
+//! Tests of a game's surroundings: its folder, its files, its settings, the command line, the save
 //! folder.
 
 use crate::{Game, ended, fails_saying, in_order, prints, scratch};
@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the engine with these arguments: exit code, and standard error with `folder` as `DIR`.
+/// Runs the engine with these arguments. Returns the exit code, and standard error with `folder` as
+/// `DIR`.
 fn engine(folder: &Path, arguments: &[&OsStr]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.args(arguments).env("ENGINE_SAVE_DIR", folder.join("saves"));
@@ -26,11 +27,11 @@ fn a_folder_that_is_no_game_says_what_a_game_is() {
 Error: 'DIR/empty' has no main.lua
     A game is a folder with a main.lua, which the engine runs: write one, or make a game with `engine new NAME`\n"),
     ];
-    for (name, words) in rows {
+    for (name, message) in rows {
         let folder = base.join(name);
         let arguments = ["run", "--headless", "--frames", "1"].map(OsStr::new);
-        let told = engine(&base, &[&arguments[..], &[folder.as_os_str()]].concat());
-        assert_eq!(told, (Some(1), words.to_string()));
+        let ended = engine(&base, &[&arguments[..], &[folder.as_os_str()]].concat());
+        assert_eq!(ended, (Some(1), message.to_string()));
     }
 }
 
@@ -38,10 +39,10 @@ Error: 'DIR/empty' has no main.lua
 fn a_boot_script_that_is_missing_suggests() {
     let game = Game::new("boot", "").with("start.lua", "print(\"started\")");
     assert_eq!(game.play(&["--boot", "start"]).out, "started\n");
-    let told = game.play(&["--boot", "strat"]).err;
+    let ended = game.play(&["--boot", "strat"]).err;
     let wanted =
         "there is no module 'strat' to start with, did you mean 'start'? (looked for strat.lua,";
-    in_order(&told, &[wanted, "boot_script in settings.sjson, or --boot, names it"]);
+    in_order(&ended, &[wanted, "boot_script in settings.sjson, or --boot, names it"]);
 }
 
 #[test]
@@ -56,11 +57,11 @@ fn the_command_line_is_refused_with_a_suggestion_and_exit_code_2() {
         ),
         (&["dance"], "unrecognized subcommand 'dance'"),
     ];
-    for (arguments, words) in rows {
+    for (arguments, message) in rows {
         let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
-        let (code, told) = engine(Path::new("nowhere"), &arguments);
-        in_order(&told, &[words]);
-        assert_eq!(code, Some(2), "{told}");
+        let (code, output) = engine(Path::new("nowhere"), &arguments);
+        in_order(&output, &[message]);
+        assert_eq!(code, Some(2), "{output}");
     }
 }
 
@@ -82,8 +83,8 @@ fn settings_are_refused_with_line_and_remedy() {
         ),
         ("time_step = [\"smothing\"]", "settings.sjson: 'time_step': "),
     ];
-    for (i, (settings, words)) in rows.iter().enumerate() {
-        fails_saying(&format!("settings_{i}"), settings, "print(1)", &[words]);
+    for (i, (settings, message)) in rows.iter().enumerate() {
+        fails_saying(&format!("settings_{i}"), settings, "print(1)", &[message]);
     }
 }
 
@@ -134,10 +135,10 @@ fn a_module_that_cannot_be_loaded_says_why() {
         ),
         ("folder", "require: there is no module 'folder' (looked for"),
     ];
-    for (module, words) in rows {
-        let told = game.play(&["--", module]);
-        in_order(&told.err, &[&format!("When loading: main\nError: {words}")]);
-        assert_eq!(told.code, Some(1));
+    for (module, message) in rows {
+        let ended = game.play(&["--", module]);
+        in_order(&ended.err, &[&format!("When loading: main\nError: {message}")]);
+        assert_eq!(ended.code, Some(1));
     }
 }
 
@@ -151,25 +152,25 @@ fn names_that_are_not_utf_8_do_no_harm() {
     std::fs::write(folder.join("main.lua"), "print(\"played\") require(\"y\")").unwrap();
     std::fs::write(folder.join(OsStr::from_bytes(b"y\xfe.lua")), "").unwrap();
     let run = ["run", "--headless", "--frames", "1"].map(OsStr::new);
-    let (code, told) = engine(&base, &[&run[..], &[folder.as_os_str()]].concat());
+    let (code, message) = engine(&base, &[&run[..], &[folder.as_os_str()]].concat());
     in_order(
-        &told,
+        &message,
         &["When loading: main\nError: require: there is no module 'y' (looked for y.lua"],
     );
-    assert_eq!(code, Some(1), "{told}");
+    assert_eq!(code, Some(1), "{message}");
     let missing = base.join(OsStr::from_bytes(b"no\xff"));
-    let (code, told) = engine(&base, &[&run[..], &[missing.as_os_str()]].concat());
-    in_order(&told, &["error: there is no folder 'DIR/no\u{fffd}'"]);
+    let (code, message) = engine(&base, &[&run[..], &[missing.as_os_str()]].concat());
+    in_order(&message, &["error: there is no folder 'DIR/no\u{fffd}'"]);
     assert_eq!(code, Some(1));
     let argument = [OsStr::new("--"), OsStr::from_bytes(b"\xff")];
-    let (code, told) = engine(&base, &[&run[..], &[folder.as_os_str()], &argument[..]].concat());
-    in_order(&told, &["error: invalid UTF-8 was detected in one or more arguments"]);
+    let (code, message) = engine(&base, &[&run[..], &[folder.as_os_str()], &argument[..]].concat());
+    in_order(&message, &["error: invalid UTF-8 was detected in one or more arguments"]);
     assert_eq!(code, Some(2));
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_played_and_what_fails_is_told() {
-    // A file where a folder should be: permissions would not hinder root.
+    // A file in place of a folder, because permissions do not stop root.
     let main = "Application.set_user_setting(\"volume\", 1)
 local saved, problem = Application.save_user_settings()
 print(saved, problem:match(\"user_settings.sjson cannot be written: Not a directory\") ~= nil)
@@ -178,8 +179,8 @@ print(Application.user_setting(\"volume\"))";
     std::fs::write(&game.saves, "").unwrap();
     let ended = game.play(&[]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let told = "the game's folder is not written to: its data is in ";
-    in_order(&ended.out, &[told, "\nnil\ttrue\n1\n"]);
+    let message = "the game's folder is not written to: its data is in ";
+    in_order(&ended.out, &[message, "\nnil\ttrue\n1\n"]);
     in_order(&ended.err, &["warning: ", "the definitions for editors are not written: "]);
 }
 
@@ -199,13 +200,13 @@ end";
     std::fs::create_dir_all(&saves).unwrap();
     std::fs::write(saves.join("user_settings.sjson"), "volume = ").unwrap();
     let ended = game.play(&[]);
-    let wanted = "3\nuser_settings.sjson:1:1: key 'volume' has no value: write one behind it\n";
+    let wanted = "3\nuser_settings.sjson:1:1: key 'volume' has no value: write one after it\n";
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), wanted), "{}", ended.err);
     let kept = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
     assert_eq!(kept, "volume = ", "nothing is lost until the game saves");
-    let told = "user_settings.sjson:1:1: key 'volume' has no value: write one behind it (the next save \
-                keeps that file as user_settings.broken.sjson)\n";
-    in_order(&ended.err, &["warning: the saved user settings are not used: ", told]);
+    let message = "user_settings.sjson:1:1: key 'volume' has no value: write one after it (the \
+                next save keeps that file as user_settings.broken.sjson)\n";
+    in_order(&ended.err, &["warning: the saved user settings are not used: ", message]);
     let ended = game.play(&["--", "save"]);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let kept = std::fs::read_to_string(saves.join("user_settings.broken.sjson")).unwrap();
@@ -233,15 +234,16 @@ print(Input.bindings('go', 'axis')[1], Input.bindings('go', 'negative')[1])";
     std::fs::write(saves.join("user_settings.sjson"), saved).unwrap();
     let ended = game.play(&[]);
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "space\nf\ne\npad:left.x\ta\n"));
-    let one =
-        |what: &str| format!("warning: the player's bindings of {what} (the game's own are used)");
-    for what in [
+    let one = |device: &str| {
+        format!("warning: the player's bindings of {device} (the game's own are used)")
+    };
+    for device in [
         "jump: binding 'spce': there is no key 'spce', did you mean 'space'?",
         "fire: must be a table, got number 5",
         "dash: the action has no part 'left'",
         "go: binding 'pad9:left.x': there is no device 'pad9', did you mean 'pad'?",
     ] {
-        assert!(ended.err.contains(&one(what)), "{what}\n{}", ended.err);
+        assert!(ended.err.contains(&one(device)), "{device}\n{}", ended.err);
     }
 }
 

@@ -1,10 +1,11 @@
-//! Sources of a few lines that ask for very much work or memory: each is refused with words that
-//! name the limit, or is done at once.
+//! Tests of short sources that demand a huge amount of work or memory: each is refused with a
+//! message that names the limit, or is compiled quickly.
 
 use crate::{Game, ended, in_order};
 use std::process::Command;
 
-/// What `engine compile` says of a game with these files, whose bundle it makes; it must end.
+/// Runs `engine compile` on a game with these files to create a bundle, and returns its exit code
+/// and output. The command must end.
 fn compiled(name: &str, files: &[(&str, String)]) -> (Option<i32>, String) {
     let mut game = Game::new(name, "");
     for (path, text) in files {
@@ -23,8 +24,8 @@ fn many(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect()
 }
 
-/// LuaJIT hashes long strings by a few of their bytes: these differ only elsewhere, so that each is
-/// compared with all that were made before.
+/// Returns strings with equal hashes. LuaJIT hashes long strings by a few of their bytes, and these
+/// differ only in other bytes, so each is compared with all earlier ones.
 fn colliding(count: usize) -> String {
     many(count, |i| format!("\"{}{i:010}{}\"\n", "a".repeat(30), "a".repeat(8)))
 }
@@ -97,19 +98,19 @@ fn a_source_that_explodes_is_refused_by_a_limit_with_a_name() {
     ];
     let files: Vec<(&str, String)> =
         rows.iter().map(|(path, text, _)| (*path, text.clone())).collect();
-    let (code, words) = compiled("explosions", &files);
+    let (code, message) = compiled("explosions", &files);
     for (path, _, wanted) in &rows {
-        assert!(words.contains(wanted), "{path}: '{wanted}' is not in:\n{words}");
+        assert!(message.contains(wanted), "{path}: '{wanted}' is not in:\n{message}");
     }
-    assert_eq!(code, Some(1), "{words}");
-    assert!(words.len() < 20_000, "what is said stays short: {} bytes", words.len());
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.len() < 20_000, "what is said stays short: {} bytes", message.len());
 }
 
 #[test]
 fn patterns_texts_and_emitters_that_multiply_are_done_at_once() {
     let a = "a".repeat(110);
     let (long, deep) = (format!("{a}.txt"), format!("{a}/{a}/{a}.txt"));
-    // Every emitter feeds the next three, so that there are very many ways through all of them.
+    // Every emitter feeds the next three, so the number of paths through all of them is huge.
     let emitters = many(16, |i| {
         let feeds = ["on_birth", "on_death", "on_collision"];
         let feeds = feeds.iter().enumerate().filter(|(at, _)| i + at + 1 < 16);
@@ -137,8 +138,8 @@ fn patterns_texts_and_emitters_that_multiply_are_done_at_once() {
         ),
         ("storm.particles", format!("emitters = {{ {emitters} }}")),
     ];
-    let (code, words) = compiled("multiply", &files);
-    assert_eq!(code, Some(0), "{words}");
+    let (code, message) = compiled("multiply", &files);
+    assert_eq!(code, Some(0), "{message}");
 }
 
 #[test]

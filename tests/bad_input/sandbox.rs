@@ -1,4 +1,5 @@
-//! What a game tries and must not reach, and what it may break without breaking the engine.
+//! Tests of the script sandbox: names that a game must not reach, and objects that it may break
+//! without breaking the engine.
 
 use crate::{Game, fails_saying, prints};
 
@@ -182,7 +183,7 @@ module\tmodule\tfalse\tcannot change a protected metatable",
     );
 }
 
-/// Two processes play the same game: their output.
+/// Plays the same game in two processes and returns their outputs.
 fn twice(name: &str, main: &str, arguments: &[&str]) -> [String; 2] {
     [1, 2].map(|run| {
         let ended = Game::new(&format!("{name}_{run}"), main).play(arguments);

@@ -1,23 +1,25 @@
-//! Being asked to end, by SIGINT, SIGTERM and SIGHUP: within a second, with `shutdown` called.
+//! Tests of requests to end by SIGINT, SIGTERM and SIGHUP: the process ends within a second, after
+//! `shutdown` was called.
 //!
-//! That a process which is asked to end does so in time is what it promises, so these tests do
-//! measure time, as no others do. [`PROMISED`] has room for a machine that is busy with other
-//! tests; an engine that forgot the signal would not end at all.
+//! The time limit is a guarantee of the engine, so these tests measure time, as no others do.
+//! [`PROMISED`] leaves room for a machine that is busy with other tests. An engine that ignores the
+//! signal would not end at all.
 #![cfg(unix)]
 
 use crate::{Ended, Game, ended, in_order};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The longest that an end may take: a second, and what a busy machine adds.
+/// Maximum time until the end: one second, plus the delay of a busy machine.
 const PROMISED: Duration = Duration::from_secs(5);
-/// When a process that did not start or end is given up.
+/// Time after which a process that did not start or end counts as failed.
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
-/// What a process that a script keeps from ending says.
-const STUCK: &str = "the process was asked to end, and a script did not let it for a second\n";
+/// Message of a process that a script keeps from ending.
+const STUCK: &str = "the process was asked to end, and a script did not let it end within a \
+                     second\n";
 
-/// Waits until something is so; whether it was, before the time to give up.
+/// Waits until a condition holds. Returns false after [`GIVEN_UP`].
 fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < GIVEN_UP {
@@ -29,7 +31,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Sends a signal and waits for the end: what was told, and how long it took.
+/// Sends a signal and waits for the end. Returns the output and the time that the end took.
 fn end(mut child: Child, signal: &str) -> (Ended, Duration) {
     let asked = Instant::now();
     let id = child.id().to_string();
@@ -42,18 +44,18 @@ fn end(mut child: Child, signal: &str) -> (Ended, Duration) {
     (ended(child.wait_with_output().unwrap()), took)
 }
 
-/// Plays until the game's first line is printed, sends the signal, and waits: what was told, and
-/// how long the end took.
+/// Plays a game of [`game`] until it has marked its start, sends the signal, and waits. Returns the
+/// output and the time that the end took.
 fn asked_to_end(game: &Game, signal: &str, arguments: &[&str]) -> (Ended, Duration) {
     let child = game.command(&[&["--headless"], arguments].concat()).spawn().unwrap();
     let marker = game.saves.join("started/user_settings.sjson");
     assert!(wait_until(|| marker.exists()), "the game did not start");
-    // The line after the one that made the marker is the loop.
+    // The line after the one that created the marker is the loop.
     std::thread::sleep(Duration::from_millis(30));
     end(child, signal)
 }
 
-/// A game that says it has started by saving its settings, then does `body`.
+/// Returns a game that marks its start by saving its settings, then runs `body`.
 fn game(name: &str, main: &str) -> Game {
     let started = "function started() Application.save_user_settings() end\n";
     Game::new(name, &format!("{started}{main}")).with("settings.sjson", "id = \"started\"")
@@ -66,11 +68,11 @@ fn ends(
     arguments: &[&str],
     main: &str,
     code: i32,
-    told: &[&str],
+    expected: &[&str],
 ) -> Ended {
     let (ended, took) = asked_to_end(&game(name, main), signal, arguments);
     assert_eq!(ended.code, Some(code), "{name}: {}{}", ended.out, ended.err);
-    in_order(&ended.err, told);
+    in_order(&ended.err, expected);
     assert!(took < PROMISED, "{name} took {took:?}");
     ended
 }
@@ -122,8 +124,8 @@ fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
     ];
     for (i, (callback, body)) in rows.iter().enumerate() {
         let main = format!("{body}\nfunction shutdown() print(\"saved\") end");
-        let told = [&*format!("When calling: {callback}\n{STOPPED}"), "    In main.lua:2\n"];
-        let ended = ends(&format!("endless_{i}"), "TERM", &[], &main, 1, &told);
+        let expected = [&*format!("When calling: {callback}\n{STOPPED}"), "    In main.lua:2\n"];
+        let ended = ends(&format!("endless_{i}"), "TERM", &[], &main, 1, &expected);
         assert_eq!(ended.out, "saved\n");
     }
 }
@@ -132,20 +134,20 @@ fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
 fn an_endless_shutdown_is_stopped_and_not_called_again() {
     let main = "function init() started() end
 function shutdown() print(\"saving\") while true do end end";
-    let told = [&*format!("When calling: shutdown\n{STOPPED}")];
-    let ended = ends("shutdown", "INT", &[], main, 1, &told);
+    let expected = [&*format!("When calling: shutdown\n{STOPPED}")];
+    let ended = ends("shutdown", "INT", &[], main, 1, &expected);
     assert_eq!(ended.out, "saving\n");
     assert_eq!(ended.err.matches("Error:").count(), 1, "{}", ended.err);
 }
 
 #[test]
 fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
-    // Writing into a pipe that is full and that nobody reads never returns to the script.
+    // Writing into a full pipe without a reader never returns to the script.
     let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
     let game = Game::new("stuck", main);
     let mut child = game.command(&["--headless"]).spawn().unwrap();
     let unread = child.stdout.take().expect("it is a pipe");
-    // Nothing can be seen of a process that waits: until then it starts.
+    // A blocked process shows no progress, so this waits until it has surely started.
     std::thread::sleep(Duration::from_secs(1));
     let (ended, took) = end(child, "TERM");
     assert_eq!(ended.code, Some(4), "{}", ended.err);
@@ -163,19 +165,19 @@ fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
 fn a_process_whose_errors_nobody_reads_leaves_a_report_all_the_same() {
     let game = Game::new("stuck_error", "error(\"told to nobody\")");
     let (unread, mut errors) = std::io::pipe().unwrap();
-    // As much as a pipe holds: the first line of an error waits for ever.
+    // Fills the pipe, so that the first line of an error blocks forever.
     std::io::Write::write_all(&mut errors, &[b' '; 65_536]).unwrap();
     let child = game.command(&["--headless"]).stderr(errors).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(1));
     let (ended, took) = end(child, "TERM");
     assert_eq!(ended.code, Some(4));
     assert!(took < PROMISED, "{took:?}");
-    let words = "and the engine did not let it for a second\n";
-    in_order(&report(&game), &["Crash report\n", words, "Last lines of the log:\n", "error: "]);
+    let message = "and the engine did not let it end within a second\n";
+    in_order(&report(&game), &["Crash report\n", message, "Last lines of the log:\n", "error: "]);
     drop(unread);
 }
 
-/// The text of the one crash report of a game.
+/// Returns the text of a game's single crash report.
 fn report(game: &Game) -> String {
     let saves = game.saves.join("game");
     let files = std::fs::read_dir(saves).unwrap().map(|entry| entry.unwrap().path());
@@ -186,13 +188,13 @@ fn report(game: &Game) -> String {
 #[test]
 fn a_game_that_is_still_being_opened_ends_at_once() {
     let game = Game::new("opening", "function init() end");
-    // So many files that the game is opened for a while.
+    // Enough files that opening the game takes a while.
     for i in 0..20_000 {
         std::fs::write(game.folder.join(format!("{i}.txt")), "a text").unwrap();
     }
     let child = game.command(&["--headless"]).spawn().unwrap();
     assert!(wait_until(|| game.folder.join(".engine/data").exists()), "nothing is compiled");
-    // Nothing is caught yet, and a shell starts what it runs in the background deaf to INT.
+    // No signal is handled yet, and a shell starts background processes with INT ignored.
     let (ended, took) = end(child, "TERM");
     assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (None, "", ""));
     assert!(took < PROMISED, "{took:?}");

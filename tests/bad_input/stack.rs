@@ -1,5 +1,5 @@
-//! The native stack: whatever calls whatever else without an end, and whatever is done where little
-//! of it is left, is an ordinary error.
+//! Tests of the native stack: unlimited recursion through any functions, and any work when little
+//! stack is left, is an ordinary error.
 
 use crate::{Game, fails_saying, in_order};
 
@@ -39,18 +39,18 @@ fn coroutines_that_the_engine_starts_inside_each_other_are_refused() {
         ("local function f() Json.decode(Json.encode({ 1 })) Timer.run(f) end f()", RUNS),
         ("local function f() local chunk = load(\"Timer.run(...)\") chunk(f) end f()", RUNS),
     ];
-    for (i, (body, words)) in rows.iter().enumerate() {
+    for (i, (body, message)) in rows.iter().enumerate() {
         for callback in ["init", "update"] {
             let main = format!("function {callback}()\n  {body}\nend");
             let name = format!("starts_{callback}_{i}");
             let err =
-                fails_saying(&name, "", &main, &[&format!("When calling: {callback}\n"), words]);
+                fails_saying(&name, "", &main, &[&format!("When calling: {callback}\n"), message]);
             assert!(err.lines().count() < 120, "the report is short: {err}");
         }
     }
 }
 
-/// Leads to where coroutines are refused, and calls `op` there, in the innermost of them.
+/// Script that nests coroutines until they are refused, and calls `op` in the innermost one.
 const AT_THE_FLOOR: &str = r#"
 local function at_the_floor(op)
   local reached = false
@@ -69,10 +69,10 @@ end
 #[test]
 fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused() {
     let ops = [
-        // A handler that fails is called again by its own failure.
+        // A failing handler is called again by its own failure.
         "local n = 0 xpcall(error, function() n = n + 1 pcall(error) error(1) end)",
         "local function handler(e) xpcall(error, handler) error(e) end xpcall(error, handler)",
-        // The compiler of Lua calls itself, 200 levels deep.
+        // Lua's compiler recurses, here 200 levels deep.
         "load(\"return \" .. (\"(\"):rep(199) .. 1 .. (\")\"):rep(199))",
         "load(\"return \" .. (\"{\"):rep(199) .. (\"}\"):rep(199))",
         "load((\"return function() \"):rep(99) .. (\" end\"):rep(99))",

@@ -1,11 +1,11 @@
-//! Texts of a game that reach something that interprets them: the sound library, the terminal, the
-//! file system (docs/security.md, "Strings that reach other interpreters").
+//! Tests of a game's strings that reach an interpreter: the sound library, the terminal, the file
+//! system (docs/security.md, "Strings that reach other interpreters").
 
 use crate::{Game, ended, in_order, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Whether a character would be obeyed by a terminal.
+/// Returns true if a terminal would interpret a character.
 fn steers(c: char) -> bool {
     (c.is_control() && !"\n\t\0".contains(c))
         || ('\u{202a}'..='\u{202e}').contains(&c)
@@ -18,8 +18,8 @@ fn is_harmless(text: &str, of: &str) {
     assert_eq!(found, None, "{of}: {text:?}");
 }
 
-/// A library in the place of libasound: it lists three devices, and notes the name of each that it
-/// is asked to open, in a file.
+/// Source of a library that replaces libasound: it lists three devices, and writes the name of each
+/// opened device to a file.
 const FAKE_LIBASOUND: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,20 +53,21 @@ char *snd_device_name_get_hint(const void *hint, const char *id) {
 int snd_device_name_free_hint(void **hints) { return 0; }
 "#;
 
-/// Builds that library: its folder.
+/// Builds that library and returns its folder.
 fn fake_libasound(folder: &Path) -> PathBuf {
     let library = folder.join("library");
     std::fs::create_dir(&library).unwrap();
     std::fs::write(library.join("fake.c"), FAKE_LIBASOUND).unwrap();
-    let made = Command::new("cc")
+    let outcome = Command::new("cc")
         .args(["-shared", "-fPIC", "-o", "libasound.so.2", "fake.c"])
         .current_dir(&library)
         .status();
-    assert!(made.expect("the engine is built with a C compiler").success());
+    assert!(outcome.expect("the engine is built with a C compiler").success());
     library
 }
 
-/// Starts a game whose settings name a sound device, with sound, for long enough to open it.
+/// Starts a game with sound and with a sound device in its settings, for long enough to open the
+/// device.
 fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
     let quoted = device.replace('\\', "\\\\").replace('"', "\\\"");
     let game = Game {
@@ -77,7 +78,7 @@ fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
         .with("main.lua", "")
         .with("settings.sjson", format!("sound = {{ device = \"{quoted}\" }}"));
     let mut command = game.command(&["--headless", "--realtime", "--frames", "90"]);
-    // Without the confinement, which would hide a name that gets through.
+    // Without the sandbox, which would hide a name that gets through.
     command.args(["--audio", "device", "--unconfined"]).current_dir(&game.folder);
     command.env("OPENED", base.join(format!("{number}/opened")));
     let library = base.join("library");
@@ -111,10 +112,10 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
     ];
     let played = rows.iter().enumerate().map(|(i, row)| (i, row, with_device(&base, i, row.0)));
     let played: Vec<_> = played.collect();
-    for (i, (device, opened, told), (game, child)) in played {
+    for (i, (device, opened, message), (game, child)) in played {
         let ended = crate::ended(child.wait_with_output().unwrap());
         assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
-        assert!(ended.err.contains(told), "{device}: {}", ended.err);
+        assert!(ended.err.contains(message), "{device}: {}", ended.err);
         let found = std::fs::read_to_string(base.join(format!("{i}/opened"))).unwrap_or_default();
         let first: String = found.split_inclusive('\n').take(1).collect();
         assert_eq!(&first, opened, "{device}");
@@ -122,7 +123,7 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
     }
 }
 
-/// With the system's own library, where there is one: what the plug-ins of ALSA would do.
+/// Uses the system's own library, if installed: tests the effects of ALSA's plug-ins.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
@@ -132,7 +133,7 @@ fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
     let config = "pcm.!default { type file slave.pcm null file \"|touch PROOF\" format raw }\n\
                   pcm.!null { type file slave.pcm null file \"|touch PROOF\" format raw }\n";
     let played = devices.iter().enumerate().map(|(i, device)| {
-        // What the library reads as its settings, where a game could have put it.
+        // Files that the library reads as settings, in locations where a game could put them.
         for name in [".asoundrc", "asound.conf", "alsa.conf", "asoundrc", ".config/alsa/asoundrc"] {
             let path = base.join(format!("{i}/game")).join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -208,18 +209,18 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
     }
 }
 
-/// A report of a release: what is written beside the saves.
+/// Tests a release's report, which is written next to the saves.
 #[test]
 fn a_crash_report_shows_what_the_game_said_as_escapes() {
     let game =
         Game::new("steering_report", &format!("print(\"p{ESCAPES}\") error(\"e{ESCAPES}\")"))
             .with("settings.sjson", "id = \"yard\"");
     let bundle = game.folder.with_file_name("game.bundle");
-    let made = Command::new(env!("CARGO_BIN_EXE_engine"))
+    let outcome = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args([Path::new("compile"), &game.folder, Path::new("--bundle"), Path::new("--out")])
         .arg(&bundle)
         .output();
-    assert!(made.unwrap().status.success());
+    assert!(outcome.unwrap().status.success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&bundle).args(["--headless", "--frames", "1"]);
     let ended = crate::ended(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
@@ -241,8 +242,8 @@ print((Save.write(\"slot\", 1)))";
         let game = Game::new(&format!("id_{i}"), main);
         let game = game.with("settings.sjson", format!("id = \"{id}\""));
         let ended = game.play(&[]);
-        let told = format!("settings.sjson: 'id' is '{id}', which names no folder for saves: ");
-        in_order(&ended.err, &[&told, "begins with a letter or digit"]);
+        let message = format!("settings.sjson: 'id' is '{id}', which names no folder for saves: ");
+        in_order(&ended.err, &[&message, "begins with a letter or digit"]);
         assert_eq!((ended.code, game.saves.exists()), (Some(1), false), "{id}");
     }
     for (i, (id, folder)) in
@@ -257,7 +258,7 @@ print((Save.write(\"slot\", 1)))";
     }
 }
 
-/// Other programs read their own folders beside the saves: services that are started, for example.
+/// Other programs read their own folders next to the saves: services that are started, for example.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_game_named_like_another_program_gets_no_folder_of_it() {
@@ -283,7 +284,7 @@ fn a_game_named_like_another_program_gets_no_folder_of_it() {
 
 #[test]
 fn texts_in_settings_are_lines_of_letters() {
-    for (i, (settings, words)) in [
+    for (i, (settings, message)) in [
         ("name = \"a\\nb\"", "settings.sjson:1: 'name' has '\\n' in it"),
         ("version = \"\\u001b[31m\"", "settings.sjson:1: 'version' has '\\u{1b}' in it"),
         ("boot_script = \"../main\"", "the module's name '../main' must be written with dots"),
@@ -296,12 +297,12 @@ fn texts_in_settings_are_lines_of_letters() {
     {
         let game = Game::new(&format!("texts_{i}"), "").with("settings.sjson", settings);
         let ended = game.play(&[]);
-        in_order(&ended.err, &[words]);
+        in_order(&ended.err, &[message]);
         assert_eq!(ended.code, Some(1), "{settings}");
     }
     for boot in ["../../x", "/etc/passwd", "a/../b", "..", ""] {
-        let told = Game::new("boots", "").play(&["--boot", boot]);
-        in_order(&told.err, &["the module's name '"]);
-        assert_eq!(told.code, Some(1), "{boot}");
+        let ended = Game::new("boots", "").play(&["--boot", boot]);
+        in_order(&ended.err, &["the module's name '"]);
+        assert_eq!(ended.code, Some(1), "{boot}");
     }
 }

@@ -1,5 +1,5 @@
-//! Files that the command line names, and what stands where they should be: devices, pipes, links,
-//! missing folders, a full disk, a signal in the middle.
+//! Tests of output files that the command line names, and of obstacles in their locations: devices,
+//! pipes, links, missing folders, a full disk, a signal during writing.
 #![cfg(unix)]
 
 use crate::{Game, ended, in_order, scratch};
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 const GAME: &str = "function update() Profiler.start(\"x\") Profiler.stop(\"x\") end";
 
-/// A game with a test, in a folder to work in.
+/// Creates a game with a test, in its own folder.
 fn game(name: &str) -> Game {
     Game::new(name, GAME).with("tests/a_test.lua", "it(\"a\", function() end)")
 }
 
-/// The command lines that write a file, with its ending.
+/// Returns the command lines that write a file, with its extension.
 fn writers(folder: &str) -> Vec<(Vec<&str>, &'static str)> {
     let run = ["run", folder, "--headless", "--frames", "2"];
     let of_run = [
@@ -37,7 +37,7 @@ fn writers(folder: &str) -> Vec<(Vec<&str>, &'static str)> {
     all
 }
 
-/// Runs a writer, which must not wait for anybody: exit code and standard error.
+/// Runs a writer, which must not block. Returns exit code and standard error.
 fn write(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
     let mut command = Command::new("timeout");
     command.args(["60", env!("CARGO_BIN_EXE_engine")]);
@@ -66,23 +66,23 @@ fn what_is_no_plain_file_is_neither_replaced_nor_written_to() {
         let link = base.join(format!("link{ending}"));
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink(base.join("victim"), &link).unwrap();
-        for (path, what) in [(&pipe, "a pipe"), (&link, "a link")] {
+        for (path, noun) in [(&pipe, "a pipe"), (&link, "a link")] {
             let before = fs::symlink_metadata(path).unwrap().file_type();
             let (code, err) = write(&arguments, path);
-            let words = format!("it is {what}, and only plain files are written");
-            assert!(err.contains(&words) && code == Some(1), "{arguments:?}: {code:?} {err}");
+            let message = format!("it is {noun}, and only plain files are written");
+            assert!(err.contains(&message) && code == Some(1), "{arguments:?}: {code:?} {err}");
             assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), before, "{arguments:?}");
         }
         assert_eq!(fs::read(base.join("victim")).unwrap(), b"kept", "{arguments:?}");
     }
-    // Devices have names of their own.
+    // Devices have their own names.
     for flag in ["--record", "--screenshot", "--audio-out", "--profile-trace"] {
         let folder = game.folder.to_str().unwrap();
         for device in ["/dev/full", "/dev/null"] {
             let arguments = ["run", folder, "--headless", "--frames", "2", flag];
             let (code, err) = write(&arguments, Path::new(device));
-            let words = format!("{device} cannot be written: it is a device");
-            assert!(err.contains(&words) && code == Some(1), "{flag}: {err}");
+            let message = format!("{device} cannot be written: it is a device");
+            assert!(err.contains(&message) && code == Some(1), "{flag}: {err}");
         }
     }
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
@@ -95,9 +95,9 @@ fn no_folder_is_made_above_a_file() {
     for (arguments, ending) in writers(game.folder.to_str().unwrap()) {
         let file = base.join(format!("new/deep/file{ending}"));
         let (code, err) = write(&arguments, &file);
-        let words =
+        let message =
             format!("there is no folder '{}': make it first", base.join("new/deep").display());
-        assert!(err.contains(&words) && code == Some(1), "{arguments:?}: {code:?} {err}");
+        assert!(err.contains(&message) && code == Some(1), "{arguments:?}: {code:?} {err}");
         assert_eq!(fs::read_dir(&base).unwrap().count(), 0, "{arguments:?}");
     }
 }
@@ -113,8 +113,8 @@ fn what_is_refused_is_refused_before_the_game_is_played() {
     );
 }
 
-/// Runs the engine where no file may grow beyond so many blocks of 512 bytes: a full disk, to whom
-/// writes.
+/// Runs the engine with file sizes limited to `blocks` blocks of 512 bytes, which a writer sees as
+/// a full disk.
 fn on_full_disk(blocks: u32, folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -129,7 +129,7 @@ fn a_full_disk_is_told_and_fails() {
     let game = game("full_disk");
     let base = game.folder.parent().unwrap();
     let run = ["run", "game", "--headless", "--frames", "60", "--audio-out", "out.wav"];
-    // What is compiled is small, and there already.
+    // The compiled data is small, and already exists.
     assert_eq!(
         ended(game.command(&["--headless", "--frames", "1"]).output().unwrap()).code,
         Some(0)
@@ -137,7 +137,7 @@ fn a_full_disk_is_told_and_fails() {
     let (code, err) = on_full_disk(100, base, &run);
     in_order(&err, &["error: out.wav cannot be written: ", "out.wav lacks the end of the run"]);
     assert_eq!(code, Some(1), "{err}");
-    // All of it waits until the end.
+    // All data is written at the end.
     let short = ["run", "game", "--headless", "--frames", "1", "--audio-out", "out.wav"];
     let (code, err) = on_full_disk(1, base, &short);
     in_order(&err, &["out.wav cannot be written: "]);
@@ -166,7 +166,7 @@ fn commands_whose_output_is_lost_fail_and_a_closed_pipe_is_no_loss() {
     assert_eq!((closed.code, closed.err.as_str()), (Some(0), ""));
 }
 
-/// A game whose bundle takes a while to write.
+/// Creates a game with a bundle that takes a while to write.
 fn large(name: &str) -> Game {
     let text = vec![b'a'; 24 << 20];
     Game::new(name, "").with("data/large.txt", text)
@@ -209,7 +209,7 @@ fn a_bundle_that_is_stopped_half_written_leaves_nothing() {
         let _ = fs::remove_file(base.join("out.bundle"));
     }
     println!("{stopped} of 3 were stopped before their end");
-    // A disk that is full.
+    // A full disk.
     let (code, err) =
         on_full_disk(20_000, base, &["compile", "game", "--bundle", "--out", "out.bundle"]);
     in_order(&err, &["out.bundle cannot be written: "]);
@@ -235,7 +235,7 @@ fn a_folder_of_tests_writes_nowhere_but_in_itself() {
     let log = |file: &str| format!("return {{ default = {{ [\"log-success\"] = \"{file}\" }} }}");
     for (i, file) in ["../victim", "/tmp/engine-victim", "a/../../victim"].into_iter().enumerate() {
         let (code, err) = test(&format!("log_{i}"), &log(file), None);
-        // What comes after it is the system's, or that of the process outside of the confined one.
+        // The rest of the message comes from the operating system, or from the broker process.
         in_order(
             &err,
             &["cannot be written to", "which 'log-success' of the .busted file names: "],

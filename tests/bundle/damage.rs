@@ -1,9 +1,10 @@
-//! Bundles that are cut short, flipped, of another version, or something else altogether.
+//! Tests of damaged bundles: cut short, with flipped bytes, of another version, or other files
+//! altogether.
 
 use super::{Scratch, contains};
 use engine::app::Game;
-use engine::app::kinds::KINDS;
-use engine::foundation::blob::{FRAME_BYTES, Writer};
+use engine::app::resource_kinds::KINDS;
+use engine::foundation::blob::{BlobWriter, FRAME_BYTES};
 use engine::foundation::hash::murmur64a;
 use engine::resource::bundle::{Bundle, VERSION};
 use std::fs;
@@ -17,12 +18,12 @@ const GAME: &[(&str, &str)] = &[
     ("set.package", "text = [\"*\"]"),
 ];
 
-/// The bytes of header and index, with their frame.
+/// Returns the size of header and index, including their frame, in bytes.
 fn framed_bytes(bytes: &[u8]) -> usize {
     FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize
 }
 
-/// Opens and reads everything: the words of the first thing that is wrong.
+/// Opens a bundle and reads all of it. Returns the first error.
 fn read(path: &Path) -> Result<(), String> {
     let bundle = Bundle::open(path, &KINDS, std::env::consts::OS);
     let bundle = bundle.map_err(|error| error.message)?;
@@ -45,13 +46,13 @@ fn one_cut_short_anywhere_is_refused_with_words() {
     let path = scratch.path("cut.bundle");
     for length in 0..bytes.len() {
         fs::write(&path, &bytes[..length]).unwrap();
-        let words = read(&path).unwrap_err();
+        let message = read(&path).unwrap_err();
         let wanted = match length {
             0 => "the file is empty",
             1..4 => "it is something else: bundles are made with",
-            _ => "it is cut short: its end is not there. Copy it anew",
+            _ => "it is cut short: its end is missing. Copy it again",
         };
-        assert!(words.contains(wanted), "{length}: {words}");
+        assert!(message.contains(wanted), "{length}: {message}");
     }
     for length in (0..bytes.len()).step_by(bytes.len() / 8) {
         let (code, out, err) = play(&scratch, &bytes[..length]);
@@ -77,7 +78,7 @@ fn one_with_a_flipped_byte_is_refused_or_ends_in_a_report_when_the_byte_is_read(
         assert_eq!(opened.is_err(), outside, "byte {at}");
         unnoticed += usize::from(read(&path).is_ok());
     }
-    // Between the index and the data, and after each resource's but the last one's.
+    // Padding between the index and the data, and after the data of each resource except the last.
     assert!(unnoticed < 16 * 5, "{unnoticed} bytes are in no checksum");
     for at in (0..bytes.len()).step_by(bytes.len() / 12) {
         let mut damaged = bytes.clone();
@@ -100,8 +101,8 @@ fn an_end_that_counts_fewer_bytes_than_it_has_itself_is_no_bundles() {
         let sum = murmur64a(&forged[end..end + 16], VERSION.into());
         forged[end + 16..].copy_from_slice(&sum.to_le_bytes());
         fs::write(&path, &forged).unwrap();
-        let words = read(&path).unwrap_err();
-        assert!(words.contains("it is cut short: its end is not there"), "{count}: {words}");
+        let message = read(&path).unwrap_err();
+        assert!(message.contains("it is cut short: its end is missing"), "{count}: {message}");
     }
 }
 
@@ -112,7 +113,7 @@ fn bytecode_in_a_forged_bundle_is_not_run() {
     let (text, code) = (b"return 'other'", b"\x1bLJ\x02 bytecode.");
     let at = forged.windows(text.len()).rposition(|window| window == text).unwrap();
     forged[at..at + text.len()].copy_from_slice(code);
-    // All checksums are right: whoever makes a bundle can make them, too.
+    // All checksums are correct, because an attacker can compute them, too.
     let framed = framed_bytes(&forged);
     let sum = murmur64a(text, 0).to_le_bytes();
     let at = forged[..framed].windows(8).position(|window| window == sum).unwrap();
@@ -121,10 +122,10 @@ fn bytecode_in_a_forged_bundle_is_not_run() {
     forged[16..24].copy_from_slice(&frame.to_le_bytes());
     let path = scratch.path("forged.bundle");
     fs::write(&path, &forged).unwrap();
-    let words = "it is damaged: it is a compiled chunk, and scripts are text";
-    assert!(read(&path).unwrap_err().starts_with(words));
+    let message = "it is damaged: it is a compiled chunk, and scripts are text";
+    assert!(read(&path).unwrap_err().starts_with(message));
     let (code, out, err) = play(&scratch, &forged);
-    assert!((code, &*out) == (1, "") && err.contains(words), "{code} {out} {err}");
+    assert!((code, &*out) == (1, "") && err.contains(message), "{code} {out} {err}");
 }
 
 /// Flips a byte in the middle of a text in the bundle.
@@ -137,36 +138,37 @@ fn damage(bytes: &[u8], text: &str) -> Vec<u8> {
 
 #[test]
 fn data_that_is_damaged_is_an_unexpected_error_with_a_report() {
-    let check = |name: &str, main: &str, damaged: &str, words: &str| {
+    let check = |name: &str, main: &str, damaged: &str, message: &str| {
         let scratch = Scratch::new(name, GAME);
         scratch.save("main.lua", main);
         let bytes = fs::read(scratch.bundle()).unwrap();
         let (code, out, err) = play(&scratch, &damage(&bytes, damaged));
         assert_eq!((code, &*out), (1, ""), "{err}");
-        assert!(err.contains(words) && err.contains("the report is in"), "{name}: {err}");
-        assert!(scratch.reports().contains("the bundle is damaged: get it anew"), "{name}");
+        assert!(err.contains(message) && err.contains("the report is in"), "{name}: {err}");
+        assert!(scratch.reports().contains("the bundle is damaged: get it again"), "{name}");
     };
     let note = "a note that is long enough";
-    let words = "Application.data: the data of note.text: the bundle is damaged: get it anew";
-    check("bad-data", "print(Application.data('text', 'note'))", note, words);
-    let words = "require: the data of other.lua: the bundle is damaged: get it anew";
-    check("bad-module", "print(require('other'))", "return 'other'", words);
-    let words = "before its first frame: the data of main.lua: the bundle is damaged";
-    check("bad-boot", "print 'not reached'", "print 'not reached'", words);
+    let message = "Application.data: the data of note.text: the bundle is damaged: get it again";
+    check("bad-data", "print(Application.data('text', 'note'))", note, message);
+    let message = "require: the data of other.lua: the bundle is damaged: get it again";
+    check("bad-module", "print(require('other'))", "return 'other'", message);
+    let message = "before its first frame: the data of main.lua: the bundle is damaged";
+    check("bad-boot", "print 'not reached'", "print 'not reached'", message);
     let load = "local set = Application.resource_package('set')\nResourcePackage.load(set)\n";
     check("bad-package", load, note, "before its first frame: the data of #");
-    let words = "ResourcePackage.flush: the data of #";
-    check("bad-flush", &format!("{load}ResourcePackage.flush(set)"), note, words);
+    let message = "ResourcePackage.flush: the data of #";
+    check("bad-flush", &format!("{load}ResourcePackage.flush(set)"), note, message);
 }
 
-/// A bundle with something else of the same length in its index, and checksums that fit.
+/// Returns a bundle with bytes of its index replaced by others of the same length, and correct
+/// checksums.
 fn forge(bytes: &[u8], version: u32, from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let framed = framed_bytes(bytes);
     let mut body = bytes[FRAME_BYTES..framed].to_vec();
     let at = body.windows(from.len()).position(|window| window == from).unwrap();
     body[at..at + to.len()].copy_from_slice(to);
-    let mut writer = Writer::default();
+    let mut writer = BlobWriter::default();
     body.iter().for_each(|byte| writer.u8(*byte));
     let mut forged = writer.framed(bytes[..4].try_into().unwrap(), version);
     forged.extend(&bytes[framed..]);
@@ -183,22 +185,23 @@ fn one_of_another_version_or_with_an_index_that_leads_astray_is_refused_with_wor
         let wanted = format!("error: the bundle 'bad.bundle' cannot be played: {wanted}");
         assert!(err.starts_with(&wanted), "{err}");
     };
-    let words =
+    let message =
         format!("it is of version {}, and this engine reads version {VERSION}", VERSION + 1);
-    check(VERSION + 1, b"main.lua", b"main.lua", &words);
+    check(VERSION + 1, b"main.lua", b"main.lua", &message);
     let ours = env!("CARGO_PKG_VERSION").as_bytes();
     let other = [&ours[..ours.len() - 1], b"x"].concat();
-    let words = format!("it was made by version {} of the engine", String::from_utf8_lossy(&other));
-    check(VERSION, ours, &other, &words);
+    let message =
+        format!("it was made by version {} of the engine", String::from_utf8_lossy(&other));
+    check(VERSION, ours, &other, &message);
     let astray = "it is damaged: its index leads out of it";
     check(VERSION, b"main.lua", b"../n.lua", astray);
     check(VERSION, b"main.lua", b"/ain.lua", astray);
     check(VERSION, b"other.lua", b"a\\..\\..lua".get(..9).unwrap(), astray);
     let bundle = Bundle::open(&scratch.path("game.bundle"), &KINDS, std::env::consts::OS).unwrap();
-    // The parts are in order: what is first cannot be last.
+    // The parts are in order, so the first id cannot be the last.
     let id = bundle.parts().last().unwrap().id.0.to_le_bytes();
     check(VERSION, &id, &[0; 8], astray);
-    // The length of one resource's data, after its id, no properties, its kind and its start.
+    // The length of one resource's data. It follows id, empty properties, kind and start.
     let text = GAME[2].1;
     let length = (text.len() as u64).to_le_bytes();
     for wrong in [u64::MAX, 1 << 40, bytes.len() as u64] {

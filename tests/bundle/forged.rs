@@ -1,21 +1,21 @@
-//! Bundles that nobody compiled: with right checksums and numbers that no source can have.
+//! Tests of forged bundles: correct checksums, and numbers that no source can have.
 
 use super::Scratch;
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use engine::foundation::blob::FRAME_BYTES;
 use engine::foundation::hash::murmur64a;
 use engine::resource::bundle::{Bundle, VERSION};
 use engine::resource::image::encode_png;
-use engine::resource::index::{FILE, Index};
-use engine::system::particles::definition::EffectData;
+use engine::resource::index::{FILE, ResourceIndex};
+use engine::system::particles::data::EffectData;
 use std::fs;
 
 const REMEDY: &str = "the bundle is damaged or was made by other software: make it again with \
                       `engine compile --bundle`";
-/// Where a texture's data has the number of its levels.
+/// Offset of the number of mip levels in a texture's data.
 const LEVELS_AT: usize = 16;
 
-/// A game that shows a picture, plays an effect and runs a module.
+/// A game that shows an image, plays an effect and runs a module.
 const GAME: &[(&str, &str)] = &[
     (
         "main.lua",
@@ -52,7 +52,8 @@ fn game(name: &str) -> Scratch {
     scratch
 }
 
-/// A bundle in which data of a kind is another, of the same length, with checksums that fit.
+/// Returns a bundle in which the data of a kind is replaced by data of the same length, with
+/// correct checksums.
 fn forge(bytes: &[u8], bundle: &Bundle, kind: &str, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
     let part = (0..bundle.parts().len()).find(|part| {
         let is_main = bundle.parts()[*part].path == "main.lua";
@@ -63,33 +64,33 @@ fn forge(bytes: &[u8], bundle: &Bundle, kind: &str, change: impl Fn(&mut Vec<u8>
     change(&mut other);
     assert!(other.len() == data.len() && other != data);
     let mut forged = bytes.to_vec();
-    let put = |forged: &mut Vec<u8>, end: usize, from: &[u8], to: &[u8]| {
+    let replace = |forged: &mut Vec<u8>, end: usize, from: &[u8], to: &[u8]| {
         let at = forged[..end].windows(from.len()).position(|window| window == from).unwrap();
         forged[at..at + to.len()].copy_from_slice(to);
     };
-    put(&mut forged, bytes.len(), &data, &other);
+    replace(&mut forged, bytes.len(), &data, &other);
     let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
     let sum = |data: &[u8]| murmur64a(data, 0).to_le_bytes();
-    put(&mut forged, framed, &sum(&data), &sum(&other));
+    replace(&mut forged, framed, &sum(&data), &sum(&other));
     let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
     forged[16..24].copy_from_slice(&frame.to_le_bytes());
     forged
 }
 
-/// Another number in the texture's head.
+/// Changes a number in the texture's header.
 #[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
 fn levels(data: &mut Vec<u8>) {
     data[LEVELS_AT..LEVELS_AT + 4].copy_from_slice(&(1u32 << 31).to_le_bytes());
 }
 
-/// Another number in the effect's first burst, with the checksum of its own frame.
+/// Changes a number in the effect's first burst, and corrects the checksum of its own frame.
 fn every(data: &mut Vec<u8>) {
     let mut effect = EffectData::read(data).unwrap();
     effect.emitters[0].numbers.bursts[0].every = 1e-9;
     *data = effect.write();
 }
 
-/// The second member is the first one once more; before the members are a byte and their count.
+/// Replaces the second member by a copy of the first. A byte and their count precede the members.
 #[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
 fn repeat(data: &mut Vec<u8>) {
     assert_eq!(data.len(), 5 + 2 * 8);
@@ -106,24 +107,26 @@ fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
     let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
-    let check = |kind: &str, what: &str, change: fn(&mut Vec<u8>), wanted: &str| {
+    let check = |kind: &str, argument: &str, change: fn(&mut Vec<u8>), wanted: &str| {
         fs::write(scratch.path("forged.bundle"), forge(&bytes, &bundle, kind, change)).unwrap();
-        let run = format!("run forged.bundle --headless --frames 3 -- {what}");
+        let run = format!("run forged.bundle --headless --frames 3 -- {argument}");
         let ended = scratch.engine(&run);
         assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
         assert!(ended.err.contains(&format!("{wanted}: {REMEDY}")), "{}", ended.err);
-        // Whoever does not ask for it plays on.
+        // A game that does not use the resource plays on.
         scratch.engine("run forged.bundle --headless --frames 3 -- nothing").check(0, "", "");
     };
     check("texture", "texture", levels, &format!("the data of picture.texture: {LEVELS}"));
     check("texture", "package", levels, LEVELS);
     check("particles", "particles", every, &format!("the data of effect.particles: {EVERY}"));
     let bytecode = |data: &mut Vec<u8>| data[..4].copy_from_slice(b"\x1bLJ\x02");
-    let words = "the data of part.lua: it is damaged: it is a compiled chunk, and scripts are text";
-    check("lua", "lua", bytecode, words);
-    // All members of a package are read and checked: a million times, if it names one so often.
-    let words = "the data of all.package: it is damaged: its members are out of order, or repeat";
-    check("package", "package", repeat, words);
+    let message =
+        "the data of part.lua: it is damaged: it is a compiled chunk, and scripts are text";
+    check("lua", "lua", bytecode, message);
+    // All members of a package are read and checked: a million times, if it names one a million
+    // times.
+    let message = "the data of all.package: it is damaged: its members are out of order, or repeat";
+    check("package", "package", repeat, message);
 }
 
 #[test]
@@ -134,7 +137,8 @@ fn data_of_another_kind_is_refused() {
     let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
     let texture = (0..bundle.parts().len()).find(|part| bundle.kind(*part).name == "texture");
     let part = &bundle.parts()[texture.unwrap()];
-    // After the id, without properties, stands the kind: every byte is a fine text or no kind.
+    // The kind follows the id and empty properties. Each byte yields a valid text or an unknown
+    // kind.
     let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
     let id = [&part.id.0.to_le_bytes()[..], &[0; 4]].concat();
     let at = bytes[..framed].windows(12).position(|window| window == id).unwrap() + 12;
@@ -149,8 +153,8 @@ fn data_of_another_kind_is_refused() {
         assert!(ended.err.contains(wanted), "{}", ended.err);
     };
     let binary = KINDS.index_of("binary").unwrap() as u8;
-    let words = format!("the data of picture.texture: it is of type binary: {REMEDY}");
-    check(binary, &words);
+    let message = format!("the data of picture.texture: it is of type binary: {REMEDY}");
+    check(binary, &message);
     check(200, "it is damaged: its index leads out of it");
 }
 
@@ -162,7 +166,7 @@ fn parts_that_share_bytes_are_refused() {
     let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
     let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
     let check = |part: usize, start: fn(u64) -> u64| {
-        // After the id, without properties, stand the kind and the start.
+        // Kind and start follow the id and empty properties.
         let id = [&bundle.parts()[part].id.0.to_le_bytes()[..], &[0; 4]].concat();
         let at = bytes[..framed].windows(12).position(|window| window == id).unwrap() + 13;
         let mut forged = bytes.clone();
@@ -188,7 +192,7 @@ fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() 
     scratch.engine(run).check(0, "16\t16\n", "");
     let poison = |folder: &str| {
         let data = scratch.path("game/.engine").join(folder).join(std::env::consts::OS);
-        let mut index = Index::from_bytes(&fs::read(data.join(FILE)).unwrap()).unwrap();
+        let mut index = ResourceIndex::from_bytes(&fs::read(data.join(FILE)).unwrap()).unwrap();
         let entry = index.entries.iter_mut().find(|entry| entry.resource.kind == "texture");
         let entry = entry.unwrap();
         let mut bytes = fs::read(data.join(&entry.data)).unwrap();
@@ -201,19 +205,24 @@ fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() 
     let ended = scratch.engine(run);
     assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
     let wanted = format!(
-        "the compiled data of picture.texture was damaged ({LEVELS}): start again, and it is made \
-         anew"
+        "the compiled data of picture.texture was damaged ({LEVELS}): start again, and it is \
+         compiled again"
     );
     assert!(ended.err.contains(&wanted), "{}", ended.err);
     scratch.engine(run).check(0, "16\t16\n", "");
-    // Nothing of it comes into a bundle.
+    // No poisoned data enters a bundle.
     scratch.bundle();
     poison("release");
-    let made = scratch.engine("compile game --bundle --out game.bundle");
-    assert_eq!(made.code, 1, "{}", made.out);
+    let compiled = scratch.engine("compile game --bundle --out game.bundle");
+    assert_eq!(compiled.code, 1, "{}", compiled.out);
     let wanted =
         format!("the compiled data of picture.texture cannot be used ({LEVELS}): try again");
-    assert!(made.err.contains(&wanted) || made.out.contains(&wanted), "{}{}", made.out, made.err);
+    assert!(
+        compiled.err.contains(&wanted) || compiled.out.contains(&wanted),
+        "{}{}",
+        compiled.out,
+        compiled.err
+    );
     scratch.bundle();
     let played = scratch.engine("run game.bundle --headless --frames 1 -- texture");
     played.check(0, "16\t16\n", "");

@@ -1,16 +1,16 @@
-//! The cost of a case: CPU time and memory of the whole process. Cases run one after the other, and
-//! whatever does not end is ended from outside, with words.
+//! Cost of a case: CPU time and memory of the whole process. Cases run one after the other. A case
+//! that does not end is aborted by another thread with a message.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The wall time of one case that waits for another thread, or for nothing at all: a
-/// machine that has much else to do takes its time.
+/// Maximum real time of one case that waits for another thread, or hangs. Long enough for a busy
+/// machine.
 const WALL_SECONDS_MAX: u64 = 60;
 
-/// Bytes of all blocks, and the most that there were since a case began.
+/// Allocated bytes; below, their maximum since a case began.
 static HELD: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
 
@@ -21,7 +21,7 @@ fn add(bytes: isize) {
     PEAK.fetch_max(held, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes on to the system's allocator with the arguments of the caller.
+// SAFETY: every call is forwarded to the system's allocator with the caller's arguments.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as isize);
@@ -51,12 +51,12 @@ unsafe impl GlobalAlloc for Measured {
 #[global_allocator]
 static ALLOCATOR: Measured = Measured;
 
-/// Bytes of all blocks of the process.
+/// Returns the allocated bytes of the process.
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed).max(0) as usize
 }
 
-/// Seconds of CPU time of all threads of the process.
+/// Returns the CPU time of all threads of the process, in seconds.
 #[cfg(unix)]
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -66,18 +66,18 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Wall time, which is stricter on a busy machine.
+/// Returns real time, which is a stricter measure on a busy machine.
 #[cfg(not(unix))]
 fn cpu_seconds() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// The cost of one case, or its limit.
+/// Cost of one case, or its limit.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
     pub seconds: f64,
-    /// Beyond what was held when it began.
+    /// Memory in addition to the memory allocated before the case.
     pub bytes: usize,
 }
 
@@ -87,15 +87,15 @@ impl Cost {
     }
 }
 
-/// The case that runs now.
+/// The running case.
 struct Case {
-    words: String,
+    description: String,
     began: Instant,
-    /// The CPU time by which it must have ended.
+    /// CPU time by which the case must have ended.
     end_seconds: f64,
 }
 
-/// Runs cases. The tests of this file have one after the other.
+/// Runner of cases. The tests of this file share one after the other.
 pub struct Meter {
     case: Arc<Mutex<Option<Case>>>,
     ended: Arc<AtomicBool>,
@@ -113,10 +113,12 @@ impl Meter {
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(250));
                 let case = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some(Case { words, began, end_seconds }) = &*case else { continue };
+                let Some(Case { description, began, end_seconds }) = &*case else {
+                    continue;
+                };
                 let is_late = began.elapsed() > Duration::from_secs(WALL_SECONDS_MAX);
                 if is_late || cpu_seconds() > *end_seconds {
-                    eprintln!("this takes too long: {words}");
+                    eprintln!("this takes too long: {description}");
                     std::process::exit(101);
                 }
             }
@@ -124,15 +126,15 @@ impl Meter {
         Meter { case, ended, _alone: alone }
     }
 
-    /// Runs a case, which fails if it costs more than it may: what it did, and what it cost.
+    /// Runs a case, and fails if it exceeds its limit. Returns its result and its cost.
     pub fn run<T>(
         &self,
         most: Cost,
-        words: impl Fn() -> String,
+        describe: impl Fn() -> String,
         work: impl FnOnce() -> T,
     ) -> (T, Cost) {
         let (began, cpu) = (Instant::now(), cpu_seconds());
-        let case = Case { words: words(), began, end_seconds: cpu + most.seconds };
+        let case = Case { description: describe(), began, end_seconds: cpu + most.seconds };
         *self.case() = Some(case);
         let before = HELD.load(Ordering::Relaxed);
         PEAK.store(before, Ordering::Relaxed);
@@ -141,8 +143,13 @@ impl Meter {
         let cost = Cost { seconds: cpu_seconds() - cpu, bytes };
         *self.case() = None;
         let Cost { seconds, bytes } = cost;
-        assert!(seconds <= most.seconds, "{}: {seconds} seconds of CPU time", words());
-        assert!(bytes <= most.bytes, "{}: {bytes} bytes, and {} is the most", words(), most.bytes);
+        assert!(seconds <= most.seconds, "{}: {seconds} seconds of CPU time", describe());
+        assert!(
+            bytes <= most.bytes,
+            "{}: {bytes} bytes, and {} is the most",
+            describe(),
+            most.bytes
+        );
         (done, cost)
     }
 

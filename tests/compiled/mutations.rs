@@ -1,19 +1,19 @@
-//! Changes of bytes that keep their checksums right: every word of 2, 4 and 8 bytes to the numbers
-//! that break things.
+//! Mutations of bytes with corrected checksums: every word of 2, 4 and 8 bytes is replaced by
+//! numbers that often cause errors.
 
 use engine::foundation::blob::FRAME_BYTES;
 use engine::foundation::hash::murmur64a;
 
-/// Whether data has a frame with a checksum around it.
+/// Form of data: with or without a frame that has a checksum.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
     Plain,
     Framed,
 }
 
-/// One change of data.
+/// One mutation of data.
 pub struct Mutation {
-    /// Where, and what is there now.
+    /// Offset; below, the new bytes.
     at: usize,
     now: Vec<u8>,
 }
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Mutation {
 }
 
 impl Mutation {
-    /// The data with the change; the checksum of a frame is made right again.
+    /// Returns the data with the mutation, and a corrected checksum of the frame.
     pub fn of(&self, data: &[u8], form: Form) -> Vec<u8> {
         let mut data = data.to_vec();
         data[self.at..self.at + self.now.len()].copy_from_slice(&self.now);
@@ -36,7 +36,7 @@ impl Mutation {
     }
 }
 
-/// What takes the place of a word of `N` bytes that is `word` now.
+/// Returns the replacements for a word of `N` bytes with the value `word`.
 fn others<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
     let mut wide = [0; 8];
     wide[..N].copy_from_slice(&word);
@@ -73,26 +73,26 @@ fn others<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
     others
 }
 
-fn words<const N: usize>(data: &[u8], first: usize, dense: bool, all: &mut Vec<Mutation>) {
+fn word_mutations<const N: usize>(data: &[u8], first: usize, dense: bool, all: &mut Vec<Mutation>) {
     let step = if dense { 1 } else { N };
     for at in (first..data.len().saturating_sub(N - 1)).step_by(step) {
-        let word: [u8; N] = data[at..at + N].try_into().expect("as many bytes as were asked for");
+        let word: [u8; N] = data[at..at + N].try_into().expect("as many bytes as were requested");
         all.extend(others(word).iter().map(|other| Mutation { at, now: other.to_vec() }));
     }
 }
 
-/// Every change of data: of words at every byte where it is `dense`, for numbers stand anywhere,
-/// and of aligned ones otherwise.
+/// Returns all mutations of data: of words at every byte if `dense`, because numbers can have any
+/// offset, otherwise of aligned words.
 pub fn all(data: &[u8], form: Form, dense: bool) -> Vec<Mutation> {
     let first = if form == Form::Framed { FRAME_BYTES } else { 0 };
     let mut all = Vec::new();
-    words::<2>(data, first, dense, &mut all);
-    words::<4>(data, first, dense, &mut all);
-    words::<8>(data, first, dense, &mut all);
+    word_mutations::<2>(data, first, dense, &mut all);
+    word_mutations::<4>(data, first, dense, &mut all);
+    word_mutations::<8>(data, first, dense, &mut all);
     all
 }
 
-/// Makes the length and the checksum of a frame right.
+/// Corrects the length and the checksum of a frame.
 pub fn reframe(data: &mut [u8]) {
     let version = u32::from_le_bytes(data[4..8].try_into().expect("four bytes"));
     let length = (data.len() - FRAME_BYTES) as u64;

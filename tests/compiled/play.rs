@@ -1,40 +1,40 @@
-//! Playing the samples' game in this process: booted, some frames with what its resources show, no
-//! window.
+//! Plays the samples' game in this process: boots it and plays some frames that use its resources,
+//! without a window.
 
 use super::samples::Sample;
-use engine::app::kinds::KINDS;
-use engine::app::{App, Game, Opening};
-use engine::engine::Build;
+use engine::app::resource_kinds::KINDS;
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::BuildMode;
 use engine::foundation::hash::murmur64a;
-use engine::resource::index::{Entry, Index};
-use engine::resource::store::{Data, Store};
-use engine::script::Report;
-use engine::system::sound::Destination;
+use engine::resource::index::{IndexEntry, ResourceIndex};
+use engine::resource::store::{DataSource, ResourceStore};
+use engine::script::ErrorReport;
+use engine::system::sound::AudioDestination;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The frames that are played.
+/// Number of frames to play.
 const FRAMES: usize = 4;
 
-/// Puts data in the place of a resource's own, for the index to lead to.
-pub fn replace(root: &Path, entry: &mut Entry, data: &[u8]) {
-    // Others are playing with the resource's own.
+/// Replaces the data of a resource in its index entry.
+pub fn replace(root: &Path, entry: &mut IndexEntry, data: &[u8]) {
+    // A new file, because other threads use the resource's original data.
     entry.data = format!("{:016x}", murmur64a(data, 11));
     entry.data_content = murmur64a(data, 0);
     std::fs::write(root.join(".data").join(&entry.data), data).unwrap();
 }
 
-/// Boots the game, has it use one resource for some frames, and ends it: what the game was told, in
-/// words; empty where nothing was wrong. A fault of the engine's fails the test.
-pub fn run(root: &Path, index: Index, sample: &Sample) -> String {
+/// Boots the game, lets it use one resource for some frames, and ends it. Returns the error
+/// message, or an empty text. A panic of the engine fails the test.
+pub fn run(root: &Path, index: ResourceIndex, sample: &Sample) -> String {
     let sound = match &sample.kind[..] {
-        // What is heard is mixed, and so decoded.
-        "sound" | "mixer" => Destination::File(root.join("heard.wav")),
-        _ => Destination::Null,
+        // Audible sound is mixed, and therefore decoded.
+        "sound" | "mixer" => AudioDestination::File(root.join("heard.wav")),
+        _ => AudioDestination::Null,
     };
-    let opening = Opening {
+    let opening = GameLaunch {
         game: Game::Folder(root.to_path_buf()),
-        build: Build::Release,
+        build: BuildMode::Release,
         arguments: vec![sample.kind.clone(), sample.name.clone()],
         seed: 1,
         deterministic: true,
@@ -43,14 +43,14 @@ pub fn run(root: &Path, index: Index, sample: &Sample) -> String {
         sandbox: true,
         coverage: false,
         lines: false,
-        store: Some(Store::new(index, Data::Folder(root.join(".data"), KINDS))),
+        store: Some(ResourceStore::new(index, DataSource::Folder(root.join(".data"), KINDS))),
         watch: false,
         threads: Some(1),
         sound,
     };
     let played = catch_unwind(AssertUnwindSafe(|| {
-        let mut app =
-            App::open(opening).map_err(|error| Box::new(Report::of_words(error.to_string())))?;
+        let mut app = App::open(opening)
+            .map_err(|error| Box::new(ErrorReport::from_message(error.to_string())))?;
         app.start()?;
         for _ in 0..FRAMES {
             app.frame(1.0 / 60.0)?;

@@ -1,11 +1,12 @@
-//! A game with a sample of every kind of resource: the files of the Lua suites, and what those have
-//! none of. Compiled once; played with the data of one resource in place of its own.
+//! A game with a sample of every resource kind: the files of the Lua suites, and generated files
+//! for formats missing there. It is compiled once, and played with the data of one resource
+//! replaced.
 
 use super::play;
-use engine::app::kinds::KINDS;
-use engine::resource::compile::{Target, compile};
+use engine::app::resource_kinds::KINDS;
+use engine::resource::compile::{CompileTarget, compile};
 use engine::resource::image::encode_png;
-use engine::resource::index::{Entry, Index};
+use engine::resource::index::{IndexEntry, ResourceIndex};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Sample {
     pub name: String,
     pub kind: String,
-    /// Its place in the index.
+    /// Its position in the index.
     pub entry: usize,
     pub data: Vec<u8>,
 }
@@ -24,10 +25,10 @@ impl std::fmt::Debug for Sample {
     }
 }
 
-/// The game's folder, which goes with it.
+/// The game's folder, removed on drop.
 pub struct Samples {
     pub root: PathBuf,
-    pub index: Index,
+    pub index: ResourceIndex,
     pub all: Vec<Sample>,
 }
 
@@ -37,8 +38,8 @@ impl Drop for Samples {
     }
 }
 
-/// How the names of the suites' files begin that cannot be played: they are there to be wrong, or
-/// have components of scripts, which stay behind.
+/// Prefixes of the suites' files that cannot be played: they are invalid on purpose, or have script
+/// components, which are not copied.
 const LEFT: &[&str] = &[
     "bad_",
     "circle.",
@@ -58,7 +59,7 @@ const LEFT: &[&str] = &[
 ];
 
 fn is_left(name: &str) -> bool {
-    // Of these a picture is packed.
+    // The image `packed.ktx2` has such a prefix, but can be played.
     !name.ends_with(".ktx2") && LEFT.iter().any(|start| name.starts_with(start))
 }
 
@@ -100,7 +101,7 @@ impl Samples {
             let bytes = fs::read(project.join("tests/sound").join(&path)).unwrap();
             save(&root, &format!("sounds/{ending}.{ending}"), &bytes);
         }
-        let target = Target {
+        let target = CompileTarget {
             root: &root,
             data: root.join(".data"),
             kinds: KINDS,
@@ -112,32 +113,32 @@ impl Samples {
         let compiled = compile(&target, &|_, _| {}).unwrap();
         assert_eq!(compiled.problems, [""; 0]);
         let index = compiled.index;
-        let sample = |(entry, of): (usize, &Entry)| Sample {
+        let sample = |(entry, of): (usize, &IndexEntry)| Sample {
             name: of.resource.name.clone(),
             kind: of.resource.kind.clone(),
             entry,
             data: fs::read(root.join(".data").join(&of.data)).unwrap(),
         };
-        // One variant of each: which of them plays is the game's choice.
+        // One variant of each, because the game chooses the variant that it uses.
         let base = index.entries.iter().enumerate().filter(|(_, entry)| entry.properties.is_base());
         let all = base.map(sample).collect();
         Samples { root, index, all }
     }
 
-    /// Those of a kind.
+    /// Returns the samples of a kind.
     pub fn of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Sample> {
         self.all.iter().filter(move |sample| sample.kind == kind)
     }
 
-    /// Plays the game with other data for a sample: what went wrong, in words.
+    /// Plays the game with other data for a sample. Returns an error message, or an empty text.
     pub fn play(&self, sample: &Sample, data: &[u8]) -> String {
         let mut index = self.index.clone();
         play::replace(&self.root, &mut index.entries[sample.entry], data);
         let file = self.root.join(".data").join(&index.entries[sample.entry].data);
-        let words = play::run(&self.root, index, sample);
-        // The game removes what it cannot use.
+        let message = play::run(&self.root, index, sample);
+        // The game may have removed unusable data already.
         let _ = fs::remove_file(file);
-        words
+        message
     }
 }
 
@@ -147,7 +148,7 @@ fn save(root: &Path, path: &str, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// What the suites have none of.
+/// Files of formats that the suites lack.
 const TEXTS: &[(&str, &str)] = &[
     ("use.lua", include_str!("use.lua")),
     ("part.lua", "local Part = {}\nfunction Part.value() return 'part' end\nreturn Part\n"),
@@ -177,7 +178,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("all.package", "\"*\" = [\"data/*\", \"words\"]\ntexture = [\"textures/*\"]"),
 ];
 
-/// A font of two letters on a page.
+/// A bitmap font of two letters on one page.
 const PAGES: &str = "\
 info face=\"Pages\" size=16 bold=0 padding=1,1,1,1 spacing=1,1
 common lineHeight=20 base=15 scaleW=32 scaleH=16 pages=1 packed=0
@@ -189,7 +190,8 @@ kernings count=1
 kerning first=65 second=86 amount=-2
 ";
 
-/// Small, large, of numbers, with light beyond white, in blocks with levels.
+/// Returns images: small, large, of numbers, with values above white, and compressed with mip
+/// levels.
 fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let png = |width: u32, height: u32| {
         let texel = |i: u32| [(i * 7) as u8, (i * 13) as u8, (i / 3) as u8, (i * 31) as u8 | 64];
@@ -205,19 +207,19 @@ fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// BC1 with all of its levels: 8 x 8, 4 x 4, 2 x 2, 1 x 1.
+/// Returns a BC1 image with all mip levels: 8 x 8, 4 x 4, 2 x 2, 1 x 1.
 fn dds() -> Vec<u8> {
-    let mut words = [0u32; 32];
-    words[..8].copy_from_slice(&[0x2053_4444, 124, 0x2_1007, 8, 8, 32, 0, 4]);
-    (words[19], words[20], words[21]) = (32, 0x4, u32::from_le_bytes(*b"DXT1"));
-    words[27] = 0x40_1008;
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut header = [0u32; 32];
+    header[..8].copy_from_slice(&[0x2053_4444, 124, 0x2_1007, 8, 8, 32, 0, 4]);
+    (header[19], header[20], header[21]) = (32, 0x4, u32::from_le_bytes(*b"DXT1"));
+    header[27] = 0x40_1008;
+    let mut bytes: Vec<u8> = header.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.extend((0..(4 + 1 + 1 + 1) * 8).map(|i| (i * 37) as u8));
     bytes
 }
 
-/// The buffer of rig.gltf: a triangle with normals, uvs, joints, weights and a morph target, two
-/// matrices, times, and values that move, turn, size and morph.
+/// Returns the buffer of rig.gltf: a triangle with normals, UVs, joints, weights and a morph
+/// target, two matrices, times, and keyframes of translation, rotation, scale and morph weights.
 fn rig() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut floats = |floats: &[f32]| {
@@ -232,10 +234,10 @@ fn rig() -> Vec<u8> {
     floats(&one); // 180: matrices
     floats(&one);
     floats(&[0.0, 0.5]); // 308: times
-    floats(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]); // 316: places
+    floats(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0]); // 316: translations
     floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]); // 340: rotations
-    floats(&[0.0; 18]); // 372: sizes, each with two tangents
-    floats(&[0.0, 1.0]); // 444: how much of the target
+    floats(&[0.0; 18]); // 372: scales, each with two tangents
+    floats(&[0.0, 1.0]); // 444: morph weights
     bytes.extend([0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0]); // 452: joints
     assert_eq!(bytes.len(), 464);
     bytes

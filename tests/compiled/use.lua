@@ -1,5 +1,5 @@
--- Uses one resource of the samples in as many ways as there are. What a way refuses is noted, and
--- the others go on: a fault of the engine's own ends the test wherever it is met.
+-- Uses one resource of the samples in every possible way. Errors are collected, and the other uses
+-- continue: an engine fault ends the test wherever it occurs.
 local kind, name = Application.argv()
 local world, gui, kept = nil, nil, {}
 local problems = {}
@@ -15,7 +15,7 @@ end
 
 local P, SIZE, WHITE = Vector3(100, 100, 1), Vector2(50, 50), Color(255, 255, 255)
 
--- What is done once, and what in every frame.
+-- Uses that happen once, and uses in every frame.
 local starts, frames = {}, {}
 
 function frames.texture()
@@ -95,7 +95,7 @@ end
 function starts.sound()
   local options = { position = Vector3(1, 2, 3) }
   if name == "sounds/full" or name == "sounds/step" then
-    -- Changed data may have other parameters.
+    -- Mutated data may have other parameters.
     for _, floor in ipairs({ "stone", "ice" }) do
       pcall(Sound.trigger, world, name, { parameters = { floor = floor, force = 5 } })
     end

@@ -1,4 +1,4 @@
-//! A process that confines itself and then attacks, with calls of the system and no Lua at all.
+//! A process that sandboxes itself and then attacks with system calls, without any Lua.
 
 use super::{calls, confine, confines, content, scratch};
 use std::fs::{self, File, FileTimes, Permissions};
@@ -10,34 +10,35 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The variable that says where the other process attacks.
+/// Environment variable with the folder in which the child process attacks.
 const FOLDER: &str = "ENGINE_TEST_ATTACKS";
 
-/// What an attempt came to: nothing, or the number of the error.
+/// Returns the result of an attempt: 0, or the error number.
 fn code<T>(outcome: Result<T, Error>) -> i32 {
     outcome.map_or_else(|reason| reason.raw_os_error().unwrap_or(-1), |_| 0)
 }
 
-/// An address at which nothing is.
+/// An invalid address.
 pub const BAD: usize = 1;
 
-/// A call of the system with numbers and addresses; those that are missing are 0.
+/// Makes a system call with numbers and addresses. Missing arguments are 0.
 pub fn call(number: libc::c_long, arguments: &[usize]) -> i32 {
     let [a, b, c, d, e, f] =
         std::array::from_fn(|nth| arguments.get(nth).copied().unwrap_or_default());
-    // SAFETY: none of these calls writes to an address but the ones that are given.
+    // SAFETY: none of these calls writes to any address except those that are passed.
     match unsafe { libc::syscall(number, a, b, c, d, e, f) } {
         0.. => 0,
         _ => Error::last_os_error().raw_os_error().unwrap_or(-1),
     }
 }
 
-/// A name without a path, at which the test that starts the attacker listens.
+/// Returns the abstract socket address at which the parent test listens.
 fn socket_of(folder: &Path) -> SocketAddr {
     SocketAddr::from_abstract_name(folder.as_os_str().as_bytes()).expect("it is short enough")
 }
 
-/// Attempts at what Landlock does not limit: rights, owners, times and attributes.
+/// Returns attempts at operations that Landlock does not limit: permissions, owners, times and
+/// attributes.
 fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let refused = libc::EPERM;
     let (secret, own) = (folder.join("outside/secret.txt"), folder.join("saves/own.txt"));
@@ -63,7 +64,7 @@ fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         ("remove an attribute", refused, call(libc::SYS_removexattr, &[at, attribute])),
         ("cut a secret off", refused, call(libc::SYS_truncate, &[at, 0])),
         ("cut a save off by its path", refused, call(libc::SYS_truncate, &[own_at, 0])),
-        // What saves, sound and copies of files need.
+        // Operations that saves, sound and copies of files need.
         ("chmod an open save", 0, {
             code(open().and_then(|file| file.set_permissions(Permissions::from_mode(0o640))))
         }),
@@ -73,7 +74,7 @@ fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     ]
 }
 
-/// Attempts at what libraries for sound and graphics share between programs.
+/// Returns attempts at objects that sound and graphics libraries share between programs.
 fn shared(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let denied = libc::EACCES;
     let (runtime, caches) = (folder.join("runtime"), folder.join("cache/engine/drivers"));
@@ -95,7 +96,7 @@ fn shared(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     ]
 }
 
-/// Attempts at files, each with its number of error; 0 where it must work.
+/// Returns attempts at files, each with its expected error number; 0 if it must succeed.
 fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let (game, saves, outside) =
         (folder.join("game"), folder.join("saves"), folder.join("outside"));
@@ -103,7 +104,7 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let append = |path: PathBuf| code(File::options().append(true).open(path));
     let name = std::ffi::CString::new(saves.join("pipe").to_str().expect("UTF-8")).expect("no 0");
     let denied = libc::EACCES;
-    // A name by which no rule knows the place.
+    // A path to the file that no rule lists.
     let around = PathBuf::from(format!("/proc/self/root{}", secret.display()));
     vec![
         ("read", denied, code(fs::read(&secret))),
@@ -129,7 +130,7 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         (
             "make a pipe",
             denied,
-            // SAFETY: the name is there for as long as the call.
+            // SAFETY: the name lives as long as the call.
             match unsafe { libc::mkfifo(name.as_ptr(), 0o600) } {
                 0 => 0,
                 _ => code::<()>(Err(Error::last_os_error())),
@@ -159,17 +160,17 @@ fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     ]
 }
 
-/// Attempts at programs, other processes and the kernel.
+/// Returns attempts at programs, other processes and the kernel.
 fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let refused = libc::EPERM;
     let proof = folder.join("saves/PROOF");
     let shell = format!("touch '{}'", proof.display());
     let parent = std::os::unix::process::parent_id() as usize;
-    // A program of the attacker's own, where files may be written, and one without any file.
+    // The attacker's own program in a writable folder, and one without any file.
     let copy = folder.join("saves/program");
     fs::copy("/bin/true", &copy).expect("libraries and programs are read, and saves written");
     let path = c"/bin/true".as_ptr() as usize;
-    // SAFETY: makes a file in memory.
+    // SAFETY: creates a file in memory.
     let memory = unsafe { libc::memfd_create(c"program".as_ptr(), 0) } as usize;
     let here = libc::AT_FDCWD as usize;
     let started = |command: &mut Command| code(command.stdout(Stdio::null()).status());
@@ -197,7 +198,8 @@ fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     ]
 }
 
-/// Attempts of two threads: one from before the confinement, and one of the confined one's.
+/// Returns attempts of two threads: one started before the sandbox, and one started by a sandboxed
+/// thread.
 fn threads(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i32, i32)> {
     let secret = folder.join("outside/secret.txt");
     let after = std::thread::spawn(move || (code(fs::read(secret)), start()));
@@ -213,7 +215,7 @@ fn start() -> i32 {
     code(Command::new("true").status())
 }
 
-/// The other process: it says what came of each attempt.
+/// The child process: prints the result of each attempt.
 #[test]
 fn attack() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -279,8 +281,8 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
         .output()
         .expect("it starts");
     let said = String::from_utf8_lossy(&attacker.stdout);
-    let told = format!("{said}{}", String::from_utf8_lossy(&attacker.stderr));
-    assert!(attacker.status.success() && said.contains("all tried"), "{told}");
+    let output = format!("{said}{}", String::from_utf8_lossy(&attacker.stderr));
+    assert!(attacker.status.success() && said.contains("all tried"), "{output}");
     let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("WRONG")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(content(&folder.join("outside")), before);

@@ -1,20 +1,21 @@
-//! The broker, attacked by the confined process that it serves: requests that no engine makes, and
-//! its end. Only a process with one thread can have a broker, so each attack runs in a copy of the
-//! test's process, which has one.
+//! Attacks on the broker by the sandboxed process that it serves: requests that no engine sends,
+//! and its end. Only a process with one thread can have a broker, so each attack runs in a forked
+//! copy of the test's process, which has one.
 
 use super::{confine, confines, scratch};
-use engine::system::platform::broker::{self, Duties};
+use engine::platform::broker::{self, BrokerDuties};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The variable that says where the other process attacks, and the one that says how.
+/// Environment variable with the folder in which the child process attacks; below, the variable
+/// that names the attack.
 const FOLDER: &str = "ENGINE_TEST_BROKER";
 const ATTACK: &str = "ENGINE_TEST_BROKER_ATTACK";
 
-/// The broker of a process.
+/// Returns the process id of a process's broker.
 fn broker_of(process: u32) -> Option<u32> {
     fs::read_dir("/proc").expect("it is there").flatten().find_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
@@ -35,8 +36,8 @@ fn within_a_minute<T>(message: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Runs an attack in another process, with a broker; what it says. `meanwhile` hears its number
-/// once it has said "ready".
+/// Runs an attack in a child process with a broker, and returns its output. `meanwhile` receives
+/// the process id once the child has printed "ready".
 fn attack(folder: &Path, name: &str, meanwhile: impl FnOnce(u32)) -> String {
     let mut attacker = Command::new(std::env::current_exe().expect("it is known"))
         .args(["--exact", "broker::attacker", "--nocapture"])
@@ -58,7 +59,7 @@ fn attack(folder: &Path, name: &str, meanwhile: impl FnOnce(u32)) -> String {
     }
     let number = said.split("ready ").nth(1).and_then(|text| text.lines().next());
     meanwhile(number.and_then(|number| number.parse().ok()).expect("a number"));
-    // Processes that it has left keep the pipe open: the attack says when it is done.
+    // Processes left by the attack keep the pipe open, so the attack prints when it is done.
     while !said.contains("done\n") {
         match out.read(&mut bytes).expect("it can be read") {
             0 => break,
@@ -70,17 +71,17 @@ fn attack(folder: &Path, name: &str, meanwhile: impl FnOnce(u32)) -> String {
 }
 
 fn say(text: &str) {
-    // The lock of standard output may be held by a thread that this copy does not have.
-    // SAFETY: the bytes are there.
+    // SAFETY: the bytes are valid for the call. `println!` is not used, because a thread that this
+    // forked copy lacks may hold the lock of standard output.
     unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
 }
 
-/// The other process: a copy of it, with one thread, attacks.
+/// The child process: a forked copy of it with one thread attacks.
 #[test]
 fn attacker() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let name = std::env::var(ATTACK).expect("both are set");
-    // SAFETY: the copy has this thread alone, and never returns from here; no other thread of the
+    // SAFETY: the copy has only this thread, and never returns from here; no other thread of the
     // process does anything.
     unsafe {
         match libc::fork() {
@@ -95,7 +96,7 @@ fn attacker() {
 
 fn one(folder: &Path, name: &str) {
     let outputs = vec![folder.join("outside/a.png")];
-    let duties = Duties { outputs, drops: true, ..Duties::default() };
+    let duties = BrokerDuties { outputs, drops: true, ..BrokerDuties::default() };
     broker::start(duties).expect("there is one thread");
     let ready = || say(&format!("ready {}\n", std::process::id()));
     match name {
@@ -112,7 +113,7 @@ fn one(folder: &Path, name: &str) {
             let began = Instant::now();
             broker::end();
             say(&format!("ended in {} ms\n", began.elapsed().as_millis()));
-            // SAFETY: ends a process that this one has made.
+            // SAFETY: kills a process that this one has started.
             unsafe { libc::kill(holder, libc::SIGKILL) };
         }
         _ => {
@@ -130,7 +131,7 @@ fn one(folder: &Path, name: &str) {
     say("done\n");
 }
 
-/// A copy of this process that does nothing, for a minute at most.
+/// Forks a copy of this process that does nothing, for a minute at most.
 fn hold() -> libc::pid_t {
     // SAFETY: the copy only sleeps, and ends.
     unsafe {
@@ -145,7 +146,7 @@ fn hold() -> libc::pid_t {
     }
 }
 
-/// Requests of a process that has been taken over.
+/// Sends the requests of a compromised process.
 fn requests(folder: &Path) {
     let ask = |name: &str| {
         let began = Instant::now();
@@ -166,10 +167,10 @@ fn requests(folder: &Path) {
     ] {
         ask(name);
     }
-    // The log of these requests is out of reach.
+    // The log of these requests is not accessible to the process.
     let log = folder.join("cache/engine/dropped.log");
     say(&format!("log: {:?}\n", fs::write(&log, "").map_err(|reason| reason.kind())));
-    // Past the engine's own end of the connection.
+    // Uses the connection directly, without the engine's client code.
     let socket = fs::read_dir("/proc/self/fd").expect("its own").flatten().find_map(|entry| {
         let link = fs::read_link(entry.path()).ok()?;
         let number: i32 = entry.file_name().to_str()?.parse().ok()?;
@@ -178,7 +179,7 @@ fn requests(folder: &Path) {
     let socket = socket.expect("it has the connection");
     for bytes in [&b"x"[..], b"r", b"r/etc/shadow\0", b"b", b"b\x07", b"f\x00", b"e/etc/x", b"n"] {
         let mut answer = [0u8; 256];
-        // SAFETY: the bytes are there, and room for the answer.
+        // SAFETY: both buffers are valid, and their lengths are passed.
         let count = unsafe {
             libc::send(socket, bytes.as_ptr().cast(), bytes.len(), 0);
             libc::recv(socket, answer.as_mut_ptr().cast(), answer.len(), 0)
@@ -206,7 +207,9 @@ fn a_process_that_was_taken_over_gets_no_hidden_file_and_no_word_about_one() {
     };
     assert_eq!(answer("outside/secret.txt"), "opened");
     let refused = answer("outside/missing.txt");
-    assert!(refused.starts_with("it is not there, or not a file that a confined game may read"));
+    assert!(
+        refused.starts_with("it does not exist, or is not a file that a confined game may read")
+    );
     for name in ["outside/.hidden/key", "outside/.hidden/missing", "outside/link.txt"] {
         assert_eq!(answer(name), refused, "{name}");
     }
@@ -235,7 +238,7 @@ fn a_copy_of_the_process_keeps_the_broker_neither_at_a_normal_end_nor_after_a_ki
         broker = Some(within_a_minute("no broker", || broker_of(process)));
         let half = || fs::read_dir(folder.join("outside")).expect("it is there").count();
         assert_eq!(half(), 3, "the half-written file lies there");
-        // SAFETY: ends a process of this test.
+        // SAFETY: kills a process of this test.
         unsafe { libc::kill(process as libc::pid_t, libc::SIGKILL) };
         within_a_minute("the half-written file stayed", || (half() == 2).then_some(()));
     });
@@ -245,6 +248,6 @@ fn a_copy_of_the_process_keeps_the_broker_neither_at_a_normal_end_nor_after_a_ki
     let holder = said.split("holder ").nth(1).and_then(|text| text.lines().next());
     let holder: i32 = holder.and_then(|text| text.parse().ok()).expect(&said);
     assert!(Path::new(&format!("/proc/{holder}")).exists(), "the copy kept the connection");
-    // SAFETY: ends a process of this test.
+    // SAFETY: kills a process of this test.
     unsafe { libc::kill(holder, libc::SIGKILL) };
 }

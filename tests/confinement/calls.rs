@@ -1,20 +1,21 @@
-//! The calls of the system that a confined process cannot make, each with arguments that the kernel
-//! itself refuses for another reason: so a call that is not on the filter's lists is noticed.
+//! Tests of the system calls that a sandboxed process cannot make, each with arguments that the
+//! kernel itself refuses with another error. A call missing in the filter's lists is therefore
+//! noticed.
 
 use super::attacks::{BAD, call};
 use std::collections::BTreeSet;
 
-/// A call: its name as the manual has it, its number, its arguments, and whether the kernel refuses
-/// it to ordinary users before it looks at them.
+/// A system call: its name in the manual, its number, its arguments, and true if the kernel refuses
+/// it to ordinary users before it checks the arguments.
 pub type Row = (&'static str, libc::c_long, &'static [usize], bool);
 
-/// A number for a file that is not open, or a process that does not exist.
+/// A number that is neither an open file descriptor nor an existing process.
 const NONE: usize = usize::MAX;
 /// A flag that no call has.
 const FLAG: usize = 0x8000_0000;
 const HERE: usize = libc::AT_FDCWD as usize;
 
-/// The calls that both processors have.
+/// Calls that exist on both processor architectures.
 const ROWS: &[Row] = &[
     ("execve", libc::SYS_execve, &[BAD], false),
     ("execveat", libc::SYS_execveat, &[HERE, BAD], false),
@@ -65,7 +66,7 @@ const ROWS: &[Row] = &[
     ("finit_module", libc::SYS_finit_module, &[NONE, BAD, FLAG], true),
     ("delete_module", libc::SYS_delete_module, &[BAD], true),
     ("open_tree_attr", 467, &[NONE, BAD, FLAG], false),
-    // Namespaces; a thread must share more than these flags say, so nothing is made.
+    // Namespaces. Threads must share more than these flags say, so no thread is created.
     ("clone", libc::SYS_clone, &[0x1000_0000 | THREAD], false),
     ("clone", libc::SYS_clone, &[0x0002_0000 | THREAD], false),
     ("clone", libc::SYS_clone, &[0x0200_0000 | THREAD], false),
@@ -73,7 +74,7 @@ const ROWS: &[Row] = &[
     ("clone", libc::SYS_clone, &[0x0800_0000 | THREAD], false),
     ("clone", libc::SYS_clone, &[0x2000_0000 | THREAD], false),
     ("clone", libc::SYS_clone, &[0x4000_0000 | THREAD], false),
-    // Nothing is a terminal here.
+    // Standard input is not a terminal here.
     ("ioctl", libc::SYS_ioctl, &[0, libc::TIOCSTI as usize, BAD], false),
     ("ioctl", libc::SYS_ioctl, &[0, 0x541c, BAD], false),
     ("ioctl", libc::SYS_ioctl, &[0, 7 << 32 | libc::TIOCSTI as usize, BAD], false),
@@ -81,7 +82,7 @@ const ROWS: &[Row] = &[
 
 const THREAD: usize = libc::CLONE_THREAD as usize;
 
-/// The older forms of some of them.
+/// Older forms of some calls.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[Row] = &[
     ("chmod", libc::SYS_chmod, &[BAD], false),
@@ -94,24 +95,26 @@ const OLD: &[Row] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[Row] = &[];
 
-/// What came of each call of the table: its name, what a confined process gets, what came.
+/// Makes each call of the table. Returns its name, the expected error in a sandboxed process, and
+/// the actual one.
 pub fn tried() -> Vec<(&'static str, i32, i32)> {
     let rows = ROWS.iter().chain(OLD);
-    let mut tried: Vec<_> =
-        rows.map(|(name, number, given, _)| (*name, libc::EPERM, call(*number, given))).collect();
-    // The C library goes on with `clone`.
+    let mut tried: Vec<_> = rows
+        .map(|(name, number, arguments, _)| (*name, libc::EPERM, call(*number, arguments)))
+        .collect();
+    // The C library falls back to `clone`.
     tried.push(("clone3", libc::ENOSYS, call(libc::SYS_clone3, &[])));
     tried
 }
 
-/// The same calls in a process that nothing confines: none has the filter's answer, but those that
-/// the kernel refuses to ordinary users at once.
+/// Makes the same calls in a process without a sandbox: none returns the filter's error, except
+/// those that the kernel refuses to ordinary users at once.
 #[test]
 fn each_call_has_another_answer_without_the_filter() {
-    // SAFETY: asks for a number.
+    // SAFETY: queries a number.
     let ordinary = unsafe { libc::geteuid() } != 0;
-    for (name, number, given, refused) in ROWS.iter().chain(OLD) {
-        let found = call(*number, given);
+    for (name, number, arguments, refused) in ROWS.iter().chain(OLD) {
+        let found = call(*number, arguments);
         assert!(found > 0, "{name} did something");
         assert!(found != libc::EPERM || (*refused && ordinary), "{name}");
     }

@@ -1,5 +1,5 @@
-//! Each command that plays or compiles is confined: seen from outside, while its output goes into a
-//! pipe that takes nothing, so that it cannot end before somebody has looked.
+//! Tests that each command that plays or compiles is sandboxed. The process is inspected from
+//! outside while its output blocks on a full pipe, so that it cannot end before the inspection.
 
 use super::{confines, scratch};
 use std::fs;
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A pipe that is full: its ends.
+/// Returns both ends of a full pipe.
 fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
     let (reader, mut writer) = std::io::pipe().expect("the system has pipes");
     let set = |flags: libc::c_int| {
-        // SAFETY: sets flags of a file that is open.
+        // SAFETY: sets flags of an open file.
         unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) }
     };
     set(libc::O_NONBLOCK);
@@ -25,7 +25,7 @@ fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
     (reader, writer)
 }
 
-/// A command that cannot say anything.
+/// A command with blocked output.
 struct Mute {
     process: Child,
     _pipe: std::io::PipeReader,
@@ -51,7 +51,8 @@ impl Mute {
         Mute { process, _pipe: reader }
     }
 
-    /// Whether the filter of calls is there in the end: none is put in force once it waits.
+    /// Returns true if the filter of system calls is installed before the process blocks. No filter
+    /// is installed after that.
     fn is_confined(&mut self) -> bool {
         let folder = format!("/proc/{}", self.process.id());
         let began = Instant::now();
@@ -60,7 +61,7 @@ impl Mute {
             if status.contains("\nSeccomp:\t2\n") {
                 return true;
             }
-            // It waits for the pipe, or has ended without a word.
+            // The process waits for the pipe, or has ended without output.
             let call = fs::read_to_string(format!("{folder}/syscall")).unwrap_or_default();
             let writes = [libc::SYS_write, libc::SYS_writev];
             if writes.iter().any(|number| call.starts_with(&format!("{number} "))) {
@@ -80,7 +81,7 @@ impl Drop for Mute {
     }
 }
 
-/// The commands that are confined, and end by themselves.
+/// The sandboxed commands that end by themselves.
 const COMMANDS: &[&[&str]] = &[
     &["run", "game", "--headless", "--frames", "2"],
     &["run", "game", "--headless", "--realtime", "--frames", "2"],
@@ -94,9 +95,9 @@ const COMMANDS: &[&[&str]] = &[
     &["test", "game", "--jobs", "2"],
 ];
 
-/// A game for them.
+/// Writes a game for the commands.
 fn write_game(folder: &Path) {
-    // What it prints stops it where nothing can be printed.
+    // Its output blocks it on the full pipe.
     fs::write(folder.join("game/main.lua"), "print('hello')").expect("it can be written");
     for name in ["a", "b"] {
         let suite = format!("it('{name}', function() end)");
@@ -120,7 +121,7 @@ fn each_command_that_plays_or_compiles_is_confined_unless_the_user_says_no() {
     }
 }
 
-/// Has the kernel know nothing of Landlock, in this process and those that it starts.
+/// Hides Landlock from this process and those that it starts.
 fn hide_landlock() -> std::io::Result<()> {
     let one = |code: u32, yes: u8, no: u8, value: u32| libc::sock_filter {
         code: code as u16,
@@ -140,7 +141,7 @@ fn hide_landlock() -> std::io::Result<()> {
         one(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: a flag of the process; then the kernel copies the program, which is there.
+    // SAFETY: sets a flag of the process; then the kernel copies the program, which is valid.
     let result = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program)
@@ -158,7 +159,7 @@ fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() 
         command.env("ENGINE_SAVE_DIR", folder.join("saves"));
         command.env("XDG_CACHE_HOME", folder.join("cache")).env_remove("ENGINE_UNCONFINED");
         command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
-        // SAFETY: calls of the system alone, between the copy of the process and its program.
+        // SAFETY: only system calls run between the fork of the process and its program.
         unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, hide_landlock) };
         let ended = command.output().expect("the engine starts");
         let said = [ended.stdout, ended.stderr].concat();
@@ -181,8 +182,8 @@ fn a_run_whose_outputs_nobody_could_write_does_not_begin() {
     let folder = scratch("no_broker");
     fs::write(folder.join("game/main.lua"), "print('played')").expect("it can be written");
     let run = |arguments: &str| {
-        // Two files can be open besides the usual three: the broker's connection takes both, and
-        // it looks at the process's threads by another one.
+        // Two files can be open in addition to the usual three: the broker's connection takes both,
+        // and listing the process's threads needs another one.
         let engine = env!("CARGO_BIN_EXE_engine");
         let closed: String = (3..10).map(|number| format!("exec {number}<&-; ")).collect();
         let line = format!("{closed}ulimit -n 5; exec '{engine}' run game --headless {arguments}");

@@ -1,5 +1,5 @@
-//! Games and their tests, confined: what attacks come to that have broken out of the sandbox, and
-//! what of the process can be seen from outside.
+//! Tests of sandboxed games and their tests: the results of attacks that have escaped the script
+//! sandbox, and the state of the process as seen from outside.
 
 use super::{confines, content, scratch};
 use std::fs;
@@ -22,7 +22,8 @@ fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     (status.code(), text(&stdout) + &text(&stderr))
 }
 
-/// A suite that has the whole Lua library, and with it native code: as if it had broken out.
+/// A suite with the whole Lua library and thus native code, as if it had escaped the script
+/// sandbox.
 const BROKEN_OUT: &str = r#"
 local function refuses(reason, outcome, words, code)
   assert.equals(nil, outcome)
@@ -95,7 +96,7 @@ fn a_game_that_broke_out_of_the_sandbox_reads_writes_and_starts_nothing_else() {
     assert_eq!(content(&folder.join("outside")), before);
     let proofs = ["game/PROOF", "game/.engine/PROOF", "game/.engine/HEARD", "beside.txt"];
     assert!(!proofs.iter().any(|proof| folder.join(proof).exists()));
-    // The same attacks reach their ends where the user says so: they are real.
+    // Without the sandbox the same attacks succeed, so they are real.
     let (code, said) =
         run(&folder, &["test", "game", "--no-sandbox", "--confined", "--unconfined"]);
     assert!(code == Some(1) && said.contains("2 passed, 3 failed"), "{said}");
@@ -114,7 +115,7 @@ impl Running {
         Running(command.spawn().expect("the engine starts"))
     }
 
-    /// A line of what the kernel says of each thread, once the log has a line.
+    /// Returns a line of each thread's status in /proc, once the log has a line.
     fn threads(&self, folder: &Path, line: &str) -> Vec<String> {
         let log = folder.join("saves/game/logs/game.log");
         let began = Instant::now();
@@ -124,7 +125,7 @@ impl Running {
         }
         let tasks = fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("it runs");
         let statuses = tasks.flatten().filter_map(|task| {
-            // A thread may have ended since.
+            // A thread may have ended in the meantime.
             let status = fs::read_to_string(task.path().join("status")).ok()?;
             status.lines().find(|it| it.starts_with(line)).map(str::to_string)
         });
@@ -152,7 +153,7 @@ fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
     }
     drop(playing);
     let log = fs::read_to_string(folder.join("saves/game/logs/game.log")).expect("it was there");
-    // The whole lines: nothing is excepted.
+    // The complete line, without exceptions after it.
     let files = log.split("confinement: files are limited (Landlock ").nth(1);
     let version =
         files.and_then(|rest| rest.lines().next()?.strip_suffix(')')?.parse::<u32>().ok());
@@ -293,7 +294,7 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
         let bytes = fs::read(folder.join("outside").join(name)).expect("it is there");
         assert!(bytes.starts_with(begins.as_bytes()), "{name}");
     }
-    // What cannot be written is told as ever.
+    // A file that cannot be written is reported as without the sandbox.
     let (code, said) =
         run(&folder, &["run", "game", "--headless", "--frames", "1", "--record", "no/such/file"]);
     assert_eq!(code, Some(1), "{said}");

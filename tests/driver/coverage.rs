@@ -1,4 +1,4 @@
-//! `--coverage`: the lines of a game's files that ran under its tests.
+//! Tests of `--coverage`: the lines of a game's files that ran under its tests.
 
 use super::Scratch;
 
@@ -41,11 +41,11 @@ fn lines_are_counted_without_the_sandbox_too() {
     );
     let files = [("src/enemy.lua", ENEMY), ("spec/a_spec.lua", suite.as_str())];
     let scratch = Scratch::new("coverage-free", &files);
-    let words = "coverage: 80.0 % of 10 lines in 1 file, written to ";
+    let message = "coverage: 80.0 % of 10 lines in 1 file, written to ";
     for options in [&["--no-sandbox"][..], &["--no-sandbox", "-j", "2"]] {
         let (code, out, err) = scratch.test(&[&[".", "--coverage"], options].concat());
         assert_eq!(code, 0, "{out}{err}");
-        assert!(out.contains(words), "{out}");
+        assert!(out.contains(message), "{out}");
         let text = std::fs::read_to_string(scratch.0.join("lcov.info")).unwrap();
         assert!(text.starts_with("TN:\nSF:src/enemy.lua\nDA:1,1\nDA:3,1\nDA:4,3\n"), "{text}");
     }
@@ -56,8 +56,8 @@ fn lines_are_counted_without_the_sandbox_too() {
 fn a_run_that_covers_nothing_warns() {
     let scratch = Scratch::new("coverage-none", &[("a_test.lua", "it('x', function() end)")]);
     let (code, _, err) = scratch.test(&[".", "--coverage"]);
-    let words = "warning: no line is covered: the tests loaded no file of the folder but tests\n";
-    assert_eq!((code, err.as_str()), (0, words));
+    let message = "warning: no line is covered: the tests loaded no file of the folder but tests\n";
+    assert_eq!((code, err.as_str()), (0, message));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Runs in several processes: the same results as in one, and none of them taken along by a process
-//! that dies.
+//! Tests of runs in several processes: they have the same results as in one process, and a dying
+//! process loses no results of others.
 
 use super::Scratch;
 use std::process::Command;
@@ -22,7 +22,7 @@ fn many() -> Scratch {
     Scratch::new("many", &files)
 }
 
-/// Without what differs from run to run: times.
+/// Removes the times from an output, because they differ between runs.
 fn timeless(text: &str) -> String {
     let lines = text.lines().map(|line| match line.rfind(", ").filter(|_| line.ends_with(" s")) {
         Some(at) => line[..at].to_string(),
@@ -72,8 +72,8 @@ fn a_process_that_dies_fails_its_file_and_the_rest_goes_on() {
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(out.lines().last(), Some("4 passed, 1 failed, 0 skipped"), "{out}");
     assert!(out.contains("last words\n"), "{out}");
-    let words = "FAILED b_test.lua\n  b_test.lua\n  the process that ran this file ended before its tests did (signal: ";
-    assert!(out.contains(words), "{out}");
+    let message = "FAILED b_test.lua\n  b_test.lua\n  the process that ran this file ended before its tests did (signal: ";
+    assert!(out.contains(message), "{out}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_process_that_cannot_be_stopped_fails_its_file_and_the_rest_goes_on() {
 fn a_lone_process_that_dies_or_hangs_takes_no_results_along() {
     let hangs = "it('passes', function() end)\n\
                  it('hangs in C', function() (('a'):rep(99)):find(('a*'):rep(40) .. 'b') end)";
-    for (suite, words) in [
+    for (suite, message) in [
         (CRASH, "the process that ran this file ended before its tests did (signal: "),
         (
             hangs,
@@ -104,7 +104,7 @@ fn a_lone_process_that_dies_or_hangs_takes_no_results_along() {
             let start = [".", "--no-sandbox", "--timeout", "0.1"];
             let (code, out, err) = scratch.test(&[&start, options].concat());
             assert_eq!(code, 1, "{out}{err}");
-            assert!(out.contains(words), "no '{words}' in:\n{out}{err}");
+            assert!(out.contains(message), "no '{message}' in:\n{out}{err}");
             match options.contains(&"junit") {
                 true => assert!(
                     out.contains("name=\"passes\"") && out.contains("</testsuites>"),
@@ -155,7 +155,7 @@ fn the_protocol_is_not_for_people() {
     }
 }
 
-/// Compiled code makes no string that nobody uses, and what is compiled differs from file to file.
+/// Compiled code creates no unused strings, and the set of compiled code differs between files.
 #[cfg(target_os = "linux")]
 #[test]
 fn tables_of_names_that_were_put_together_have_one_order_in_every_file_and_process() {
@@ -172,10 +172,10 @@ fn tables_of_names_that_were_put_together_have_one_order_in_every_file_and_proce
     for options in [&["-j", "1"][..], &["-j", "2"], &["-j", "8"], &["-j", "1", "--coverage"]] {
         let (code, out, err) = scratch.test(&[&["."], options].concat());
         assert_eq!(code, 0, "{out}{err}");
-        let told = out.lines().filter(|line| line.starts_with("order"));
-        let told: Vec<String> = told.map(str::to_string).collect();
-        assert_eq!(told.len(), 12, "{out}");
-        orders.extend(told);
+        let order = out.lines().filter(|line| line.starts_with("order"));
+        let order: Vec<String> = order.map(str::to_string).collect();
+        assert_eq!(order.len(), 12, "{out}");
+        orders.extend(order);
     }
     assert_eq!(orders.len(), 1, "{orders:#?}");
 }

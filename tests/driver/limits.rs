@@ -1,5 +1,6 @@
-//! What a suite must not hang on: frames without end, errors of many letters, deep tables, names of
-//! tests that are no files; and what is told of words without a function.
+//! Tests of input on which a suite must not hang: endless frames, long error messages, deep tables,
+//! and paths that are named like tests but are not files. Also tests the messages about suite
+//! functions such as `it` that are called without a function.
 
 use super::{Scratch, check};
 use std::fs;
@@ -74,13 +75,13 @@ fn a_word_without_a_function_is_told_and_counts_as_pending() {
         (0, Some("1 passed, 0 failed, 5 skipped")),
         "{out}{err}"
     );
-    for words in [
+    for message in [
         "warning: a_test.lua:1: it 'flies' has no function: write one, or pending 'flies'\n",
         "warning: a_test.lua:3: it 'sings' has no function: write one, or pending 'sings'\n",
         "warning: a_test.lua:4: before_each has no function: write one, or pending 'its name'\n",
         "warning: a_test.lua:7: describe 'a fish' has no function: write one, or pending",
     ] {
-        assert!(err.contains(words), "no '{words}' in:\n{err}");
+        assert!(err.contains(message), "no '{message}' in:\n{err}");
     }
 }
 
@@ -89,8 +90,8 @@ fn a_word_without_a_function_is_told_and_counts_as_pending() {
 fn what_is_named_as_a_test_and_is_no_file_is_left_out_and_told() {
     let scratch = Scratch::new("pipes", &[("a_test.lua", "it('is fine', function() end)")]);
     let pipe = scratch.0.join("b_test.lua");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(status.success());
     std::os::unix::fs::symlink("nowhere", scratch.0.join("c_test.lua")).unwrap();
     std::os::unix::fs::symlink("a_test.lua", scratch.0.join("d_test.lua")).unwrap();
     let (code, out, err) = scratch.test(&["."]);
@@ -99,11 +100,11 @@ fn what_is_named_as_a_test_and_is_no_file_is_left_out_and_told() {
         (0, Some("2 passed, 0 failed, 0 skipped")),
         "{out}{err}"
     );
-    for words in [
+    for message in [
         "warning: 'b_test.lua' is named as a test and left out: it is no file (a pipe, ",
         "warning: 'c_test.lua' is named as a test and left out: ",
     ] {
-        assert!(err.contains(words), "no '{words}' in:\n{err}");
+        assert!(err.contains(message), "no '{message}' in:\n{err}");
     }
     fs::remove_file(pipe).unwrap();
 }
@@ -121,11 +122,11 @@ fn a_module_that_misses_the_words_of_suites_is_told_how_to_ask_for_them() {
     let scratch = Scratch::new("words", &files);
     let (_, out, err) = scratch.test(&["."]);
     assert_eq!(out.lines().last(), Some("1 passed, 2 failed, 0 skipped"), "{out}{err}");
-    for words in [
-        "the words of suites are there in suites alone; a module asks for this one: local test = \
+    for message in [
+        "the words of suites exist only in suites; a module requires this one: local test = \
          require(\"busted\").test",
-        "'done' is there in tests alone: a module takes it as an argument",
+        "'done' exists only in tests: a module takes it as an argument",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}");
     }
 }

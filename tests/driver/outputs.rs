@@ -1,7 +1,7 @@
-//! The forms of output: that programs can read them whatever tests are called and print.
+//! Tests of the output formats: programs can read them, whatever the tests' names and output are.
 
 use super::Scratch;
-use engine::foundation::sjson::{self, Tree};
+use engine::foundation::sjson::{self, SjsonTree};
 use std::fs;
 
 const HOSTILE: &str = "describe('a <b> & \"c\"', function()\n  \
@@ -15,7 +15,7 @@ fn run(name: &str, form: &str, more: &[&str]) -> (i32, String, String) {
     scratch.test(&[&[".", "--output", form], more].concat())
 }
 
-/// What is wrong with a text as XML: tags that do not fit, characters that may not stand there.
+/// Returns an error of a text as XML: unbalanced tags, or forbidden characters.
 fn fault_of_xml(text: &str) -> Option<String> {
     let mut open: Vec<String> = Vec::new();
     let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
@@ -63,9 +63,9 @@ fn json_has_an_object_in_each_line() {
     assert_eq!(code, 1);
     let event = |line: &str| {
         let tree = sjson::parse_bytes(line.as_bytes()).unwrap().to_tree();
-        let Tree::Object(entries) = tree else { panic!("{line}") };
+        let SjsonTree::Object(entries) = tree else { panic!("{line}") };
         match &entries.iter().find(|(key, _)| key == "event").unwrap().1 {
-            Tree::String(event) => event.clone(),
+            SjsonTree::String(event) => event.clone(),
             other => panic!("{other:?}"),
         }
     };
@@ -144,7 +144,7 @@ fn every_option_and_form_is_in_the_manual() {
         assert!(page.contains(&format!("`{option}")), "{option} is not in the manual");
     }
     for form in &engine::app::testing::output::OUTPUTS {
-        assert!(help.contains(form.words), "{} is not in the help", form.name);
+        assert!(help.contains(form.doc), "{} is not in the help", form.name);
         assert!(
             page.contains(&format!("| `{}` |", form.name)),
             "{} is not in the manual",
@@ -161,9 +161,9 @@ fn what_is_misspelt_and_what_is_old_is_told() {
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
     assert!(out.contains(": World has no function 'updaet', did you mean 'update'?"), "{out}");
-    assert!(!out.contains("was compiled before"), "{out}");
+    assert!(!out.contains("compiled before"), "{out}");
     fs::write(scratch.0.join("words.strings"), "a = = 1").unwrap();
     let (_, out, err) = scratch.test(&["."]);
-    let wanted = "of words.strings what was compiled before is used until it is mended";
+    let wanted = "for words.strings the data compiled before is used until the error is fixed";
     assert!(out.contains(wanted) || err.contains(wanted), "{out}{err}");
 }

@@ -1,11 +1,11 @@
-//! What a test can do to its game: errors in the log, scripts with another text, a disk that fails,
-//! a window that is closed; and tests that are run again.
+//! Tests of simulated events: errors in the log, scripts with another source, a full disk, a closed
+//! window; and retries of tests.
 
 use super::{Scratch, check};
 
 #[test]
 fn an_error_in_the_log_fails_a_test_unless_it_is_expected() {
-    // A script of which the compiled data is gone is an error in the log, and the game plays on.
+    // A script without compiled data is an error in the log, and the game plays on.
     let suite = "local turn = 0\n\
         local function broken()\n  os.execute('rm -rf .engine/data')\n  turn = turn + 1\n  \
         Application.set_property_preference_order('v' .. turn)\n  test.frames(1)\nend\n\
@@ -28,18 +28,18 @@ fn an_error_in_the_log_fails_a_test_unless_it_is_expected() {
     let scratch = Scratch::new("log", &files);
     let (code, out, err) = scratch.test(&[".", "--no-sandbox"]);
     assert_eq!(code, 1, "{out}{err}");
-    for words in [
+    for message in [
         "FAILED log reports\n  a_test.lua:10\n  an error was logged: the compiled data of enemy.lua (",
         "FAILED log expects another\n",
         "FAILED log expects one of two\n",
-        "no error that fits the pattern 'never' was logged",
+        "no error that matches the pattern 'never' was logged",
         "the pattern '[' is malformed: malformed pattern",
         "argument #1 'pattern' must be string, got nil",
         "only a test can expect errors, and none is running",
         "an error was logged: the compiled data of enemy.lua",
         "(only a test can expect errors)",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}\n{err}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}\n{err}");
     }
     assert!(!out.contains("FAILED log expects\n"), "{out}");
     assert_eq!(err, "", "errors that tests hear of are not told twice");
@@ -61,13 +61,13 @@ const GAME: [(&str, &str); 4] = [
     ("sounds/step.txt", "x"),
 ];
 
-fn game(name: &str, suite: &str, sums: &str, words: &[&str]) {
+fn game(name: &str, suite: &str, sums: &str, parts: &[&str]) {
     let mut files = GAME.to_vec();
     files.push(("a_test.lua", suite));
     let scratch = Scratch::new(name, &files);
     let (_, out, err) = scratch.test(&["."]);
     assert_eq!(out.lines().last(), Some(sums), "{out}\n{err}");
-    for word in words {
+    for word in parts {
         assert!(out.contains(word), "no '{word}' in:\n{out}\n{err}");
     }
     // No file was written.
@@ -107,12 +107,12 @@ end)
 it("is not there", function() test.reload("nothing.lua", "") end)
 it("has no text", function() test.reload("other.lua") end)
 "#;
-    let words = [
+    let parts = [
         "FAILED is not there\n  a_test.lua:27\n  test.reload: there is no script 'nothing.lua' in \
          the game's folder",
         "test.reload: argument #2 'text' must be string, got nil",
     ];
-    game("reload", suite, "3 passed, 2 failed, 0 skipped", &words);
+    game("reload", suite, "3 passed, 2 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -149,13 +149,13 @@ it("names no file", function() test.fault("missing file") end)
 it("names one too many", function() test.fault("disk full", "x") end)
 it("names one that is not there", function() test.fault("missing file", "no.lua") end)
 "#;
-    let words = [
+    let parts = [
         "there is no fault 'disk ful', did you mean 'disk full'?",
         "test.fault: argument #2 'file' must be string, got nil",
         "test.fault: 'disk full' takes no file, got string \"x\"",
         "there is no file 'no.lua' in the game's folder to be missing",
     ];
-    game("fault", suite, "4 passed, 4 failed, 0 skipped", &words);
+    game("fault", suite, "4 passed, 4 failed, 0 skipped", &parts);
 }
 
 #[test]
@@ -176,13 +176,13 @@ it("fails", function()
   test.close()
 end)
 "#;
-    let words = ["FAILED fails\n  a_test.lua:14\n  a_test.lua:13: not now"];
-    game("close", suite, "2 passed, 1 failed, 0 skipped", &words);
+    let parts = ["FAILED fails\n  a_test.lua:14\n  a_test.lua:13: not now"];
+    game("close", suite, "2 passed, 1 failed, 0 skipped", &parts);
 }
 
 #[test]
 fn what_fails_and_then_passes_is_flaky() {
-    // Without the sandbox a test can see how often it was run.
+    // Without the sandbox a test can count its own runs.
     let suite = "local function runs(name)\n  local file = io.open(name, 'a+')\n  \
         local count = #file:read('*a')\n  file:write('x') file:close() return count\nend\n\
         it('jumps', function() assert.equals(2, runs('j')) end)\n\

@@ -1,5 +1,5 @@
-//! Recordings as tests: the same run from another folder and process, one that differs, and files
-//! that are none.
+//! Tests of recordings as tests: the same run in another folder and process, one that differs, and
+//! files that are not recordings.
 
 use super::Scratch;
 use std::collections::BTreeSet;
@@ -62,21 +62,21 @@ fn a_run_that_differs_fails_with_its_frame_and_what_differs() {
     .unwrap();
     let (code, out, _) = scratch.test(&["."]);
     assert_eq!(code, 1);
-    let words = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay \
+    let message = "FAILED a.recording replays as it was recorded\n  a.recording\n  the replay \
                  differs from the recording in frame 8: random numbers (the game's files changed \
                  since the recording)\n    random numbers: the random numbers of the game";
-    assert!(out.contains(words), "{out}");
+    assert!(out.contains(message), "{out}");
     assert!(out.contains("(the game's files changed since the recording)"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() error('ouch') end").unwrap();
     let (_, out, _) = scratch.test(&["."]);
-    let words = "the replay fails in frame 1, and the recording does not: ";
-    assert!(out.contains(words) && out.contains("ouch"), "{out}");
+    let message = "the replay fails in frame 1, and the recording does not: ";
+    assert!(out.contains(message) && out.contains("ouch"), "{out}");
     fs::write(scratch.0.join("main.lua"), "function update() Application.quit() end").unwrap();
     let (_, out, _) = scratch.test(&["."]);
     assert!(out.contains("differs") || out.contains("the game quit after 1 frames"), "{out}");
 }
 
-/// Exit code and standard error of `engine run` with some arguments, headless.
+/// Runs `engine run` headless with some arguments. Returns exit code and standard error.
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", ".", "--headless"])
@@ -88,7 +88,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
 }
 
-/// All files below a folder and what is in them.
+/// Returns all files below a folder with their contents.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -101,7 +101,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Goes on from what it saved, and from what the player chose.
+/// Script with a state that depends on its saves and on the player's settings.
 const SAVING: &str = "local n\nfunction init()\n  n = (Save.read(\"n\") or 0) + 1\n  \
                       local m = (Application.user_setting(\"m\") or 0) + 1\n  \
                       Application.hash(m)\n  \
@@ -140,9 +140,9 @@ fn saves_that_are_too_much_for_a_recording_are_left_out_with_a_warning() {
     assert_eq!(run(&scratch.0, &["--frames", "1"]).0, Some(0));
     let (code, err) = run(&scratch.0, &["--frames", "2", "--record", "a.recording"]);
     assert_eq!(code, Some(0), "{err}");
-    let words = "the saves and user settings have more than 16 MiB (EARLIER_BYTES_MAX): the \
+    let message = "the saves and user settings have more than 16 MiB (EARLIER_BYTES_MAX): the \
                  recording is without them, and its replay begins without any";
-    assert!(err.contains(words), "{err}");
+    assert!(err.contains(message), "{err}");
     assert!(fs::metadata(scratch.0.join("a.recording")).unwrap().len() < 100_000);
 }
 
@@ -154,19 +154,22 @@ fn the_error_that_ends_a_run_is_recorded_and_met_again() {
     let (code, err) = run(&scratch.0, &["--frames", "9", "--record", "a.recording"]);
     assert!(code == Some(1) && err.contains("recorded 4 frames and the error after them"), "{err}");
     let (code, err) = run(&scratch.0, &["--replay", "a.recording"]);
-    let words = "replayed 4 frames, each as it was recorded, and then the same error";
-    assert!(code == Some(0) && err.contains(words), "{err}");
+    let message = "replayed 4 frames, each as it was recorded, and then the same error";
+    assert!(code == Some(0) && err.contains(message), "{err}");
     assert!(err.contains("main.lua:5") && err.contains("boom of frame 5"), "{err}");
     assert_eq!(scratch.test(&["."]).0, 0);
-    let differs = |text: &str, words: &str| {
+    let differs = |text: &str, message: &str| {
         fs::write(scratch.0.join("main.lua"), text).unwrap();
         let (code, out, err) = scratch.test(&["."]);
-        assert!(code == 1 && out.contains(words), "no '{words}' in: {out}{err}");
+        assert!(code == 1 && out.contains(message), "no '{message}' in: {out}{err}");
         let (code, err) = run(&scratch.0, &["--replay", "a.recording"]);
-        assert!(code == Some(1) && err.contains(words), "no '{words}' in: {err}");
+        assert!(code == Some(1) && err.contains(message), "no '{message}' in: {err}");
     };
     let mended = main.replace("n == 5", "n == 6");
-    differs(&mended, "the recording ends with an error in frame 5, which the replay does not meet");
+    differs(
+        &mended,
+        "the recording ends with an error in frame 5, which the replay does not reach",
+    );
     let other = main.replace("boom", "bang");
     differs(&other, "the replay fails in frame 5, as the recording does, with another error");
     let sooner = main.replace("n == 5", "n == 3");
@@ -182,12 +185,13 @@ fn an_error_of_the_start_is_recorded_and_met_again() {
     assert_eq!(scratch.test(&["."]).0, 0);
     fs::write(scratch.0.join("main.lua"), "function init() end").unwrap();
     let (code, out, _) = scratch.test(&["."]);
-    let words = "the recording ends with an error when the game starts, which the replay does not";
-    assert!(code == 1 && out.contains(words), "{out}");
+    let message =
+        "the recording ends with an error when the game starts, which the replay does not";
+    assert!(code == 1 && out.contains(message), "{out}");
 }
 
-/// The order in which `pairs` goes through a table of forty names that stand in the script. (Names
-/// that are put together while it runs may stand elsewhere where compiled code does it.)
+/// Returns a script that prints the `pairs` order of a table with forty names that are in its
+/// source. (Names concatenated at run time may have another order in compiled code.)
 fn walk() -> String {
     let names: Vec<String> = (0..40).map(|i| format!("t.key{} = {i}", i * 7919 % 1000)).collect();
     format!(
@@ -230,7 +234,7 @@ fn pairs_has_one_order_in_every_file_of_every_run() {
     assert_eq!(orders.len(), 1, "{orders:#?}");
 }
 
-/// Three units, of which the second one moves, a sound, and two values that are hashed.
+/// Script with three units, of which the second one moves, a sound, and two hashed values.
 const OBJECTS: &str = r#"
 local barrel, lid, voice
 function init()
@@ -265,17 +269,17 @@ fn the_objects_that_differ_are_named() {
     write("", "2");
     let (code, out, err) = scratch.test(&["."]);
     assert_eq!(code, 1, "{out}{err}");
-    for words in [
+    for message in [
         "the replay differs from the recording in frame 6: worlds, what the game hashed (the \
          game's files changed since the recording)\n",
         "    worlds: unit ",
         " 'lid' at (12.000, 0.000, 0.000)\n",
         "    what the game hashed: call 2 of Application.hash in that frame (main.lua:16)\n",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}");
     }
     assert!(!out.contains("'barrel'") && !out.contains("call 1 of"), "{out}");
-    // Also where `engine run` replays.
+    // The same with a replay by `engine run`.
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", ".", "--headless", "--replay", "a.recording"])
         .current_dir(&scratch.0)
@@ -285,15 +289,18 @@ fn the_objects_that_differ_are_named() {
     let err = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(1), "{err}");
     assert!(err.contains("  worlds: unit ") && err.contains(" 'lid' at (12.000"), "{err}");
-    // One that is there only now, and one that is there no more.
+    // An object that is missing in the recording, and one that is missing in the replay.
     write("World.spawn_unit(world, 'lid')", "1");
     let (_, out, _) = scratch.test(&["."]);
-    assert!(out.contains(" 'lid' at (0.000, 0.000, 0.000), which the recording has not"), "{out}");
+    assert!(
+        out.contains(" 'lid' at (0.000, 0.000, 0.000), which the recording does not have"),
+        "{out}"
+    );
     fs::remove_file(scratch.0.join("a.recording")).unwrap();
     record(&scratch.0, "a.recording", "10");
     write("", "1");
     let (_, out, _) = scratch.test(&["."]);
-    assert!(out.contains("which is not there now"), "{out}");
+    assert!(out.contains("which does not exist now"), "{out}");
 }
 
 #[test]
@@ -301,7 +308,7 @@ fn what_is_no_recording_of_this_game_fails_with_words() {
     let scratch = game("refused", MAIN, SETTINGS);
     record(&scratch.0, "a.recording", "5");
     let bytes = fs::read(scratch.0.join("a.recording")).unwrap();
-    let words = |wanted: &str| {
+    let check_refused = |wanted: &str| {
         let (code, out, err) = scratch.test(&["."]);
         assert_eq!((code, out.lines().last()), (1, Some("0 passed, 1 failed, 0 skipped")), "{err}");
         assert!(out.contains(wanted), "no '{wanted}' in:\n{out}");
@@ -309,14 +316,14 @@ fn what_is_no_recording_of_this_game_fails_with_words() {
     let mut damaged = bytes.clone();
     damaged[60] ^= 4;
     fs::write(scratch.0.join("a.recording"), damaged).unwrap();
-    words("cannot be used: it is damaged: its checksum does not fit its content");
+    check_refused("cannot be used: it is damaged: its checksum does not match its content");
     fs::write(scratch.0.join("a.recording"), &bytes[..40]).unwrap();
-    words("cannot be used: it is cut short");
+    check_refused("cannot be used: it is cut short");
     fs::write(scratch.0.join("a.recording"), "").unwrap();
-    words("cannot be used: it is cut short: 0 bytes");
+    check_refused("cannot be used: it is cut short: 0 bytes");
     fs::write(scratch.0.join("a.recording"), &bytes).unwrap();
     fs::write(scratch.0.join("settings.sjson"), SETTINGS.replace("1.0", "2.0")).unwrap();
-    words("the recording is of version 1.0 of the game, and this one is version 2.0");
+    check_refused("the recording is of version 1.0 of the game, and this one is version 2.0");
     fs::write(scratch.0.join("settings.sjson"), SETTINGS.replace("yard", "cave")).unwrap();
-    words("the recording is of the game 'yard', and this one is 'cave'");
+    check_refused("the recording is of the game 'yard', and this one is 'cave'");
 }

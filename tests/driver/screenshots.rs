@@ -1,5 +1,5 @@
-//! Screenshots in tests: lists of what is drawn and pictures, files that are written, compared and
-//! missing; an adapter that is lost.
+//! Tests of screenshots in tests: lists of draw calls and images; files that are written, compared
+//! and missing; a lost device.
 
 use super::Scratch;
 use std::fs;
@@ -12,7 +12,7 @@ const MAIN: &str = "x = 20\nfunction render()\n  local gui = Application.main_gu
     Application.render_world(Application.main_world())\nend\n";
 const SETTINGS: &str = "window = { width = 200, height = 120 }";
 
-/// A game with a picture of four colours.
+/// Creates a game with an image of four colors.
 fn game(name: &str, suite: &str) -> Scratch {
     let files = [("main.lua", MAIN), ("settings.sjson", SETTINGS), ("ui/hud_test.lua", suite)];
     let scratch = Scratch::new(name, &files);
@@ -36,14 +36,14 @@ fn a_list_of_what_is_drawn_is_written_compared_and_told() {
                  it('moves', function()\n  _G.x = 21\n  test.frames(1)\n  \
                  test.screenshot('menu')\nend)\n";
     let scratch = game("screenshots", suite);
-    // Nothing to compare with: it is told, and the exit code says that nothing else failed.
+    // Without a reference, this is reported, and the exit code says that nothing else failed.
     let (code, out, err) = scratch.test(&[".", "--filter", "shows"]);
     assert_eq!(code, 5, "{out}{err}");
-    let words = "FAILED shows\n  ui/hud_test.lua:4\n  test.screenshot: there is no \
+    let message = "FAILED shows\n  ui/hud_test.lua:4\n  test.screenshot: there is no \
                  'ui/hud_test.golden/menu.txt' to compare with.\n  Look at \
                  '.engine/screenshots/ui/hud_test.golden/menu.txt', and if it is right: engine \
                  test --update-golden";
-    assert!(out.contains(words), "{out}");
+    assert!(out.contains(message), "{out}");
     let found = scratch.0.join(".engine/screenshots/ui/hud_test.golden/menu.txt");
     let found = fs::read_to_string(found).unwrap();
     assert!(found.starts_with(LIST), "{found}");
@@ -55,15 +55,15 @@ fn a_list_of_what_is_drawn_is_written_compared_and_told() {
     let (code, out, err) = scratch.test(&[".", "-j", "2"]);
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(out.lines().last(), Some("1 passed, 1 failed, 0 skipped"), "{out}");
-    for words in [
+    for message in [
         "'ui/hud_test.golden/menu.txt' shows something else: from line 3 on",
         "- rect, layer 0, from 20 10 to 60 40, #ff0000ff",
         "+ rect, layer 0, from 21 10 to 61 40, #ff0000ff",
         "+ text \"Lives 21\", layer 2",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}");
     }
-    // Line ends of another system change nothing.
+    // Other line endings make no difference.
     fs::write(&golden, found.replace('\n', "\r\n")).unwrap();
     assert_eq!(scratch.test(&[".", "--filter", "shows"]).0, 0);
 }
@@ -87,11 +87,11 @@ fn a_picture_is_compared_by_blocks_and_survives_a_lost_adapter() {
         return;
     }
     assert_eq!(code, 0, "{out}{err}");
-    assert!(err.contains("warning: the graphics adapter was lost and is there again"), "{err}");
+    assert!(err.contains("warning: the graphics adapter was lost and is available again"), "{err}");
     let golden = fs::read(scratch.0.join("ui/hud_test.golden/menu.png")).unwrap();
     let image = image::load_from_memory(&golden).unwrap().into_rgba8();
     assert_eq!(image.dimensions(), (200, 120));
-    // The rectangle, the upper and the lower half of the bitmap, the ground: from the top left.
+    // The rectangle, the upper and the lower half of the bitmap, the background: from the top left.
     for (x, y, color) in [
         (40, 95, [255, 0, 0]),
         (136, 35, [0, 160, 255]),
@@ -122,7 +122,7 @@ fn without_an_adapter_pictures_are_skipped_or_required() {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(["test", ".", "-o", "spec"])
             .current_dir(&scratch.0)
-            // No driver can be found there.
+            // No driver exists at these paths.
             .env("VK_DRIVER_FILES", "/nowhere.json")
             .env("VK_ICD_FILENAMES", "/nowhere.json")
             .env("WGPU_BACKEND", "vulkan")
@@ -154,7 +154,7 @@ fn what_is_wrong_with_a_call_is_said() {
     let scratch = game("bad_screenshots", suite);
     let (code, out, err) = scratch.test(&["."]);
     assert_eq!((code, out.lines().last()), (1, Some("0 passed, 9 failed, 0 skipped")), "{err}");
-    for words in [
+    for message in [
         "argument #1 'name' must be of letters, digits, '_' and '-', got nil",
         "argument #1 'name' must be of letters, digits, '_' and '-', got string \"../x\"",
         "has the unknown option string \"pictur\", did you mean 'picture'?",
@@ -165,7 +165,7 @@ fn what_is_wrong_with_a_call_is_said() {
         "there is no 'test.zebra' (there are boot, close, ",
         "test.fault: no frame was played yet",
     ] {
-        assert!(out.contains(words), "no '{words}' in:\n{out}\n{err}");
+        assert!(out.contains(message), "no '{message}' in:\n{out}\n{err}");
     }
 }
 
@@ -178,12 +178,12 @@ fn frames_are_noted_where_a_module_takes_the_screenshot_too() {
     fs::write(scratch.0.join("shots.lua"), module).unwrap();
     let (code, out, err) = scratch.test(&[".", "--update-golden"]);
     assert_eq!(code, 0, "{out}{err}");
-    // Loaded after the frame was played, it comes too late, and says so.
+    // A module loaded after the frame was played is too late, which is reported.
     let suite = "it('shows', function()\n  test.boot()\n  test.frames(1)\n  \
                  require('shots').take(test)\nend)\n";
     fs::write(scratch.0.join("ui/hud_test.lua"), suite).unwrap();
     let (_, out, _) = scratch.test(&["."]);
-    assert!(out.contains("the frames before were not noted"), "{out}");
+    assert!(out.contains("the earlier frames were not kept"), "{out}");
 }
 
 #[test]

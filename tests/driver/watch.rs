@@ -1,4 +1,5 @@
-//! `--watch`: what a saved file touches runs again, until the process is asked to end.
+//! Tests of watch mode (`--watch`): the tests that a saved file affects run again, until the
+//! process is asked to end.
 
 use super::Scratch;
 use std::fs;
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Long enough for any machine; nothing waits for it where all is well.
+/// Maximum wait, long enough for any machine. Successful runs never wait this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Watching {
@@ -34,12 +35,12 @@ impl Watching {
         Watching { child, lines }
     }
 
-    /// The lines up to one that contains these words.
-    fn until(&self, words: &str) -> Vec<String> {
+    /// Returns the lines up to one that contains this text.
+    fn until(&self, wanted: &str) -> Vec<String> {
         let mut seen = Vec::new();
-        while !seen.last().is_some_and(|line: &String| line.contains(words)) {
+        while !seen.last().is_some_and(|line: &String| line.contains(wanted)) {
             let line = self.lines.recv_timeout(PATIENCE);
-            seen.push(line.unwrap_or_else(|_| panic!("no '{words}' after {seen:?}")));
+            seen.push(line.unwrap_or_else(|_| panic!("no '{wanted}' after {seen:?}")));
         }
         seen
     }

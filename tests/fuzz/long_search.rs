@@ -1,11 +1,12 @@
-//! The long search's script, fuzz/run, around a program that finds what it is told to.
+//! Tests of fuzz/run, the script of the long search, with a stub fuzzer that reports prepared
+//! findings.
 
 use super::targets::{remove_scratch, root, scratch};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Finds a crash that does not come again by itself, and inputs that took long.
+/// A stub fuzzer: finds a crash that cannot be reproduced by the input alone, and slow inputs.
 const PROGRAM: &str = r##"#!/usr/bin/env bash
 if [[ -z ${FUZZ_TARGET-} ]]; then echo "use.kept 10"; echo "text.slow 10"; exit; fi
 prefix=

@@ -1,4 +1,4 @@
-//! How much memory a case takes: every block that Rust allocates is counted.
+//! Measures the memory of a test case by counting every block that Rust allocates.
 
 use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts from here: what is held now.
+/// Starts a measurement and returns the number of bytes that are allocated now.
 pub fn begin() -> usize {
     let held = HELD.load(Ordering::SeqCst);
     MOST.store(held, Ordering::SeqCst);
     held
 }
 
-/// The most that was held at one time since [`begin`].
+/// Returns the peak number of allocated bytes since [`begin`].
 pub fn most_held() -> usize {
     MOST.load(Ordering::SeqCst)
 }
@@ -31,11 +31,12 @@ struct Watched;
 #[global_allocator]
 static ALLOCATOR: Watched = Watched;
 
-// SAFETY: all of it is mimalloc's, as in the engine itself; sizes are counted beside it.
+// SAFETY: every call is forwarded to mimalloc, as in the engine itself; only sizes are counted in
+// addition.
 unsafe impl GlobalAlloc for Watched {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
-        // SAFETY: as the caller promised; so below.
+        // SAFETY: the caller's guarantees are passed on; the same holds below.
         unsafe { MiMalloc.alloc(layout) }
     }
 
@@ -63,7 +64,7 @@ unsafe impl GlobalAlloc for Watched {
 fn a_block_counts_while_it_is_held_and_the_most_is_kept() {
     const BYTES: usize = 300 << 20;
     let held = begin();
-    // Nothing is written to it, so that it takes no memory.
+    // Nothing is written to the block, so it takes no physical memory.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BYTES)));
     assert!(most_held() >= held + BYTES);
     assert!(begin() < held + BYTES);

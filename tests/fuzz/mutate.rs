@@ -1,7 +1,7 @@
-//! Cheap random changes of an input, from a seed that is always the same: for the gate, which has
-//! no coverage to go by.
+//! Cheap random mutations of an input, from a fixed seed. The gate uses them because it has no
+//! coverage feedback.
 
-/// A small generator of random numbers (xorshift).
+/// A small random number generator (xorshift).
 pub struct Random(u64);
 
 impl Random {
@@ -16,27 +16,32 @@ impl Random {
         (self.0 >> 16) as usize
     }
 
-    /// A number below `end`, or 0.
+    /// Returns a random number below `end`, or 0 if `end` is 0.
     fn below(&mut self, end: usize) -> usize {
         self.next() % end.max(1)
     }
 }
 
-/// Numbers at the ends of what fits.
+/// Numbers at the limits of integer types.
 const EXTREMES: [u64; 10] =
     [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 52, u64::MAX];
 
-/// Changes an input in one to four places.
-pub fn mutate(random: &mut Random, seed: &[u8], words: &[Vec<u8>], bytes_max: usize) -> Vec<u8> {
+/// Returns a copy of an input with one to four random mutations.
+pub fn mutate(
+    random: &mut Random,
+    seed: &[u8],
+    dictionary: &[Vec<u8>],
+    bytes_max: usize,
+) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.below(4) {
-        change(random, &mut bytes, words, bytes_max);
+        change(random, &mut bytes, dictionary, bytes_max);
     }
     bytes.truncate(bytes_max);
     bytes
 }
 
-/// What stands around a value in texts.
+/// Pairs of texts that can surround a value.
 const AROUND: [(&str, &str); 8] = [
     ("[", "]"),
     ("{", "}"),
@@ -48,7 +53,8 @@ const AROUND: [(&str, &str); 8] = [
     ("not ", ""),
 ];
 
-/// Repeats a part, or puts it inside of something, as often as there is room, or less.
+/// Repeats a part of the input, or nests it in one of [`AROUND`]. The number of times is random,
+/// and limited by the remaining space.
 fn repeat(random: &mut Random, bytes: &mut Vec<u8>, at: usize, bytes_max: usize) {
     let end = (at + 1 + random.below(64)).min(bytes.len());
     let times = 1 << random.below(16);
@@ -65,7 +71,7 @@ fn repeat(random: &mut Random, bytes: &mut Vec<u8>, at: usize, bytes_max: usize)
     }
 }
 
-fn change(random: &mut Random, bytes: &mut Vec<u8>, words: &[Vec<u8>], bytes_max: usize) {
+fn change(random: &mut Random, bytes: &mut Vec<u8>, dictionary: &[Vec<u8>], bytes_max: usize) {
     let at = random.below(bytes.len());
     let end = (at + 1 + random.below(16)).min(bytes.len());
     match random.below(10) {
@@ -87,12 +93,12 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, words: &[Vec<u8>], bytes_max
             let end = (at + size).min(bytes.len());
             bytes.splice(at..end, part);
         }
-        5 | 6 if !words.is_empty() => {
-            // In the place of another word, so that texts keep their shape.
+        5 | 6 if !dictionary.is_empty() => {
+            // Replaces a whole word, so that texts keep their structure.
             let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
             let before = bytes[..at].iter().rev().take_while(|byte| is_word(byte)).count();
             let after = bytes[at..].iter().take_while(|byte| is_word(byte)).count();
-            let word = words[random.below(words.len())].iter().copied();
+            let word = dictionary[random.below(dictionary.len())].iter().copied();
             bytes.splice(at - before..at + after, word);
         }
         7 => bytes.truncate(at),
@@ -108,7 +114,7 @@ fn changes_repeat_parts_and_nest_them_deep() {
         (0..400).map(|_| mutate(&mut random, b"a = [1, { b = 2 }]", &[], 4096)).collect();
     let has = |part: &[u8]| changed.iter().any(|it| it.windows(part.len()).any(|at| at == part));
     assert!(has("[".repeat(500).as_bytes()) && has("<g>".repeat(200).as_bytes()));
-    // Parts, too: the same bytes twice more than the seed has them.
+    // Parts are repeated, too: some bytes occur at least 100 times, and once in the seed.
     let many = |byte: u8| changed.iter().any(|it| it.iter().filter(|at| **at == byte).count() > 99);
     assert!(many(b'b') && many(b'2'));
     assert!(changed.iter().all(|it| it.len() <= 4096));

@@ -1,5 +1,5 @@
-//! What the fuzzer says of itself, compared with what is there: the readers of files and their
-//! targets, the crates that are watched for coverage, the versions that the fuzzer is built with.
+//! Compares the fuzzer's tables with the code: file readers and their targets, the crates with
+//! coverage instrumentation, and the dependency versions of the fuzzer's build.
 
 use super::targets::readers::{FUZZED, Fuzzed};
 use super::targets::{remove_scratch, root, targets};
@@ -36,7 +36,7 @@ fn every_reader_of_files_has_targets_or_a_reason_why_not() {
     assert!(manual.contains(&rows), "docs/security.md, under Fuzzing, needs the rows:\n{rows}");
 }
 
-/// The versions of every package in a lock file.
+/// Returns the versions of every package in a lock file.
 fn versions(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::<String, BTreeSet<String>>::new();
     let text = read(lock);
@@ -69,9 +69,16 @@ fn the_crates_that_are_watched_for_coverage_are_those_that_the_engine_has() {
 #[test]
 fn the_fuzzer_is_built_with_the_engines_own_versions_of_everything() {
     let (engine, fuzz) = (versions("Cargo.lock"), versions("fuzz/Cargo.lock"));
-    let manifest = read("Cargo.toml");
+    let root = read("Cargo.toml");
+    let members =
+        root.lines().filter_map(|line| line.strip_prefix("    \"src/")?.strip_suffix("\","));
+    let members = members.filter(|member| *member != "test_support");
+    let manifests: Vec<_> =
+        members.map(|member| read(&format!("src/{member}/Cargo.toml"))).collect();
+    assert!(manifests.len() > 20, "the manifests of the crates were not found");
     let mut wrong = Vec::new();
-    for section in manifest.split("\n[").filter(|section| {
+    let sections = manifests.iter().flat_map(|manifest| manifest.split("\n["));
+    for section in sections.filter(|section| {
         let title = section.split(']').next().unwrap_or_default();
         title.ends_with("dependencies") && title != "dev-dependencies"
     }) {

@@ -1,9 +1,9 @@
-//! What a document names: paths in backquotes and in blocks of code, and the targets of links.
-//! Knows how to tell a path of the project from other words.
+//! Finds the names in a document: paths in backquotes and in code blocks, and the targets of links.
+//! Distinguishes paths of the project from other words.
 
 use super::source::{File, root};
 
-/// The folders of the project. A word that begins with one of them is a path.
+/// The top-level folders of the project. A word that begins with one of them is a path.
 pub const FOLDERS: &[&str] = &[
     ".cargo",
     ".ci",
@@ -21,25 +21,26 @@ pub const FOLDERS: &[&str] = &[
     "tests",
 ];
 
-/// Endings of file names that only the project's own files have.
+/// File extensions that only the project's own files have.
 const ENDINGS: &[&str] = &[".rs", ".toml", ".md"];
 
-/// The paths and links of a document that lead nowhere, with their lines.
+/// Returns the paths and links of a document that lead nowhere, with their lines.
 pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     let mut in_block = false;
     for (line, text) in document.lines() {
         let fence = text.trim_start().starts_with("```");
         in_block ^= fence;
-        let mut words: Vec<&str> = Vec::new();
+        let mut quoted_words: Vec<&str> = Vec::new();
         if in_block || text.starts_with("    ") {
-            words.extend(text.split_whitespace().filter(|word| word.contains('/')));
+            quoted_words.extend(text.split_whitespace().filter(|word| word.contains('/')));
         } else {
             let quoted = text.split('`').skip(1).step_by(2);
-            words.extend(quoted.filter(|words| !words.contains(' ')));
+            quoted_words.extend(quoted.filter(|text| !text.contains(' ')));
         }
         let folder = folder_of(&document.path);
-        for word in words.iter().filter(|word| is_path(word) && !exists(word, folder, files)) {
+        for word in quoted_words.iter().filter(|word| is_path(word) && !exists(word, folder, files))
+        {
             found.push(format!("{}:{line}: there is no {word}", document.path));
         }
         for target in links(text).filter(|_| !in_block) {
@@ -53,7 +54,7 @@ pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
 
 fn trimmed(word: &str) -> &str {
     let word = word.trim_start_matches("./").trim_end_matches([',', ':', ';', ')', '.']);
-    // A place in a file: `src/cli.rs:12`.
+    // A location in a file, such as `src/main.rs:12`.
     word.split_once(':').map_or(word, |(path, _)| path)
 }
 
@@ -69,19 +70,21 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Resources that code makes: no file has their names.
-const MADE: [&str; 2] = ["core/models/", "core/particles/"];
+/// Prefixes of resources that code creates: no file has their names.
+const GENERATED_PREFIXES: [&str; 2] = ["core/models/", "core/particles/"];
 
-/// Whether a file has that name and some ending: a resource as games name it.
+/// Returns true if a file has this name with any extension, as games name resources.
 fn is_resource(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let entries = std::fs::read_dir(root().join(folder)).into_iter().flatten().flatten();
     let stem = |entry: std::fs::DirEntry| entry.path().file_stem().map(|stem| stem == name);
-    MADE.iter().any(|made| path.starts_with(made)) || entries.filter_map(stem).any(|same| same)
+    GENERATED_PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+        || entries.filter_map(stem).any(|same| same)
 }
 
-/// Whether a path is there, from the project's folder or the document's. Of one with a name in
-/// capitals or a `*`, the folder must be. A mere file name must be one somewhere.
+/// Returns true if a path exists, relative to the project's folder or the document's. If a part is
+/// in capitals or contains `*`, only the folder before it must exist. A file name without a folder
+/// must exist in any folder.
 fn exists(word: &str, folder: &str, files: &[File]) -> bool {
     let word = trimmed(word).trim_end_matches('/');
     let general = |part: &&str| {
@@ -98,7 +101,7 @@ fn exists(word: &str, folder: &str, files: &[File]) -> bool {
             && files.iter().any(|file| file.path.ends_with(&format!("/{word}"))))
 }
 
-/// The targets of a line's links, `[words](target)`.
+/// Returns the targets of a line's links, `[words](target)`.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|after| after.split_once(')').map(|(target, _)| target))
 }
@@ -132,7 +135,7 @@ fn dead_names_are_found_and_other_words_let_be() {
         assert_eq!(dead_names(&document, &files), wanted, "{text}");
     };
     check(
-        "`src/cli.rs`, `vm.rs`, `units/barrel.unit`, `a/b.lua`, `src/tool/*.rs`, `cargo test`",
+        "`src/main.rs`, `vm.rs`, `units/barrel.unit`, `a/b.lua`, `src/script/*.rs`, `cargo test`",
         &[],
     );
     check("`tests/lua/NAME_test.lua` and [the start](../README.md#x) and [out](https://x.y)", &[]);

@@ -1,12 +1,11 @@
-//! The readers of files: everything that touches the disk goes through src/foundation/file_access/
-//! or stands in a list with its reason, and the table of readers in the manual is the one in the
-//! source.
+//! Checks file access: all code that touches the disk goes through src/foundation/file_access/ or
+//! is in a list with its reason. The table of readers in the manual must match the source.
 
 use crate::source::{File, code, files, is_word, root, without_tests};
 use crate::{rust_files, settle};
-use engine::foundation::file_access::readers::{Home, READERS, size_text};
+use engine::foundation::file_access::readers::{READERS, ReaderRoot, size_text};
 
-/// Calls of the standard library that read, list, look at or change files.
+/// Calls of the standard library that read, list, inspect or change files.
 const CALLS: &[&str] = &[
     "fs::read(",
     "fs::read_to_string(",
@@ -43,16 +42,16 @@ const CALLS: &[&str] = &[
     "set_permissions(",
 ];
 
-/// The one home of opening files.
+/// The only folder whose code opens files directly.
 const HOME: &str = "src/foundation/file_access/";
 
-/// A file, the calls that it makes itself, and why they need not go through the home.
+/// A file, the calls that it makes itself, and the reason why they may bypass [`HOME`].
 type Allowed = (&'static str, &'static [&'static str], &'static str);
 
 const ALLOWED: &[Allowed] = &[
     ("src/app/game.rs", &[".is_dir("], "tells a folder from a bundle that a person names"),
     (
-        "src/app/resources.rs",
+        "src/app/resource_reload.rs",
         &["fs::canonicalize(", "File::create_new(", "create_dir_all", "fs::remove_file("],
         "finds whether the folder of compiled data can be written; links were refused before",
     ),
@@ -62,7 +61,7 @@ const ALLOWED: &[Allowed] = &[
         "finds and makes the engine's own folders, and looks for a program of the system",
     ),
     (
-        "src/app/testing/confine.rs",
+        "src/app/testing/run_confinement.rs",
         &[".is_file("],
         "whether a folder has a .busted file, whose outputs then stay in reach",
     ),
@@ -71,10 +70,10 @@ const ALLOWED: &[Allowed] = &[
         &["fs::metadata(", ".exists()", ".is_file(", ".is_dir("],
         "looks at the folder or file that a person names, to find its root",
     ),
-    ("src/app/testing/run.rs", &[".is_file("], "looks for the file of --helper"),
-    ("src/engine/captures.rs", &["create_dir_all"], "makes the folder of a screenshot"),
+    ("src/app/testing/test_run.rs", &[".is_file("], "looks for the file of --helper"),
+    ("src/engine/screenshots.rs", &["create_dir_all"], "makes the folder of a screenshot"),
     (
-        "src/foundation/files/disk.rs",
+        "src/foundation/atomic_file/disk.rs",
         &[
             ".metadata(",
             "File::open(",
@@ -87,9 +86,9 @@ const ALLOWED: &[Allowed] = &[
         ],
         "the operations that replace whole files; it opens new files, and folders to flush them",
     ),
-    ("src/foundation/files/mod.rs", &[".is_dir("], "whether a folder is there already"),
+    ("src/foundation/atomic_file/mod.rs", &[".is_dir("], "whether a folder is there already"),
     (
-        "src/foundation/files/simulation.rs",
+        "src/foundation/atomic_file/disk_simulation.rs",
         &["fs::write(", "fs::create_dir(", "create_dir_all", "remove_dir_all("],
         "tests alone: the states of a disk that a loss of power leaves",
     ),
@@ -110,7 +109,11 @@ const ALLOWED: &[Allowed] = &[
         "writes files that a person names, after it has refused links, pipes and devices",
     ),
     ("src/resource/bundle.rs", &[".metadata("], "the size of a bundle that is open"),
-    ("src/resource/bundling.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
+    (
+        "src/resource/bundle_writer.rs",
+        &["fs::remove_file("],
+        "removes damaged data, named by a hash",
+    ),
     (
         "src/resource/compile.rs",
         &["fs::symlink_metadata("],
@@ -123,18 +126,22 @@ const ALLOWED: &[Allowed] = &[
         "looks at the game's folder itself, and asks for its name",
     ),
     (
-        "src/resource/save/place.rs",
+        "src/resource/save/storage.rs",
         &[".is_file("],
         "leaves out what is no regular file in the save folder",
     ),
-    ("src/resource/scan.rs", &[".is_dir("], "words for a link that leads out; nothing is listed"),
     (
-        "src/resource/watch.rs",
+        "src/resource/folder_scan.rs",
+        &[".is_dir("],
+        "words for a link that leads out; nothing is listed",
+    ),
+    (
+        "src/resource/watcher.rs",
         &["fs::canonicalize(", ".exists()"],
         "the folder as events have it, and whether a file is gone; opens nothing",
     ),
     (
-        "src/script/api/disk.rs",
+        "src/script/api/lfs.rs",
         &[
             ".read_dir(",
             ".read_link(",
@@ -150,47 +157,51 @@ const ALLOWED: &[Allowed] = &[
         ],
         "the module lfs of suites with --no-sandbox, which may use the whole disk",
     ),
-    ("src/script/emit/mod.rs", &["create_dir_all"], "makes the folder that a person names"),
+    ("src/script/docgen/mod.rs", &["create_dir_all"], "makes the folder that a person names"),
     (
-        "src/system/input/pads/nodes.rs",
+        "src/system/input/pads/device_scan.rs",
         &["fs::read_dir(", "fs::read_link(", "fs::metadata("],
         "the system's own folder of input devices",
     ),
-    ("src/system/platform/broker/mod.rs", &["fs::read_dir("], "counts the process's threads"),
+    ("src/platform/broker/mod.rs", &["fs::read_dir("], "counts the process's threads"),
     (
-        "src/system/platform/broker/serve.rs",
+        "src/platform/broker/serve.rs",
         &[".metadata(", ".is_file(", "fs::canonicalize(", "File::options("],
         "what a confined process may ask for: checked in the file itself, without links",
     ),
     (
-        "src/system/platform/broker/drops.rs",
+        "src/platform/broker/drops.rs",
         &[".metadata(", ".is_file(", "fs::read_link(", "File::options(", "create_dir_all"],
         "dropped files for a confined process: checked in the file itself, without links; its log",
     ),
     (
-        "src/system/platform/confinement/libraries.rs",
+        "src/platform/confinement/libraries.rs",
         &["fs::read_dir(", "fs::canonicalize(", "create_dir_all"],
         "the devices in /dev, the user's folders without links, and the engine's own for drivers",
     ),
     (
-        "src/system/platform/confinement/mod.rs",
+        "src/platform/confinement/mod.rs",
         &["fs::read_dir(", "fs::read_to_string("],
         "the process's own threads and memory map, in /proc",
     ),
     (
-        "src/system/platform/evdev.rs",
+        "src/platform/evdev.rs",
         &["OpenOptions::new("],
         "input devices, which are opened without waiting",
     ),
-    ("src/system/platform/terminal.rs", &["File::open("], "/dev/null"),
+    ("src/platform/terminal.rs", &["File::open("], "/dev/null"),
     (
         "src/system/render/device.rs",
         &["fs::read_dir(", ".exists()"],
         "the system's own folder of graphics devices",
     ),
-    ("src/system/text/painter.rs", &["fs::write("], "pictures for people, asked for by a variable"),
     (
-        "src/system/tools/session.rs",
+        "src/system/text/test_rasterizer.rs",
+        &["fs::write("],
+        "pictures for people, asked for by a variable",
+    ),
+    (
+        "src/system/remote/session_file.rs",
         &[
             "fs::symlink_metadata(",
             "File::create_new(",
@@ -202,12 +213,12 @@ const ALLOWED: &[Allowed] = &[
         "writes a new file in .engine, which must not be a link",
     ),
     (
-        "src/tool/compile.rs",
+        "src/command/compile.rs",
         &[".is_dir(", "create_dir_all", "fs::remove_file("],
         "the folder that --out names, and a bundle of its own that was copied there",
     ),
     (
-        "src/tool/definitions.rs",
+        "src/command/editor_definitions.rs",
         &[
             "fs::metadata(",
             "fs::symlink_metadata(",
@@ -222,10 +233,14 @@ const ALLOWED: &[Allowed] = &[
         ],
         "writes a new folder in .engine, which must not be a link; its own executable's time",
     ),
-    ("src/system/window/dropped.rs", &[".metadata(", ".is_dir(", ".is_file("], "kind and size"),
-    ("src/tool/docs/site.rs", &["create_dir_all"], "makes the folder that a person names"),
     (
-        "src/tool/new.rs",
+        "src/system/window/dropped_files.rs",
+        &[".metadata(", ".is_dir(", ".is_file("],
+        "kind and size",
+    ),
+    ("src/command/docs/site.rs", &["create_dir_all"], "makes the folder that a person names"),
+    (
+        "src/command/new.rs",
         &[
             "fs::read_dir(",
             "fs::canonicalize(",
@@ -239,19 +254,19 @@ const ALLOWED: &[Allowed] = &[
         "fills a new folder that a person names",
     ),
     (
-        "src/tool/report.rs",
+        "src/command/report.rs",
         &["fs::read_dir(", ".metadata(", ".exists()", ".is_dir("],
         "looks for reports in the save folder",
     ),
 ];
 
-/// The calls of [`CALLS`] that a file makes, with their lines; and functions of files that it
-/// imports by name, which would hide such calls.
+/// Returns the calls of [`CALLS`] that a file makes, with their lines. Also returns file functions
+/// that it imports by name, because they would hide such calls.
 fn direct_calls(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (i, line) in code(&without_tests(text), false).lines().enumerate() {
         for call in CALLS {
-            // `LogFile::open(` is another one, and so is `is_dir_like(`.
+            // `LogFile::open(` and `is_dir_like(` are different functions.
             let whole = |at: usize| !call.starts_with(is_word) || !line[..at].ends_with(is_word);
             if line.match_indices(call).any(|(at, _)| whole(at)) {
                 found.push((i + 1, call.to_string()));
@@ -278,7 +293,9 @@ fn unlisted(file: &File) -> Vec<String> {
             found.push(format!("{}:{line}: {call}", file.path));
         }
     }
-    for call in allowed.iter().filter(|call| !calls.iter().any(|(_, made)| made == *call)) {
+    for call in
+        allowed.iter().filter(|call| !calls.iter().any(|(_, found_call)| found_call == *call))
+    {
         found.push(format!("{}: {call} stands in ALLOWED, and is not called", file.path));
     }
     found
@@ -321,7 +338,7 @@ fn the_search_for_readers_finds_them() {
     assert_eq!(unlisted(&planted), ["src/world/level.rs:1: fs::read_to_string("]);
 }
 
-/// The table of the manual: one line for each reader.
+/// Returns the manual's table: one line for each reader.
 fn table() -> Vec<String> {
     let mut lines =
         vec!["| Files | Whose | At most | Read by |".to_string(), "|---|---|---|---|".to_string()];
@@ -338,8 +355,8 @@ fn table() -> Vec<String> {
             sources.iter().filter(names).map(|(path, _)| format!("`{path}`")).collect();
         assert!(!by.is_empty(), "nothing reads by the row {} of readers.rs", reader.name);
         let whose = match reader.home {
-            Home::Game => "the game's",
-            Home::User => "the user's",
+            ReaderRoot::Game => "the game's",
+            ReaderRoot::User => "the user's",
         };
         let size = size_text(reader.bytes_max);
         let limit = reader.limit;
@@ -359,7 +376,7 @@ fn the_manual_has_the_table_of_readers() {
     let section = page.text.split("\n## ").find(|text| text.starts_with("Readers of files"));
     let section = section.expect("docs/security.md has the section 'Readers of files'");
     let wanted = table();
-    // Another table stands before it.
+    // The section has another table before this one.
     let rows = section.lines().skip_while(|line| *line != wanted[0]);
     let written: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
     assert!(

@@ -1,19 +1,19 @@
-//! Where the code hands a text to something that interprets it, or makes a file: compared with the
-//! tables of docs/security.md, so that no new place goes unnoticed.
+//! Finds the code that passes a text to an interpreter or creates a file, and compares it with the
+//! tables of docs/security.md, so that new code of this sort is noticed.
 
 use super::settle;
-use super::source::{File, code, files, root, without_tests};
+use super::source::{File, code, files, is_build_script, root, without_tests};
 use std::collections::BTreeMap;
 
-/// The document with the tables, and the headings over the two that this test keeps current.
+/// The document, and the heading of the section with the two tables that this test checks.
 const DOCUMENT: &str = "docs/security.md";
 const SECTION: &str = "## Strings that reach other interpreters";
 
-/// What is looked for: in files whose path begins and ends so.
+/// The files that are searched: the prefix of their paths, and their extensions.
 const RUST: (&str, &[&str]) = ("src/", &[".rs"]);
 const PAGE: (&str, &[&str]) = ("page/", &[".js", ".html"]);
 
-/// Calls that hand a text to an interpreter, or make a file.
+/// Calls that pass a text to an interpreter, or create a file.
 const SINKS: &[(&str, (&str, &[&str]))] = &[
     // Programs, libraries, the environment.
     ("Command::new(", RUST),
@@ -62,12 +62,12 @@ const SINKS: &[(&str, (&str, &[&str]))] = &[
     ("write_safely(", RUST),
     ("create_safely(", RUST),
     ("write_whole(", RUST),
-    ("files::write_by(", RUST),
+    ("atomic_file::write_by(", RUST),
     ("output_file::", RUST),
 ];
 
-/// Those that make a file. How often a file has them is not counted.
-const FILES: &[&str] = &[
+/// The calls that create a file. Only their presence in a file counts, not their number.
+const FILE_CREATING_CALLS: &[&str] = &[
     "File::create",
     "OpenOptions::new(",
     "fs::write(",
@@ -79,23 +79,24 @@ const FILES: &[&str] = &[
     "write_safely(",
     "create_safely(",
     "write_whole(",
-    "files::write_by(",
+    "atomic_file::write_by(",
     "output_file::",
 ];
 
-/// Modules that are there for tests alone.
-const TESTS: &[&str] = &["src/foundation/files/simulation.rs", "src/system/text/painter.rs"];
+/// Modules that only tests use.
+const TESTS: &[&str] =
+    &["src/foundation/atomic_file/disk_simulation.rs", "src/system/text/test_rasterizer.rs"];
 
-/// How often each call stands in each file.
+/// The number of occurrences by call and file.
 type Places = BTreeMap<(String, String), usize>;
 
-/// The calls in the code of some files: not those in comments and tests.
+/// Counts the calls in the code of some files, without comments and tests.
 fn found(files: &[File]) -> Places {
-    let mut places = Places::new();
+    let mut counts = Places::new();
     for file in files {
         let is_test = file.path.ends_with("tests.rs") || file.path.contains("/tests/");
         let is_left_out = file.path.starts_with("page/uplot/") || TESTS.contains(&&*file.path);
-        if is_test || is_left_out {
+        if is_test || is_left_out || is_build_script(&file.path) {
             continue;
         }
         let text = match file.ends_with(&[".rs"]) {
@@ -106,54 +107,54 @@ fn found(files: &[File]) -> Places {
             false => file.text.clone(),
         };
         for (call, (folder, endings)) in SINKS {
-            let count = match FILES.contains(call) {
+            let count = match FILE_CREATING_CALLS.contains(call) {
                 true => usize::from(text.contains(call)),
                 false => text.matches(call).count(),
             };
             if count > 0 && file.path.starts_with(folder) && file.ends_with(endings) {
-                places.insert((call.to_string(), file.path.clone()), count);
+                counts.insert((call.to_string(), file.path.clone()), count);
             }
         }
     }
-    places
+    counts
 }
 
-/// The calls that the document's table lists:
+/// Returns the calls that the document's table lists:
 /// ``| `Command::new(` | … | `src/a.rs`, `src/b.rs` 2 |``
 fn listed(document: &str) -> Places {
     let section = document.split(SECTION).nth(1).expect("the document has the section");
     let section = section.split("\n## ").next().unwrap_or_default();
-    let mut places = Places::new();
+    let mut counts = Places::new();
     for line in section.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let call = cells[0].trim_matches('`');
         if !SINKS.iter().any(|(known, _)| *known == call) {
             continue;
         }
-        for place in cells.last().into_iter().flat_map(|cell| cell.split(", ")) {
-            let mut words = place.split_whitespace();
-            let path = words.next().unwrap_or_default().trim_matches('`').to_string();
-            let count = words.next().map_or(1, |count| count.parse().expect("a number of calls"));
+        for cell in cells.last().into_iter().flat_map(|cell| cell.split(", ")) {
+            let mut parts = cell.split_whitespace();
+            let path = parts.next().unwrap_or_default().trim_matches('`').to_string();
+            let count = parts.next().map_or(1, |count| count.parse().expect("a number of calls"));
             if path != "nowhere" {
-                places.insert((call.to_string(), path), count);
+                counts.insert((call.to_string(), path), count);
             }
         }
     }
-    places
+    counts
 }
 
-/// What the code has and the document lacks, and the other way round.
+/// Returns the differences between the code and the document, in both directions.
 fn differences(found: &Places, listed: &Places) -> Vec<String> {
     let mut all: Vec<_> = found.keys().chain(listed.keys()).collect();
     all.sort();
     all.dedup();
-    let count = |places: &Places, key: &(String, String)| places.get(key).copied().unwrap_or(0);
+    let count = |counts: &Places, key: &(String, String)| counts.get(key).copied().unwrap_or(0);
     let differs = all.into_iter().filter(|key| count(found, key) != count(listed, key));
-    let words = |key: &(String, String)| {
-        let (of, told) = (count(found, key), count(listed, key));
-        format!("{}: `{}` stands there {of} times, {DOCUMENT} says {told}", key.1, key.0)
+    let describe = |key: &(String, String)| {
+        let (of, listed_count) = (count(found, key), count(listed, key));
+        format!("{}: `{}` stands there {of} times, {DOCUMENT} says {listed_count}", key.1, key.0)
     };
-    differs.map(words).collect()
+    differs.map(describe).collect()
 }
 
 fn document() -> String {
@@ -192,8 +193,8 @@ fn a_planted_call_is_found() {
     check("src/system/new.rs", "libc::execv(name, arguments);", "libc::exec");
     check("src/app/new.rs", "use std::io::stdout; stdout().write_all(name);", "io::stdout");
     check("src/system/new.rs", "window.set_title(name);", ".set_title(");
-    check("src/tool/new.rs", "println!(\"{name}\");", "println!(");
-    check("src/tool/new.rs", "fs::write(name, text)?;", "fs::write(");
+    check("src/command/new.rs", "println!(\"{name}\");", "println!(");
+    check("src/command/new.rs", "fs::write(name, text)?;", "fs::write(");
     check("page/new.js", "row.innerHTML = name;", "innerHTML");
     for (path, text) in [
         ("src/app/new.rs", "// Command::new(name)\n"),

@@ -1,15 +1,15 @@
-//! Reading the project's files for the gate: walking folders, Rust without its comments, the paths
-//! that Rust code names. Knows none of the rules.
+//! Reads the project's files for the gate: walks folders, removes comments from Rust code, and
+//! finds the crates that Rust code names. Contains none of the rules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The project's folder.
+/// Returns the project's folder.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// One text file: its path from the project's folder, with `/`, and what stands in it.
+/// A text file: its path relative to the project's folder, with `/`, and its content.
 pub struct File {
     pub path: String,
     pub text: String,
@@ -20,13 +20,14 @@ impl File {
         endings.iter().any(|ending| self.path.ends_with(ending))
     }
 
-    /// Numbered lines.
+    /// Returns the lines with their numbers, from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(i, line)| (i + 1, line))
     }
 }
 
-/// Every text file of the project, in order; not what is built, and not git's own.
+/// Returns every text file of the project, sorted by path, without build output and git's own
+/// files.
 pub fn files() -> Vec<File> {
     let mut found = Vec::new();
     walk(root(), &mut found);
@@ -52,8 +53,8 @@ fn walk(folder: &Path, found: &mut Vec<File>) {
     }
 }
 
-/// Rust source without comments and, unless `strings`, without what stands in strings and character
-/// literals. Every line keeps its number.
+/// Returns Rust source without comments and, unless `strings`, without the content of strings and
+/// character literals. Every line keeps its number.
 pub fn code(text: &str, strings: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -104,7 +105,7 @@ pub fn code(text: &str, strings: bool) -> String {
     out
 }
 
-/// Where the string that begins with the quote at `i` ends.
+/// Returns the index behind the string that begins with the quote at `i`.
 fn string_end(chars: &[char], i: usize) -> usize {
     let hashes = chars[..i].iter().rev().take_while(|c| **c == '#').count();
     let before: String = chars[..i - hashes].iter().rev().take(3).collect();
@@ -127,146 +128,43 @@ fn string_end(chars: &[char], i: usize) -> usize {
     chars.len()
 }
 
-/// Rust source without its modules of tests; every line keeps its number.
+/// Returns Rust source without its test modules; every line keeps its number.
 pub fn without_tests(text: &str) -> String {
     let mut out = String::new();
     let mut skipping = false;
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        skipping |= line == "#[cfg(test)]" && lines.peek().is_some_and(|l| l.starts_with("mod "));
+        skipping |= line == "#[cfg(test)]" && lines.peek().is_some_and(|next| is_module(next));
         if !skipping {
             out += line;
         }
         out.push('\n');
-        let ends = line == "}" || (line.starts_with("mod ") && line.ends_with(';'));
+        let ends = line == "}" || (is_module(line) && line.ends_with(';'));
         skipping &= !ends;
     }
     out
 }
 
-/// A path that code names, resolved from the crate's root: `["script", "row"]`.
-#[derive(Debug, PartialEq)]
-pub struct Use {
-    pub line: usize,
-    pub path: Vec<String>,
+/// Returns true if a line declares a module or begins one.
+fn is_module(line: &str) -> bool {
+    ["mod ", "pub mod ", "pub(super) mod "].iter().any(|start| line.starts_with(start))
 }
 
-/// The module that a file of `src/` is: `src/script/api/mod.rs` is `["script", "api"]`, and
-/// `src/script/vm_tests.rs` the module `tests` in vm.rs.
-pub fn module_of(path: &str) -> Vec<String> {
-    let inner = path.strip_prefix("src/").unwrap_or(path).trim_end_matches(".rs");
-    let inner = inner.strip_suffix("_tests").map_or(inner.into(), |of| format!("{of}/tests"));
-    let parts = inner.split('/').map(String::from);
-    parts.filter(|part| part != "mod").collect()
+/// Returns true for code that runs when the engine is built, and is no part of it.
+pub fn is_build_script(path: &str) -> bool {
+    path.ends_with("/build.rs") || path == "src/script/link_wrap.rs"
 }
 
-/// Everything of the crate that a file's code names through `crate::` or `super::`, and in the
-/// executable through `engine::`.
-pub fn uses(path: &str, text: &str) -> Vec<Use> {
-    let tokens = tokens(&code(text, false));
-    let own = module_of(path);
-    let mut inline = Vec::new();
-    let mut found = Vec::new();
-    let mut i = 0;
-    while i < tokens.len() {
-        let (line, token) = (tokens[i].0, tokens[i].1.as_str());
-        let next = |k: usize| tokens.get(i + k).map_or("", |token| token.1.as_str());
-        match token {
-            "{" => inline.push(None),
-            "}" => drop(inline.pop()),
-            "mod" if next(2) == "{" => {
-                inline.push(Some(next(1).to_string()));
-                i += 2;
-            }
-            "crate" | "super" | "engine" if next(1) == "::" => {
-                let root = token == "crate" || path == "src/main.rs" && token == "engine";
-                if root || token == "super" {
-                    let mut base = own.clone();
-                    base.extend(inline.iter().flatten().cloned());
-                    let mut k = i;
-                    while tokens[k].1 == "super" && tokens[k + 1].1 == "::" {
-                        base.pop();
-                        k += 2;
-                    }
-                    if root {
-                        base.clear();
-                        k = i + 2;
-                    }
-                    let mut paths = Vec::new();
-                    i = tree(&tokens, k, &mut base, &mut paths) - 1;
-                    found.extend(paths.into_iter().map(|path| Use { line, path }));
-                }
-            }
-            _ => {}
-        }
-        i += 1;
-    }
-    found
-}
-
-/// Reads a path or a tree of paths from token `i` on, all under `path`: where it ends.
-fn tree(
-    tokens: &[(usize, String)],
-    mut i: usize,
-    path: &mut Vec<String>,
-    found: &mut Vec<Vec<String>>,
-) -> usize {
-    let token = |i: usize| tokens.get(i).map_or("", |token| token.1.as_str());
-    if token(i) == "{" {
-        i += 1;
-        while !["}", ""].contains(&token(i)) {
-            let before = i;
-            i = tree(tokens, i, path, found);
-            i += usize::from(token(i) == "," || i == before);
-        }
-        return i + 1;
-    }
-    let name = token(i);
-    if name != "*" && !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-        found.push(path.clone());
-        return i;
-    }
-    path.push(name.to_string());
-    i += 1;
-    if token(i) == "::" {
-        i = tree(tokens, i + 1, path, found);
-    } else {
-        found.push(path.clone());
-        i += if token(i) == "as" { 2 } else { 0 };
-    }
-    path.pop();
-    i
-}
-
-/// Names, `::` and single characters, with their lines.
-fn tokens(code: &str) -> Vec<(usize, String)> {
-    let mut found: Vec<(usize, String)> = Vec::new();
-    for (i, line) in code.lines().enumerate() {
-        let mut joins = false;
-        for c in line.chars() {
-            let word = c.is_alphanumeric() || c == '_';
-            match found.last_mut() {
-                Some((_, last)) if joins && word && last.ends_with(is_word) => last.push(c),
-                Some((_, last)) if joins && c == ':' && last == ":" => last.push(c),
-                _ if !c.is_whitespace() => found.push((i + 1, c.to_string())),
-                _ => {}
-            }
-            joins = !c.is_whitespace();
-        }
-    }
-    found
-}
-
-/// Whether a character can stand in a Rust name.
+/// Returns true if a character can be part of a Rust name.
 pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether `word` stands in `text` as a whole name.
+/// Returns true if `text` uses the crate `word`: as the start of a path, or in a `use` statement.
 pub fn names(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let (before, after) = (&text[..at], text[at + word.len()..].trim_start());
-        // A module of ours, or a variable, may have a crate's name: `resource::image`.
+        // One of our modules, or a variable, may have a crate's name: `resource::image`.
         let inside = before.strip_suffix("::").is_some_and(|path| path.ends_with(is_word));
         let used = before.ends_with("use ") && after.starts_with([';', 'a']);
         !before.ends_with(is_word) && !inside && (after.starts_with("::") || used)

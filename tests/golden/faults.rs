@@ -1,51 +1,51 @@
-//! What goes wrong: adapters that are lost, textures that are too large, shaders that do not
-//! compile, windows without a size. Each is told in words, and what can go on goes on.
+//! Tests of failures: lost adapters, textures that are too large, shaders that do not compile,
+//! windows without a size. Each failure is reported, and everything else continues.
 
 use super::scenes::{self, SMOOTH, chessboard};
 use super::{HEIGHT, WIDTH, draw, options, renderer, worlds};
-use engine::packet::material::{MaterialChange, MaterialSlot};
-use engine::packet::texture::{Format, Texels, TextureChange, TextureSlot};
-use engine::packet::{Capture, Packet, Target};
-use engine::system::render::{Choice, Event, Options, Renderer};
+use engine::frame_packet::material::{MaterialChange, MaterialSlot};
+use engine::frame_packet::texture::{TexelFormat, TextureChange, TextureSlot, TextureTexels};
+use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine::system::render::{AdapterChoice, Renderer, RendererEvent, RendererOptions};
 
-fn capture(number: u64, of: Target) -> Packet {
-    Packet { captures: vec![Capture { number, of }], ..Packet::default() }
+fn capture(number: u64, of: ViewTarget) -> FramePacket {
+    FramePacket { captures: vec![CaptureRequest { number, of }], ..FramePacket::default() }
 }
 
-/// The last frame of the retained scene, which says nothing new.
-fn unchanged() -> Packet {
+/// Returns the last frame of the retained scene, which contains no changes.
+fn unchanged() -> FramePacket {
     worlds::retained_frames().pop().expect("there are frames")
 }
 
 #[test]
 fn a_lost_adapter_comes_back_with_all_that_was_on_it() {
     let Some(mut renderer) = renderer(false) else { return };
-    let before = draw(&mut renderer, worlds::retained_frames(), Target::Screen);
+    let before = draw(&mut renderer, worlds::retained_frames(), ViewTarget::Screen);
     renderer.lose_device();
     renderer.submit(unchanged());
     let events = renderer.events();
-    assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
-    assert!(before == draw(&mut renderer, vec![unchanged()], Target::Screen));
+    assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
+    assert!(before == draw(&mut renderer, vec![unchanged()], ViewTarget::Screen));
 }
 
 #[test]
 fn textures_glyphs_and_shaders_outlive_the_adapter() {
     let Some(mut renderer) = renderer(false) else { return };
     for scene in [scenes::textures, scenes::glyphs, worlds::own_shader] {
-        let before = draw(&mut renderer, vec![scene()], Target::Screen);
+        let before = draw(&mut renderer, vec![scene()], ViewTarget::Screen);
         renderer.lose_device();
-        renderer.submit(Packet::default());
+        renderer.submit(FramePacket::default());
         let events = renderer.events();
-        assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
-        let bare = Packet { textures: Vec::new(), materials: Vec::new(), ..scene() };
-        assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
-        // What comes while it is lost is not missed.
+        assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
+        let bare = FramePacket { textures: Vec::new(), materials: Vec::new(), ..scene() };
+        assert!(before == draw(&mut renderer, vec![bare], ViewTarget::Screen));
+        // A packet that arrives while the adapter is lost is not dropped.
         renderer.lose_device();
         renderer.submit(scene());
         let events = renderer.events();
-        assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
-        let bare = Packet { textures: Vec::new(), materials: Vec::new(), ..scene() };
-        assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
+        assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
+        let bare = FramePacket { textures: Vec::new(), materials: Vec::new(), ..scene() };
+        assert!(before == draw(&mut renderer, vec![bare], ViewTarget::Screen));
     }
 }
 
@@ -54,10 +54,10 @@ fn a_thread_of_its_own_draws_the_same_pictures() {
     let Some(mut here) = renderer(false) else { return };
     let mut there = renderer(true).expect("there is an adapter");
     for scene in [scenes::boxes, worlds::worlds, worlds::own_shader] {
-        let one = draw(&mut here, vec![scene()], Target::Screen);
-        assert!(one == draw(&mut there, vec![scene()], Target::Screen));
+        let one = draw(&mut here, vec![scene()], ViewTarget::Screen);
+        assert!(one == draw(&mut there, vec![scene()], ViewTarget::Screen));
     }
-    // Packets are never dropped, however many there are.
+    // Packets are never dropped, regardless of their number.
     for _ in 0..50 {
         there.submit(scenes::boxes());
     }
@@ -70,11 +70,11 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
     let Some(mut renderer) = renderer(false) else { return };
     let most = renderer.adapter().texture_side_max;
     let slot = TextureSlot(1);
-    let texels = Texels {
+    let texels = TextureTexels {
         width: most + 1,
         height: 1,
         levels: 1,
-        format: Format::R8,
+        format: TexelFormat::R8,
         sampling: SMOOTH,
         bytes: vec![0; most as usize + 1].into(),
         start: 0,
@@ -83,13 +83,13 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
     packet.textures[0] = TextureChange::Put { slot, texels };
     renderer.submit(packet);
     let events = renderer.events();
-    let [Event::TextureRefused { slot: told, words }] = &events[..] else {
+    let [RendererEvent::TextureRefused { slot: event_slot, words: message }] = &events[..] else {
         panic!("{events:?}");
     };
-    assert_eq!(*told, slot);
+    assert_eq!(*event_slot, slot);
     let name = &renderer.adapter().name;
     assert_eq!(
-        *words,
+        *message,
         format!(
             "it has {} × 1 texels, and the adapter {name} takes {most} on a side at most \
              (max_texture_dimension_2d): make it smaller, or split it",
@@ -97,41 +97,43 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
         )
     );
     let empty = TextureChange::Target { slot, width: 0, height: 4 };
-    renderer.submit(Packet { textures: vec![empty], ..Packet::default() });
+    renderer.submit(FramePacket { textures: vec![empty], ..FramePacket::default() });
     let wanted = "it has 0 × 4 texels: it needs one on each side".to_string();
-    assert_eq!(renderer.events(), [Event::TextureRefused { slot, words: wanted }]);
+    assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, words: wanted }]);
 }
 
 #[test]
 fn a_shader_that_does_not_compile_is_told_and_the_old_one_stays() {
     let Some(mut renderer) = renderer(false) else { return };
-    let before = draw(&mut renderer, vec![worlds::own_shader()], Target::Screen);
+    let before = draw(&mut renderer, vec![worlds::own_shader()], ViewTarget::Screen);
     let wrong = worlds::WAVES.replace("variables.tint", "variables.hue");
     let wrong = worlds::shader("waves", &wrong, 1, 32);
     let mut packet = worlds::own_shader();
     packet.materials = vec![worlds::material(&wrong, vec![0; 32])];
     renderer.submit(packet);
     let events = renderer.events();
-    let [Event::ShaderFailed { shader, words }] = &events[..] else { panic!("{events:?}") };
+    let [RendererEvent::ShaderFailed { shader, words: message }] = &events[..] else {
+        panic!("{events:?}")
+    };
     assert_eq!(shader, "waves");
-    assert!(words.contains("hue"), "{words}");
-    let bare = Packet { materials: Vec::new(), ..worlds::own_shader() };
-    assert!(before == draw(&mut renderer, vec![bare], Target::Screen));
+    assert!(message.contains("hue"), "{message}");
+    let bare = FramePacket { materials: Vec::new(), ..worlds::own_shader() };
+    assert!(before == draw(&mut renderer, vec![bare], ViewTarget::Screen));
 }
 
 #[test]
 fn a_shader_that_misses_a_binding_is_told_and_the_engines_own_draws() {
     let Some(mut renderer) = renderer(false) else { return };
-    // It says that it has no variables, and has some.
+    // The shader declares no variables, but uses some.
     let wrong = worlds::shader("waves", worlds::WAVES, 1, 0);
     let mut packet = worlds::own_shader();
     packet.materials = vec![worlds::material(&wrong, Vec::new())];
     renderer.submit(packet);
     let events = renderer.events();
-    assert!(matches!(events[..], [Event::ShaderFailed { .. }]), "{events:?}");
+    assert!(matches!(events[..], [RendererEvent::ShaderFailed { .. }]), "{events:?}");
     let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
     let end = MaterialChange::End { slot };
-    renderer.submit(Packet { materials: vec![end], ..worlds::own_shader() });
+    renderer.submit(FramePacket { materials: vec![end], ..worlds::own_shader() });
     assert_eq!(renderer.events(), []);
 }
 
@@ -165,28 +167,35 @@ fn a_texture_that_is_drawn_to_cannot_be_drawn_with_and_is_white_meanwhile() {
 
 #[test]
 fn captures_of_what_cannot_be_read_say_so() {
-    let mut null = Renderer::start(Options { choice: Choice::Null, ..options(false) });
+    let mut null =
+        Renderer::start(RendererOptions { choice: AdapterChoice::Null, ..options(false) });
     let null = null.as_mut().expect("nothing is needed");
-    null.submit(capture(3, Target::Screen));
-    let words = "the null renderer draws nothing, so there is no picture of it: run with \
+    null.submit(capture(3, ViewTarget::Screen));
+    let message = "the null renderer draws nothing, so there is no picture of it: run with \
                  --renderer software";
-    assert_eq!(null.events(), [Event::CaptureFailed { number: 3, words: words.to_string() }]);
+    assert_eq!(
+        null.events(),
+        [RendererEvent::CaptureFailed { number: 3, words: message.to_string() }]
+    );
 
     let Some(mut renderer) = renderer(false) else { return };
     let slot = TextureSlot(1);
     let put = TextureChange::Put { slot, texels: chessboard(16, 1, SMOOTH) };
-    renderer.submit(Packet { textures: vec![put], ..capture(4, Target::Texture(slot)) });
-    let words = "the texture is not a render target, so nothing was drawn";
-    assert_eq!(renderer.events(), [Event::CaptureFailed { number: 4, words: words.to_string() }]);
+    renderer.submit(FramePacket { textures: vec![put], ..capture(4, ViewTarget::Texture(slot)) });
+    let message = "the texture is not a render target, so nothing was drawn";
+    assert_eq!(
+        renderer.events(),
+        [RendererEvent::CaptureFailed { number: 4, words: message.to_string() }]
+    );
 }
 
 #[test]
 fn a_captured_texture_has_its_own_alpha_and_size() {
     let Some(mut renderer) = renderer(false) else { return };
-    let target = Target::Texture(TextureSlot(5));
+    let target = ViewTarget::Texture(TextureSlot(5));
     let picture = draw(&mut renderer, vec![worlds::render_target()], target);
     assert_eq!((picture.width, picture.height), (64, 64));
-    // The ground, which is half clear, and the red corner at the bottom left.
+    // The background, which is half transparent, and the red corner at the bottom left.
     let at = |x: usize, y: usize| &picture.rgba[(y * 64 + x) * 4..][..4];
     let near = |a: &[u8], b: [u8; 4]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 2);
     assert!(near(at(60, 3), [51, 102, 255, 128]), "{:?}", at(60, 3));
@@ -198,7 +207,7 @@ fn a_resized_picture_has_the_new_size_and_draw_calls_equal_distinct_keys() {
     let Some(mut renderer) = renderer(true) else { return };
     renderer.submit(scenes::boxes());
     renderer.resize(WIDTH / 2, HEIGHT);
-    let picture = draw(&mut renderer, vec![scenes::textures()], Target::Screen);
+    let picture = draw(&mut renderer, vec![scenes::textures()], ViewTarget::Screen);
     assert_eq!((picture.width, picture.height), (WIDTH / 2, HEIGHT));
     let statistics = renderer.statistics();
     assert_eq!((statistics.draw_calls, statistics.textures), (3, 1));
@@ -213,18 +222,19 @@ fn the_passes_are_measured_where_the_adapter_can() {
     let Some(mut renderer) = renderer(false) else { return };
     renderer.set_timing(true);
     for _ in 0..20 {
-        draw(&mut renderer, vec![worlds::worlds()], Target::Screen);
+        draw(&mut renderer, vec![worlds::worlds()], ViewTarget::Screen);
     }
     let passes = renderer.statistics().gpu_passes;
     let names: Vec<&str> = passes.iter().map(|(name, _)| name.as_str()).collect();
-    // An adapter without timestamps has none.
+    // An adapter without timestamps reports no passes.
     assert!(names == ["world", "world", "gui"] || names.is_empty(), "{passes:?}");
     assert!(passes.iter().all(|(_, ms)| (0.0..1000.0).contains(ms)), "{passes:?}");
 }
 
 #[test]
 fn the_recorder_has_the_draws_in_order_and_counts_what_would_be_copied() {
-    let mut null = Renderer::start(Options { choice: Choice::Null, ..options(true) });
+    let mut null =
+        Renderer::start(RendererOptions { choice: AdapterChoice::Null, ..options(true) });
     let null = null.as_mut().expect("nothing is needed");
     let bytes = |null: &Renderer| null.statistics().copied_bytes;
     let frames = worlds::retained_frames();
@@ -233,8 +243,9 @@ fn the_recorder_has_the_draws_in_order_and_counts_what_would_be_copied() {
         null.submit(frame);
         copied.push(bytes(null));
     }
-    // Four made; one moved; one that changes its layer: both its places and the three between them,
-    // which are not worth a copy of their own; one ended; nothing.
+    // The copied bytes of each frame: four objects created; one moved; one moved to another layer,
+    // which copies its old slot, its new slot and the three between them, because separate copies
+    // are not worth it; one ended; no change.
     assert_eq!(copied, [256, 64, 320, 64, 0]);
     let draws = null.recorder().expect("it is the null renderer").draws();
     let drawn: Vec<(i32, u32)> = draws.iter().map(|it| (it.key.layer, it.count)).collect();
@@ -242,6 +253,7 @@ fn the_recorder_has_the_draws_in_order_and_counts_what_would_be_copied() {
     null.submit(scenes::clips_and_layers().remove(0));
     let draws = null.recorder().expect("it is the null renderer").draws();
     let layers: Vec<i32> = draws.iter().map(|draw| draw.key.layer).collect();
-    // What Gui 1 retained is still there, before what its frame adds to the same layer.
+    // The retained content of Gui 1 still exists, and is drawn before the content that its frame
+    // adds to the same layer.
     assert_eq!(layers, [-1, 0, 0, 0, 1, 2, 5, 0, 0]);
 }

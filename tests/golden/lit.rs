@@ -1,35 +1,40 @@
-//! Scenes of the golden pictures in three dimensions: light on metal and matte, shadows, what is
-//! seen through, masks, several cameras, particles.
+//! Golden scenes in three dimensions: light on metallic and matte surfaces, shadows, transparency,
+//! masks, several cameras, particles.
 
 use super::meshes::{self, CUBE, PLANE, SPHERE};
 use super::scenes::{KEY, Shape, chessboard, view as gui_view};
 use engine::foundation::{Mat4, Vec3, projections, views};
-use engine::packet::gui::{Batch, BatchKey, GuiFrame, Instance, Space, paint};
-use engine::packet::material::Blend;
-use engine::packet::mesh::{Alpha, MeshSlot, Surface, SurfaceChange, SurfaceSlot};
-use engine::packet::scene::{
-    DrawChange, DrawSlot, Light, LightKind, Particle, ParticleBatch, Pose, Put, SceneFrame, Sky,
+use engine::frame_packet::gui::{GuiBatchKey, GuiFrame, GuiSpace, QuadBatch, QuadInstance, paint};
+use engine::frame_packet::material::BlendMode;
+use engine::frame_packet::mesh::{
+    MeshSlot, SurfaceAlphaMode, SurfaceChange, SurfaceFrame, SurfaceSlot,
 };
-use engine::packet::texture::{Format, Sampling, Texels, TextureChange, TextureSlot, Wrap};
-use engine::packet::{CameraFrame, Packet, Target, View};
+use engine::frame_packet::scene::{
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
+    ParticleQuad, SceneFrame, SkyFrame,
+};
+use engine::frame_packet::texture::{
+    SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
+};
+use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use std::f32::consts::FRAC_PI_2;
 
 /// A scene under construction.
 pub struct Stage {
-    pub packet: Packet,
+    pub packet: FramePacket,
     frame: SceneFrame,
     draws: u32,
 }
 
-const SMOOTH: Sampling = Sampling { nearest: false, wrap: Wrap::Repeat };
+const SMOOTH: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
 
-/// A clear afternoon.
-const SKY: Sky = Sky {
+/// The sky of a clear afternoon.
+const SKY: SkyFrame = SkyFrame {
     top: [0.12, 0.22, 0.45],
     horizon: [0.4, 0.46, 0.52],
     ground: [0.17, 0.18, 0.15],
     shown: true,
-    ..Sky::DEFAULT
+    ..SkyFrame::DEFAULT
 };
 
 pub fn looking(from: Vec3, at: Vec3, aspect: f32) -> CameraFrame {
@@ -46,66 +51,70 @@ pub fn view(from: Vec3, at: Vec3) -> View {
     View { scene: Some(1), camera: looking(from, at, 320.0 / 180.0), ..gui_view(&[]) }
 }
 
-pub fn sun(direction: Vec3, strength: f32) -> Light {
+pub fn sun(direction: Vec3, strength: f32) -> LightFrame {
     let kind = LightKind::Sun { direction: direction.normalize(), casts_shadows: true };
     let color = [strength, strength * 0.95, strength * 0.85];
-    Light { kind, color, shadow_bias: 1.0 }
+    LightFrame { kind, color, shadow_bias: 1.0 }
 }
 
 impl Stage {
     pub fn new() -> Stage {
-        let packet = Packet { scale: 1.0, meshes: meshes::all(), ..Packet::default() };
+        let packet = FramePacket { scale: 1.0, meshes: meshes::all(), ..FramePacket::default() };
         let frame = SceneFrame { scene: 1, sky: Some(SKY), ..SceneFrame::default() };
         Stage { packet, frame, draws: 0 }
     }
 
-    pub fn sky(&mut self, sky: Sky) {
+    pub fn sky(&mut self, sky: SkyFrame) {
         self.frame.sky = Some(sky);
     }
 
-    pub fn light(&mut self, light: Light) {
+    pub fn light(&mut self, light: LightFrame) {
         self.frame.lights_changed = true;
         self.frame.lights.push(light);
     }
 
-    pub fn surface(&mut self, surface: Surface) -> SurfaceSlot {
+    pub fn surface(&mut self, surface: SurfaceFrame) -> SurfaceSlot {
         let slot = SurfaceSlot(SurfaceSlot::FIRST_FREE + self.packet.surfaces.len() as u32);
         self.packet.surfaces.push(SurfaceChange::Put { slot, surface });
         slot
     }
 
     pub fn matte(&mut self, [r, g, b]: [f32; 3]) -> SurfaceSlot {
-        self.surface(Surface { base_color: [r, g, b, 1.0], roughness: 0.9, ..Surface::DEFAULT })
+        self.surface(SurfaceFrame {
+            base_color: [r, g, b, 1.0],
+            roughness: 0.9,
+            ..SurfaceFrame::DEFAULT
+        })
     }
 
-    pub fn put(&mut self, mesh: MeshSlot, surface: SurfaceSlot, pose: Mat4) {
+    pub fn add_draw(&mut self, mesh: MeshSlot, surface: SurfaceSlot, pose: Mat4) {
         let first = self.frame.surfaces.len() as u32;
         self.frame.surfaces.push(surface);
-        let (slot, pose) = (DrawSlot(self.draws), Pose::of(&pose));
-        let put = Put { slot, mesh, surfaces: (first, 1), pose, ..Put::DEFAULT };
-        self.frame.changes.push(DrawChange::Put(put));
+        let (slot, pose) = (DrawSlot(self.draws), DrawTransform::of(&pose));
+        let draw = DrawMesh { slot, mesh, surfaces: (first, 1), pose, ..DrawMesh::DEFAULT };
+        self.frame.changes.push(DrawChange::Put(draw));
         self.draws += 1;
     }
 
     pub fn at(&mut self, mesh: MeshSlot, surface: SurfaceSlot, at: Vec3, size: Vec3) {
-        self.put(mesh, surface, Mat4::from_translation(at) * Mat4::from_scale(size));
+        self.add_draw(mesh, surface, Mat4::from_translation(at) * Mat4::from_scale(size));
     }
 
-    /// The ground: sixty metres to each side.
+    /// Adds the ground: sixty metres to each side.
     pub fn ground(&mut self) {
         let surface = self.matte([0.2, 0.22, 0.17]);
         self.at(PLANE, surface, Vec3::ZERO, Vec3::new(60.0, 60.0, 1.0));
     }
 
-    pub fn done(mut self, views: Vec<View>) -> Packet {
+    pub fn done(mut self, views: Vec<View>) -> FramePacket {
         self.packet.scenes.push(self.frame);
         self.packet.views = views;
         self.packet
     }
 }
 
-/// Spheres from rough to smooth, of plastic and of gold.
-pub fn spheres() -> Packet {
+/// Returns spheres from rough to smooth, of plastic and of gold.
+pub fn spheres() -> FramePacket {
     let mut stage = Stage::new();
     stage.ground();
     stage.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
@@ -116,7 +125,8 @@ pub fn spheres() -> Packet {
                 _ => (1.0, [1.0, 0.77, 0.34, 1.0]),
             };
             let roughness = column as f32 / 5.0;
-            let surface = Surface { base_color: color, metallic, roughness, ..Surface::DEFAULT };
+            let surface =
+                SurfaceFrame { base_color: color, metallic, roughness, ..SurfaceFrame::DEFAULT };
             let surface = stage.surface(surface);
             let at = Vec3::new(column as f32 * 1.0 - 2.5, row as f32 * 1.5, 0.45);
             stage.at(SPHERE, surface, at, Vec3::splat(0.45));
@@ -125,8 +135,8 @@ pub fn spheres() -> Packet {
     stage.done(vec![view(Vec3::new(0.0, -5.6, 3.6), Vec3::new(0.0, 0.6, 0.25))])
 }
 
-/// A box, a sphere and a pillar in the sun, with their shadows.
-pub fn shadows() -> Packet {
+/// Returns a box, a sphere and a pillar in sunlight, with their shadows.
+pub fn shadows() -> FramePacket {
     let mut stage = Stage::new();
     stage.ground();
     stage.light(sun(Vec3::new(0.8, 0.5, -0.7), 1.3));
@@ -134,23 +144,23 @@ pub fn shadows() -> Packet {
     let blue = stage.matte([0.15, 0.3, 0.7]);
     let white = stage.matte([0.8, 0.8, 0.8]);
     let turned = Mat4::from_translation(Vec3::new(-0.9, 0.2, 0.5)) * Mat4::from_rotation_z(0.5);
-    stage.put(CUBE, red, turned * Mat4::from_scale(Vec3::splat(0.5)));
+    stage.add_draw(CUBE, red, turned * Mat4::from_scale(Vec3::splat(0.5)));
     stage.at(SPHERE, blue, Vec3::new(0.9, -0.4, 0.5), Vec3::splat(0.5));
     stage.at(CUBE, white, Vec3::new(0.4, 2.0, 1.2), Vec3::new(0.15, 0.15, 1.2));
     stage.done(vec![view(Vec3::new(0.5, -6.0, 3.0), Vec3::new(0.3, 0.2, 0.5))])
 }
 
-/// A dark place with two lamps and a spot that casts a shadow.
-pub fn lamps() -> Packet {
+/// Returns a dark scene with two point lights and a spot light that casts a shadow.
+pub fn lamps() -> FramePacket {
     let mut stage = Stage::new();
     let dim = [0.01, 0.012, 0.02];
-    stage.sky(Sky { top: dim, horizon: dim, ground: dim, shown: false, ..Sky::DEFAULT });
+    stage.sky(SkyFrame { top: dim, horizon: dim, ground: dim, shown: false, ..SkyFrame::DEFAULT });
     stage.ground();
     let white = stage.matte([0.8, 0.8, 0.8]);
     stage.at(SPHERE, white, Vec3::new(0.0, 0.6, 0.5), Vec3::splat(0.5));
     stage.at(CUBE, white, Vec3::new(-1.4, 0.2, 0.4), Vec3::splat(0.4));
     stage.at(CUBE, white, Vec3::new(1.6, 0.9, 0.9), Vec3::new(0.2, 0.2, 0.9));
-    let omni = |x: f32, color: [f32; 3]| Light {
+    let omni = |x: f32, color: [f32; 3]| LightFrame {
         kind: LightKind::Omni { position: Vec3::new(x, -0.6, 0.8), range: 4.0 },
         color,
         shadow_bias: 1.0,
@@ -166,14 +176,14 @@ pub fn lamps() -> Packet {
         outer: 0.34,
         casts_shadows: true,
     };
-    stage.light(Light { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
+    stage.light(LightFrame { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
     let mut seen = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
     seen.clear = Some([0.02, 0.02, 0.05, 1.0]);
     stage.done(vec![seen])
 }
 
-/// Three panes, put in the wrong order, before a white box.
-pub fn panes() -> Packet {
+/// Returns three translucent panes in front of a white box, added in an order that is not by depth.
+pub fn panes() -> FramePacket {
     let mut stage = Stage::new();
     stage.ground();
     stage.light(sun(Vec3::new(0.3, 0.8, -0.9), 1.25));
@@ -182,22 +192,22 @@ pub fn panes() -> Packet {
     for (i, color) in
         [[0.9, 0.1, 0.1, 0.5], [0.1, 0.8, 0.1, 0.5], [0.1, 0.2, 0.9, 0.5]].into_iter().enumerate()
     {
-        let surface = stage.surface(Surface {
+        let surface = stage.surface(SurfaceFrame {
             base_color: color,
             roughness: 0.2,
-            alpha: Alpha::Blend,
+            alpha: SurfaceAlphaMode::Blend,
             double_sided: true,
-            ..Surface::DEFAULT
+            ..SurfaceFrame::DEFAULT
         });
         let at = Vec3::new(i as f32 * 0.55 - 0.55, [-0.6, 0.5, 0.0][i], 0.6);
         let upright = Mat4::from_translation(at) * Mat4::from_rotation_x(1.4);
-        stage.put(PLANE, surface, upright * Mat4::from_scale(Vec3::new(0.55, 0.6, 1.0)));
+        stage.add_draw(PLANE, surface, upright * Mat4::from_scale(Vec3::new(0.55, 0.6, 1.0)));
     }
     stage.done(vec![view(Vec3::new(0.6, -5.0, 1.9), Vec3::new(0.0, 0.3, 0.55))])
 }
 
-/// A texture of leaves: green disks, nothing between them.
-fn leaves() -> Texels {
+/// Returns a texture of leaves: green disks on a transparent background.
+fn leaves() -> TextureTexels {
     let side = 64u32;
     let mut bytes = Vec::new();
     for y in 0..side {
@@ -207,12 +217,20 @@ fn leaves() -> Texels {
             bytes.extend(if inside { [70, 140, 50, 255] } else { [0; 4] });
         }
     }
-    let (format, bytes) = (Format::Rgba8Srgb, bytes.into());
-    Texels { width: side, height: side, levels: 1, format, sampling: SMOOTH, bytes, start: 0 }
+    let (format, bytes) = (TexelFormat::Rgba8Srgb, bytes.into());
+    TextureTexels {
+        width: side,
+        height: side,
+        levels: 1,
+        format,
+        sampling: SMOOTH,
+        bytes,
+        start: 0,
+    }
 }
 
-/// A normal texture: round bumps.
-fn bumps() -> Texels {
+/// Returns a normal map of round bumps.
+fn bumps() -> TextureTexels {
     let side = 64u32;
     let mut bytes = Vec::new();
     for y in 0..side {
@@ -226,45 +244,57 @@ fn bumps() -> Texels {
             bytes.extend([byte(u), byte(v), byte(up), 255]);
         }
     }
-    let (format, bytes) = (Format::Rgba8, bytes.into());
-    Texels { width: side, height: side, levels: 1, format, sampling: SMOOTH, bytes, start: 0 }
+    let (format, bytes) = (TexelFormat::Rgba8, bytes.into());
+    TextureTexels {
+        width: side,
+        height: side,
+        levels: 1,
+        format,
+        sampling: SMOOTH,
+        bytes,
+        start: 0,
+    }
 }
 
-/// Masked leaves with their shadow, bumps, a chessboard, what gives light and what is unlit, and a
-/// box turned inside out by its scale.
-pub fn surfaces() -> Packet {
+/// Returns masked leaves with their shadow, a normal map, a chessboard, an emissive and an unlit
+/// object, and a box turned inside out by a negative scale.
+pub fn surfaces() -> FramePacket {
     let mut stage = Stage::new();
     let texture = |slot, texels| TextureChange::Put { slot: TextureSlot(slot), texels };
     stage.packet.textures =
         vec![texture(1, leaves()), texture(2, bumps()), texture(3, chessboard(16, 1, SMOOTH))];
     let picture = |slot| Some((TextureSlot(slot), SMOOTH));
-    let board = Surface { base_color_texture: picture(3), roughness: 0.8, ..Surface::DEFAULT };
+    let board =
+        SurfaceFrame { base_color_texture: picture(3), roughness: 0.8, ..SurfaceFrame::DEFAULT };
     let board = stage.surface(board);
     stage.at(PLANE, board, Vec3::ZERO, Vec3::new(10.0, 10.0, 1.0));
     stage.light(sun(Vec3::new(0.4, 0.7, -0.8), 1.25));
-    let leaf = stage.surface(Surface {
+    let leaf = stage.surface(SurfaceFrame {
         base_color_texture: picture(1),
-        alpha: Alpha::Mask(0.5),
+        alpha: SurfaceAlphaMode::Mask(0.5),
         double_sided: true,
-        ..Surface::DEFAULT
+        ..SurfaceFrame::DEFAULT
     });
     stage.at(CUBE, leaf, Vec3::new(-1.6, 0.0, 0.8), Vec3::new(0.7, 0.01, 0.7));
-    let bumpy = Surface {
+    let bumpy = SurfaceFrame {
         base_color: [0.6, 0.6, 0.65, 1.0],
         roughness: 0.35,
         normal_texture: picture(2),
-        ..Surface::DEFAULT
+        ..SurfaceFrame::DEFAULT
     };
     let bumpy = stage.surface(bumpy);
     stage.at(CUBE, bumpy, Vec3::new(0.0, 0.3, 0.6), Vec3::splat(0.6));
-    let glowing =
-        Surface { base_color: [0.0, 0.0, 0.0, 1.0], emissive: [2.0, 0.9, 0.1], ..Surface::DEFAULT };
+    let glowing = SurfaceFrame {
+        base_color: [0.0, 0.0, 0.0, 1.0],
+        emissive: [2.0, 0.9, 0.1],
+        ..SurfaceFrame::DEFAULT
+    };
     let glowing = stage.surface(glowing);
     stage.at(SPHERE, glowing, Vec3::new(1.3, -0.6, 0.35), Vec3::splat(0.35));
-    let unlit = stage.surface(Surface {
+    let unlit = stage.surface(SurfaceFrame {
         base_color: [0.2, 0.5, 0.8, 1.0],
         unlit: true,
-        ..Surface::DEFAULT
+        ..SurfaceFrame::DEFAULT
     });
     stage.at(CUBE, unlit, Vec3::new(2.2, 0.2, 0.4), Vec3::splat(0.4));
     let red = stage.matte([0.7, 0.2, 0.15]);
@@ -273,9 +303,9 @@ pub fn surfaces() -> Packet {
     stage.done(vec![view(Vec3::new(0.3, -5.5, 2.6), Vec3::new(0.2, 0.2, 0.5))])
 }
 
-/// One scene by four cameras: with perspective, without, into a texture that is on a box in it, and
-/// with another group of draws.
-pub fn cameras() -> Packet {
+/// Returns one scene through three cameras: into a texture on a box in the scene, in perspective,
+/// and with an orthographic projection.
+pub fn cameras() -> FramePacket {
     let mut stage = Stage::new();
     let screen = TextureSlot(7);
     stage.packet.textures.push(TextureChange::Target { slot: screen, width: 96, height: 96 });
@@ -283,15 +313,18 @@ pub fn cameras() -> Packet {
     stage.light(sun(Vec3::new(0.6, 0.5, -0.8), 1.25));
     let red = stage.matte([0.7, 0.2, 0.15]);
     stage.at(SPHERE, red, Vec3::new(-0.8, 0.0, 0.5), Vec3::splat(0.5));
-    let plain = Sampling { nearest: false, wrap: Wrap::Clamp };
-    let picture =
-        Surface { base_color_texture: Some((screen, plain)), unlit: true, ..Surface::DEFAULT };
+    let plain = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
+    let picture = SurfaceFrame {
+        base_color_texture: Some((screen, plain)),
+        unlit: true,
+        ..SurfaceFrame::DEFAULT
+    };
     let picture = stage.surface(picture);
     stage.at(CUBE, picture, Vec3::new(0.8, 0.3, 0.6), Vec3::splat(0.6));
     let from = Vec3::new(0.3, -4.5, 2.2);
     let at = Vec3::new(0.0, 0.2, 0.5);
     let inner = View {
-        target: Target::Texture(screen),
+        target: ViewTarget::Texture(screen),
         camera: looking(Vec3::new(-3.0, -2.5, 1.5), Vec3::new(-0.8, 0.0, 0.5), 1.0),
         clear: Some([0.0, 0.0, 0.0, 1.0]),
         ..view(from, at)
@@ -310,10 +343,10 @@ pub fn cameras() -> Packet {
     stage.done(vec![inner, left, right])
 }
 
-/// A world's Gui among meshes, fog, and particles that fade before a wall.
-pub fn mixture() -> Packet {
+/// Returns a world's Gui among meshes, fog, and soft particles that fade at a wall.
+pub fn mixture() -> FramePacket {
     let mut stage = Stage::new();
-    stage.sky(Sky { fog_density: 0.03, fog_color: [0.4, 0.46, 0.52], ..SKY });
+    stage.sky(SkyFrame { fog_density: 0.03, fog_color: [0.4, 0.46, 0.52], ..SKY });
     stage.ground();
     stage.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
     let stone = stage.matte([0.5, 0.48, 0.45]);
@@ -323,7 +356,7 @@ pub fn mixture() -> Packet {
         stage.at(CUBE, stone, Vec3::new(2.2, y, 1.0), Vec3::new(0.3, 0.3, 1.0));
     }
     stage.at(CUBE, stone, Vec3::new(0.6, 1.0, 0.4), Vec3::splat(0.4));
-    let puff = |x: f32, z: f32, size: f32| Particle {
+    let puff = |x: f32, z: f32, size: f32| ParticleQuad {
         position: [x, 0.75, z],
         rotation: 0.0,
         size: [size, size],
@@ -333,7 +366,7 @@ pub fn mixture() -> Packet {
         stretch: [0.0; 3],
         reserved: 0,
     };
-    let spark = |i: f32| Particle {
+    let spark = |i: f32| ParticleQuad {
         color: [255, 190, 90, 255],
         glow: 4.0,
         size: [0.02, 0.02],
@@ -346,7 +379,7 @@ pub fn mixture() -> Packet {
         first: 0,
         count: 3,
         texture: TextureSlot::SHARED,
-        blend: Blend::Alpha,
+        blend: BlendMode::Alpha,
         softness: 0.5,
         center: Vec3::new(0.6, 0.75, 0.5),
         radius: 1.5,
@@ -355,7 +388,7 @@ pub fn mixture() -> Packet {
     let sparks = ParticleBatch {
         first: 3,
         count: 5,
-        blend: Blend::Add,
+        blend: BlendMode::Add,
         softness: 0.0,
         center: Vec3::new(-0.9, 0.7, 0.6),
         ..smoke
@@ -366,10 +399,10 @@ pub fn mixture() -> Packet {
             .instance();
     sign.corners = [-0.9, -0.4, 0.9, -0.4, 0.9, 0.4, -0.9, 0.4];
     sign.extra = [0.1, 0.0];
-    sign.paint = Instance::paint(paint::BOX, 0, 0);
+    sign.paint = QuadInstance::paint(paint::BOX, 0, 0);
     let pose = Mat4::from_translation(Vec3::new(-1.6, 2.0, 0.9)) * Mat4::from_rotation_x(FRAC_PI_2);
-    let batches = vec![Batch { key: BatchKey { ..KEY }, instances: vec![sign] }];
-    let gui = GuiFrame { gui: 3, space: Space::World, pose, batches, ..GuiFrame::default() };
+    let batches = vec![QuadBatch { key: GuiBatchKey { ..KEY }, instances: vec![sign] }];
+    let gui = GuiFrame { gui: 3, space: GuiSpace::World, pose, batches, ..GuiFrame::default() };
     stage.packet.guis.push(gui);
     let mut seen = view(Vec3::new(0.0, -5.0, 1.9), Vec3::new(0.0, 1.0, 0.8));
     seen.guis = vec![3];

@@ -1,33 +1,35 @@
-//! Meshes for the golden pictures, made by arithmetic: boxes, spheres, planes.
+//! Generated meshes for the golden images: boxes, spheres, planes.
 
 use engine::foundation::Vec3;
-use engine::packet::mesh::{Bounds, Mesh, MeshChange, MeshSlot, Part, Vertex};
+use engine::frame_packet::mesh::{
+    MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex,
+};
 use std::f32::consts::PI;
 use std::sync::Arc;
 
-fn corner(position: Vec3, normal: Vec3, tangent: Vec3, uv: [f32; 2]) -> Vertex {
-    Vertex {
+fn corner(position: Vec3, normal: Vec3, tangent: Vec3, uv: [f32; 2]) -> MeshVertex {
+    MeshVertex {
         position: position.to_array(),
-        normal: Vertex::packed(normal, 0.0),
-        tangent: Vertex::packed(tangent, 1.0),
+        normal: MeshVertex::packed(normal, 0.0),
+        tangent: MeshVertex::packed(tangent, 1.0),
         uv,
         color: [255; 4],
     }
 }
 
-fn mesh(name: &str, vertices: Vec<Vertex>, indices: Vec<u32>) -> Mesh {
+fn mesh(name: &str, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
     let count = indices.len() as u32;
-    Mesh {
+    MeshFrame {
         name: name.to_string(),
-        bounds: Bounds::of(&vertices),
+        bounds: MeshBounds::of(&vertices),
         vertices,
         indices,
-        parts: vec![Part { first: 0, count, place: 0 }],
+        parts: vec![MeshPart { first: 0, count, place: 0 }],
     }
 }
 
-/// A square of two metres around the origin, its front upwards.
-pub fn plane(repeat: f32) -> Mesh {
+/// Returns a square of two by two metres around the origin that faces up.
+pub fn plane(repeat: f32) -> MeshFrame {
     let at = |x: f32, y: f32| {
         let uv = [(x * 0.5 + 0.5) * repeat, (0.5 - y * 0.5) * repeat];
         corner(Vec3::new(x, y, 0.0), Vec3::Z, Vec3::X, uv)
@@ -36,8 +38,8 @@ pub fn plane(repeat: f32) -> Mesh {
     mesh("plane", vertices, vec![0, 1, 2, 0, 2, 3])
 }
 
-/// A box of two metres around the origin.
-pub fn cube() -> Mesh {
+/// Returns a box with sides of two metres around the origin.
+pub fn cube() -> MeshFrame {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     for (normal, tangent) in [
         (Vec3::X, Vec3::Y),
@@ -58,8 +60,8 @@ pub fn cube() -> Mesh {
     mesh("cube", vertices, indices)
 }
 
-/// A sphere of one metre's radius around the origin.
-pub fn sphere(rings: u32) -> Mesh {
+/// Returns a sphere with a radius of one metre around the origin.
+pub fn sphere(rings: u32) -> MeshFrame {
     let (mut vertices, mut indices) = (Vec::new(), Vec::new());
     let around = 2 * rings;
     for ring in 0..=rings {
@@ -85,7 +87,7 @@ pub const PLANE: MeshSlot = MeshSlot(0);
 pub const CUBE: MeshSlot = MeshSlot(1);
 pub const SPHERE: MeshSlot = MeshSlot(2);
 
-/// Those three, for a packet.
+/// Returns the three meshes as changes for a packet.
 pub fn all() -> Vec<MeshChange> {
     [(PLANE, plane(8.0)), (CUBE, cube()), (SPHERE, sphere(32))]
         .map(|(slot, mesh)| MeshChange::Put { slot, mesh: Arc::new(mesh) })

@@ -1,9 +1,10 @@
-//! What a game shows of textures that move, go and come back, and of materials that end.
+//! Tests of images on screen whose textures move, are unloaded and loaded again, and of materials
+//! that end.
 
 use super::played::Played;
-use engine::system::render::Picture;
+use engine::system::render::RenderedImage;
 
-/// A picture in one colour, as a TGA, whose bytes are blue, green and red.
+/// Returns a TGA image of one color. Its bytes are in the order blue, green, red.
 fn tga(side: u8, color: [u8; 3]) -> Vec<u8> {
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, side, 0, side, 0, 24, 0];
     for _ in 0..u32::from(side) * u32::from(side) {
@@ -16,8 +17,8 @@ const RED: [u8; 3] = [250, 20, 30];
 const GREEN: [u8; 3] = [20, 240, 60];
 const BLUE: [u8; 3] = [40, 60, 230];
 
-/// A game whose retained Gui shows a red picture at 20, 20 and a blue one at 120, 20, both 64 by
-/// 64, and does in each frame what `steps` has for it.
+/// Opens a game whose retained Gui shows a red image at 20, 20 and a blue one at 120, 20, both 64
+/// by 64. In each frame the game runs one of the functions in `steps`.
 fn game(name: &str, steps: &str) -> Option<Played> {
     let main = format!(
         "{BEGINNING}
@@ -48,13 +49,13 @@ local hud = World.create_screen_gui(world)
 local size, there, beside = Vector2(64, 64), Vector3(20, 20, 1), Vector3(120, 20, 1)
 ";
 
-fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 3] {
+fn pixel(picture: &RenderedImage, x: u32, y: u32) -> [u8; 3] {
     let at = ((99 - y) * picture.width + x) as usize * 4;
     [0, 1, 2].map(|i| picture.rgba[at + i])
 }
 
-/// The pixel in the middle of the left picture and of the right one.
-fn middles(picture: &Picture) -> [[u8; 3]; 2] {
+/// Returns the pixels in the middle of the left image and of the right one.
+fn middles(picture: &RenderedImage) -> [[u8; 3]; 2] {
     [pixel(picture, 52, 52), pixel(picture, 152, 52)]
 }
 
@@ -69,7 +70,7 @@ function() Texture.unload('red') Texture.unload('green') Texture.load('red') end
 ";
     let Some(mut played) = game("moves", steps) else { return };
     assert_eq!(middles(&played.frame()), [RED, BLUE]);
-    // The green picture is where the red one was, and the checkerboard is what is left of that.
+    // The green image takes the slot of the red one, which is now drawn as a checkerboard.
     let [left, right] = middles(&played.frame());
     assert!(left != RED && left != GREEN && right == BLUE, "{left:?} {right:?}");
     assert_eq!(middles(&played.frame()), [RED, BLUE]);

@@ -1,27 +1,30 @@
-//! Pictures of games: scripts of tests/golden/game, played without a display and drawn by the
-//! software adapter, from the Lua call to the pixel. And what a game shows after its textures and
-//! materials have gone.
+//! Golden images of games: the scripts of tests/golden/game, played without a display and drawn by
+//! the software adapter, from the Lua call to the pixel. Also tests images after their textures and
+//! materials are gone.
 
 use super::{compare, options, skip};
-use engine::app::resources::compile_again;
-use engine::app::{App, Game, Opening};
-use engine::engine::Build;
-use engine::packet::{Capture, Packet, Target};
-use engine::system::render::{Event, Options, Output, Picture, Renderer};
+use engine::app::resource_reload::recompile;
+use engine::app::{App, Game, GameLaunch};
+use engine::engine::BuildMode;
+use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine::system::render::{
+    RenderedImage, Renderer, RendererEvent, RendererOptions, SurfaceTarget,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A game in a scratch folder, with a renderer that shows it.
+/// A game in a scratch folder, with a renderer that draws it.
 pub struct Played {
     app: App,
     renderer: Renderer,
-    packet: Packet,
+    packet: FramePacket,
     folder: PathBuf,
 }
 
 impl Played {
-    /// Opens the game of tests/golden/game by one of its scripts; none where nothing can be drawn.
+    /// Opens the game of tests/golden/game with one of its scripts. Returns `None` if nothing can
+    /// be drawn.
     fn of(script: &str) -> Option<Played> {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/game");
         let mut files = vec![("settings.sjson", from.join("settings.sjson"))];
@@ -36,23 +39,23 @@ impl Played {
         Played::game(script, &files.collect::<Vec<_>>())
     }
 
-    /// Opens a game made of files.
+    /// Opens a game that consists of these files.
     pub fn game(name: &str, files: &[(&str, Vec<u8>)]) -> Option<Played> {
-        // The same game can be played by several tests at once.
+        // Several tests can play the same game at once.
         static PLAYED: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), PLAYED.fetch_add(1, Ordering::Relaxed));
         let folder = format!("engine-golden-{process}-{number}-{name}");
         let folder = std::env::temp_dir().join(folder);
-        // What an earlier process of this number left.
+        // A leftover of an earlier process with the same id.
         let _ = fs::remove_dir_all(&folder);
         for (path, bytes) in files {
             let path = folder.join(path);
             fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(&path, bytes).expect("it can be written");
         }
-        let opening = Opening {
+        let opening = GameLaunch {
             game: Game::Folder(folder.clone()),
-            build: Build::Development,
+            build: BuildMode::Development,
             arguments: Vec::new(),
             seed: 0,
             deterministic: true,
@@ -64,27 +67,27 @@ impl Played {
             store: None,
             watch: false,
             threads: None,
-            sound: engine::system::sound::Destination::Null,
+            sound: engine::system::sound::AudioDestination::Null,
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         let engine = app.vm().engine();
         engine.picture.is_shown = true;
         let (width, height) = engine.window.pixels;
-        let output = Output::Offscreen { width, height };
-        let renderer = match Renderer::start(Options { output, ..options(false) }) {
+        let output = SurfaceTarget::Offscreen { width, height };
+        let renderer = match Renderer::start(RendererOptions { output, ..options(false) }) {
             Ok(renderer) => renderer,
             Err(error) => {
-                let words = format!("no pictures can be drawn: {error}");
-                skip(&words, "apt install mesa-vulkan-drivers");
+                let message = format!("no pictures can be drawn: {error}");
+                skip(&message, "apt install mesa-vulkan-drivers");
                 return None;
             }
         };
         app.start().unwrap_or_else(|report| panic!("{report}"));
-        Some(Played { app, renderer, packet: Packet::default(), folder })
+        Some(Played { app, renderer, packet: FramePacket::default(), folder })
     }
 
-    /// Plays a frame: its picture.
-    pub fn frame(&mut self) -> Picture {
+    /// Plays a frame and returns its image.
+    pub fn frame(&mut self) -> RenderedImage {
         self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         self.show()
     }
@@ -92,25 +95,25 @@ impl Played {
     /// Saves a file of the game while it is played.
     pub fn save(&mut self, path: &str, bytes: &[u8]) {
         fs::write(self.folder.join(path), bytes).expect("it can be written");
-        let compiled = compile_again(&self.folder).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
         engine.store.replace(compiled.index, &compiled.changed);
         engine.reload_pictures(&compiled.changed);
     }
 
-    /// How many things Guis have drawn with.
+    /// Returns the number of sources with which Guis have drawn.
     pub fn sources(&mut self) -> usize {
         self.app.vm().engine().guis.source_count()
     }
 
-    /// What the engine shows now.
-    fn show(&mut self) -> Picture {
+    /// Draws the engine's current state and returns the image.
+    fn show(&mut self) -> RenderedImage {
         let packet = std::mem::take(&mut self.packet);
         let mut packet = self.app.vm().engine().take_packet(packet);
-        packet.captures.push(Capture { number: 1, of: Target::Screen });
+        packet.captures.push(CaptureRequest { number: 1, of: ViewTarget::Screen });
         self.packet = self.renderer.submit(packet);
         match &mut self.renderer.events()[..] {
-            [Event::Captured { picture, .. }] => picture.clone(),
+            [RendererEvent::Captured { picture, .. }] => picture.clone(),
             other => panic!("{other:?}"),
         }
     }
@@ -192,7 +195,7 @@ fn sprites_and_tile_maps_among_meshes() {
     compare("flat", &played.frame());
 }
 
-/// A picture of a ring: red, green, blue and alpha.
+/// Returns an image of a ring: red, green, blue and alpha.
 fn ring() -> Vec<u8> {
     const SIDE: i32 = 32;
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, SIDE as u8, 0, SIDE as u8, 0, 32, 8];
@@ -204,7 +207,7 @@ fn ring() -> Vec<u8> {
     bytes
 }
 
-/// A report as a game's error makes it.
+/// A report like that of a game's error.
 const REPORT: &str = "\
 When calling: update
 Error: attempt to call field 'updte' (a nil value): World has no function 'updte', did you mean \
@@ -227,7 +230,7 @@ fn the_report_of_an_error_over_the_last_picture() {
     for _ in 0..3 {
         played.frame();
     }
-    // The frame that failed had drawn something already, which is not shown.
+    // The failed frame had drawn something already, which is not shown.
     played.app.vm().engine().show_error(REPORT);
     let picture = played.show();
     compare("error_overlay", &picture);
@@ -248,13 +251,14 @@ fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
     played.renderer.resize(1920, 1280);
     played.show();
     let fine = played.show();
-    // Every second pixel each way is about the picture of a plain display.
+    // Every second pixel in both directions is close to the image of a display without scaling.
     let Some(mut plain) = Played::of("gui_modes") else { return };
     plain.frame();
     plain.app.vm().engine().show_error(REPORT);
     plain.show();
     let plain = plain.show();
-    let lit = |picture: &Picture| picture.rgba.chunks(4).filter(|pixel| pixel[0] > 128).count();
+    let lit =
+        |picture: &RenderedImage| picture.rgba.chunks(4).filter(|pixel| pixel[0] > 128).count();
     let (plain, fine) = (lit(&plain) as f64, lit(&fine) as f64);
     assert!((fine / plain / 4.0 - 1.0).abs() < 0.15, "{plain} bright pixels, and {fine}");
 }

@@ -1,24 +1,24 @@
-//! The scenes of the golden pictures: packets, made as plainly as they can be.
+//! Scenes of the golden images: packets that are built as simply as possible.
 
 use engine::foundation::{Mat4, Vec3};
-use engine::packet::gui::{Batch, BatchKey, GuiFrame, Instance, paint};
-use engine::packet::material::{Blend, Material, MaterialChange, MaterialSlot};
-use engine::packet::texture::{
-    ATLAS_LEVELS, ATLAS_SIDE, Format, GLYPH_SPREAD, Sampling, Texels, TextureChange, TextureSlot,
-    Wrap,
+use engine::frame_packet::gui::{GuiBatchKey, GuiFrame, QuadBatch, QuadInstance, paint};
+use engine::frame_packet::material::{BlendMode, MaterialChange, MaterialFrame, MaterialSlot};
+use engine::frame_packet::texture::{
+    ATLAS_LEVELS, ATLAS_SIDE, GLYPH_SPREAD, SamplerSettings, TexelFormat, TextureChange,
+    TextureSlot, TextureTexels, WrapMode,
 };
-use engine::packet::{CameraFrame, Packet, Target, View};
+use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use std::f32::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-pub const KEY: BatchKey = BatchKey {
+pub const KEY: GuiBatchKey = GuiBatchKey {
     layer: 0,
     material: MaterialSlot::BUILT_IN,
     texture: TextureSlot::SHARED,
     clip: None,
 };
 
-/// A quadrilateral around a middle, turned by an angle in radians.
+/// Returns the corners of a quadrilateral around a center, rotated by an angle in radians.
 pub fn corners(x: f32, y: f32, half: [f32; 2], turn: f32) -> [f32; 8] {
     let (s, c) = turn.sin_cos();
     let at = |dx: f32, dy: f32| [x + c * dx - s * dy, y + s * dx + c * dy];
@@ -27,7 +27,7 @@ pub fn corners(x: f32, y: f32, half: [f32; 2], turn: f32) -> [f32; 8] {
     std::array::from_fn(|i| all[i / 2][i % 2])
 }
 
-/// A rectangle around a middle with smooth edges.
+/// A rectangle around a center, with smooth edges.
 pub struct Shape {
     pub paint: u32,
     pub at: [f32; 2],
@@ -49,14 +49,14 @@ impl Shape {
         color: [255; 4],
     };
 
-    pub fn instance(&self) -> Instance {
+    pub fn instance(&self) -> QuadInstance {
         let beyond = 1.0;
         let reach = [self.half[0] + beyond, self.half[1] + beyond];
-        Instance {
+        QuadInstance {
             corners: corners(self.at[0], self.at[1], reach, self.turn),
             uv: [self.half[0], self.half[1], self.radius, self.outline],
             color: self.color,
-            paint: Instance::paint(self.paint, 0, 0),
+            paint: QuadInstance::paint(self.paint, 0, 0),
             extra: [beyond, 0.0],
         }
     }
@@ -74,7 +74,7 @@ pub fn camera() -> CameraFrame {
 
 pub fn view(guis: &[u64]) -> View {
     View {
-        target: Target::Screen,
+        target: ViewTarget::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: Some([0.1, 0.12, 0.15, 1.0]),
         camera: camera(),
@@ -84,23 +84,23 @@ pub fn view(guis: &[u64]) -> View {
     }
 }
 
-/// One immediate Gui with batches, over a dark ground.
-pub fn packet(batches: Vec<Batch>) -> Packet {
-    Packet {
+/// Returns a packet of one immediate Gui with these batches, on a dark background.
+pub fn packet(batches: Vec<QuadBatch>) -> FramePacket {
+    FramePacket {
         scale: 1.0,
         guis: vec![GuiFrame { gui: 1, batches, ..GuiFrame::default() }],
         views: vec![view(&[1])],
-        ..Packet::default()
+        ..FramePacket::default()
     }
 }
 
-pub fn boxes() -> Packet {
+pub fn boxes() -> FramePacket {
     let mut instances = Vec::new();
     for (row, (radius, outline)) in
         [(0.0, 0.0), (6.0, 0.0), (0.0, 1.0), (9.0, 3.0)].into_iter().enumerate()
     {
         for (column, turn) in [0.0, 0.0, 0.3, 0.8].into_iter().enumerate() {
-            // The second column stands on half a pixel.
+            // The second column is offset by half a pixel.
             let half = if column == 1 { 0.5 } else { 0.0 };
             instances.push(
                 Shape {
@@ -128,13 +128,13 @@ pub fn boxes() -> Packet {
             .instance(),
         );
     }
-    packet(vec![Batch { key: KEY, instances }])
+    packet(vec![QuadBatch { key: KEY, instances }])
 }
 
-/// A quadrilateral by its left bottom corner and size, filled as it says.
-pub fn quad(left: f32, bottom: f32, size: [f32; 2], word: u32) -> Instance {
+/// Returns a quadrilateral from its left bottom corner, its size and its `paint` word.
+pub fn quad(left: f32, bottom: f32, size: [f32; 2], word: u32) -> QuadInstance {
     let [w, h] = size;
-    Instance {
+    QuadInstance {
         corners: corners(left + w / 2.0, bottom + h / 2.0, [w / 2.0, h / 2.0], 0.0),
         uv: [0.0, 1.0, 1.0, 0.0],
         color: [255; 4],
@@ -143,11 +143,11 @@ pub fn quad(left: f32, bottom: f32, size: [f32; 2], word: u32) -> Instance {
     }
 }
 
-pub fn solid(left: f32, bottom: f32, size: [f32; 2], color: [u8; 4]) -> Instance {
-    Instance { color, ..quad(left, bottom, size, Instance::paint(paint::SOLID, 0, 0)) }
+pub fn solid(left: f32, bottom: f32, size: [f32; 2], color: [u8; 4]) -> QuadInstance {
+    QuadInstance { color, ..quad(left, bottom, size, QuadInstance::paint(paint::SOLID, 0, 0)) }
 }
 
-pub fn round_shapes() -> Packet {
+pub fn round_shapes() -> FramePacket {
     let mut instances = Vec::new();
     let ellipse = |x: f32, y: f32, half: [f32; 2], outline: f32, turn: f32| {
         let color = [120, 220, 255, 255];
@@ -164,32 +164,34 @@ pub fn round_shapes() -> Packet {
     }
     let arc = |x: f32, y: f32, [radius, half]: [f32; 2], [middle, part]: [f32; 2]| {
         let reach = radius + half + 1.0;
-        Instance {
+        QuadInstance {
             corners: corners(x, y, [reach, reach], 0.0),
             uv: [radius, half, middle, part],
             color: [255, 190, 90, 255],
-            paint: Instance::paint(paint::ARC, 0, 0),
+            paint: QuadInstance::paint(paint::ARC, 0, 0),
             extra: [1.0, 0.0],
         }
     };
-    // Parts of rings, around where they point to: right, up, left, and nearly all.
+    // Parts of rings around the direction of their middle: right, up, left, and nearly complete
+    // ones.
     for (i, [middle, part]) in
         [[0.0, 0.5], [FRAC_PI_2, 0.9], [PI, 1.8], [0.8, 2.9], [0.0, 4.0]].into_iter().enumerate()
     {
         instances.push(arc(35.0 + 60.0 * i as f32, 85.0, [20.0, 4.0], [middle, part]));
-        // The same as a piece of cake.
+        // The same part as a circle sector.
         instances.push(arc(35.0 + 60.0 * i as f32, 30.0, [12.0, 12.0], [middle, part]));
     }
-    packet(vec![Batch { key: KEY, instances }])
+    packet(vec![QuadBatch { key: KEY, instances }])
 }
 
-/// Two overlapping translucent squares in each blend, over a light and a dark ground.
-pub fn blends() -> Packet {
+/// Returns two overlapping translucent squares for each blend mode, on a light and a dark
+/// background.
+pub fn blends() -> FramePacket {
     let ground = vec![
         solid(0.0, 90.0, [320.0, 90.0], [230, 230, 220, 255]),
         solid(0.0, 0.0, [320.0, 90.0], [40, 50, 80, 255]),
     ];
-    let mut batches = vec![Batch { key: KEY, instances: ground }];
+    let mut batches = vec![QuadBatch { key: KEY, instances: ground }];
     let materials = [
         MaterialSlot::BUILT_IN,
         MaterialSlot::BUILT_IN_ADD,
@@ -202,12 +204,12 @@ pub fn blends() -> Packet {
             solid(x, 20.0, [45.0, 140.0], [255, 60, 40, 128]),
             solid(x + 20.0, 40.0, [45.0, 100.0], [60, 160, 255, 128]),
         ];
-        batches.push(Batch { key: BatchKey { layer: 1, material, ..KEY }, instances });
+        batches.push(QuadBatch { key: GuiBatchKey { layer: 1, material, ..KEY }, instances });
     }
-    let replace = Material {
+    let replace = MaterialFrame {
         name: "replace".to_string(),
         shader: None,
-        blend: Blend::Replace,
+        blend: BlendMode::Replace,
         textures: Vec::new(),
         variables: Vec::new(),
     };
@@ -217,9 +219,9 @@ pub fn blends() -> Packet {
     packet
 }
 
-/// A picture as texels of every level: a chessboard of two colours with a red corner at the top
-/// left, half clear at the right.
-pub fn chessboard(side: u32, levels: u32, sampling: Sampling) -> Texels {
+/// Returns a texture with all of its mip levels: a chessboard of two colors with a red corner at
+/// the top left, half transparent at the right.
+pub fn chessboard(side: u32, levels: u32, sampling: SamplerSettings) -> TextureTexels {
     let mut bytes = Vec::new();
     for level in 0..levels {
         let side = side >> level;
@@ -234,23 +236,32 @@ pub fn chessboard(side: u32, levels: u32, sampling: Sampling) -> Texels {
                     texel = [220, 40, 30, 255];
                 }
                 if column >= 6 {
-                    // Alpha is multiplied in: in linear light, half of white is 188.
+                    // Alpha is premultiplied: in linear light, half of white is 188.
                     texel = [188, 188, 188, 128];
                 }
                 bytes.extend_from_slice(&texel);
             }
         }
     }
-    let format = Format::Rgba8Srgb;
-    Texels { width: side, height: side, levels, format, sampling, bytes: bytes.into(), start: 0 }
+    let format = TexelFormat::Rgba8Srgb;
+    TextureTexels {
+        width: side,
+        height: side,
+        levels,
+        format,
+        sampling,
+        bytes: bytes.into(),
+        start: 0,
+    }
 }
 
-pub const SMOOTH: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
+pub const SMOOTH: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
 
-/// The atlas in two layers, textures of their own, the nearest texel, repetition, a triangle.
-pub fn textures() -> Packet {
+/// Returns images in two layers of the atlas and in separate textures, with nearest sampling, with
+/// repetition, and in a triangle.
+pub fn textures() -> FramePacket {
     let own = TextureSlot(1);
-    let repeat = Sampling { nearest: false, wrap: Wrap::Repeat };
+    let repeat = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
     let atlas = |layer, x| TextureChange::Atlas {
         layer,
         x,
@@ -260,35 +271,35 @@ pub fn textures() -> Packet {
     };
     let side = ATLAS_SIDE as f32;
     let part = |x: f32| [x / side, (16.0 + 64.0) / side, (x + 64.0) / side, 16.0 / side];
-    let in_atlas = |left: f32, bottom: f32, size: f32, word: u32, x: f32| Instance {
+    let in_atlas = |left: f32, bottom: f32, size: f32, word: u32, x: f32| QuadInstance {
         uv: part(x),
         ..quad(left, bottom, [size, size], word)
     };
-    let near = Instance::NEAREST;
+    let near = QuadInstance::NEAREST;
     let atlas_instances = vec![
-        in_atlas(10.0, 100.0, 64.0, Instance::paint(paint::ATLAS, 0, 0), 32.0),
-        in_atlas(90.0, 100.0, 16.0, Instance::paint(paint::ATLAS, 0, 0), 32.0),
-        in_atlas(120.0, 100.0, 70.0, Instance::paint(paint::ATLAS, 1, 0), 8.0),
-        Instance {
+        in_atlas(10.0, 100.0, 64.0, QuadInstance::paint(paint::ATLAS, 0, 0), 32.0),
+        in_atlas(90.0, 100.0, 16.0, QuadInstance::paint(paint::ATLAS, 0, 0), 32.0),
+        in_atlas(120.0, 100.0, 70.0, QuadInstance::paint(paint::ATLAS, 1, 0), 8.0),
+        QuadInstance {
             color: [255, 160, 60, 200],
-            ..in_atlas(200.0, 100.0, 70.0, Instance::paint(paint::ATLAS, 1, 0) | near, 8.0)
+            ..in_atlas(200.0, 100.0, 70.0, QuadInstance::paint(paint::ATLAS, 1, 0) | near, 8.0)
         },
         solid(0.0, 90.0, [320.0, 2.0], [255; 4]),
     ];
-    let texture = Instance::paint(paint::TEXTURE, 0, 0);
+    let texture = QuadInstance::paint(paint::TEXTURE, 0, 0);
     let mut triangle = quad(240.0, 10.0, [70.0, 70.0], texture);
     triangle.corners = [240.0, 10.0, 310.0, 10.0, 275.0, 80.0, 275.0, 80.0];
     let own_instances = vec![
         quad(10.0, 10.0, [64.0, 64.0], texture),
         quad(90.0, 10.0, [64.0, 64.0], texture | near),
-        Instance { uv: [-0.5, 2.5, 2.5, -0.5], ..quad(165.0, 10.0, [64.0, 64.0], texture) },
+        QuadInstance { uv: [-0.5, 2.5, 2.5, -0.5], ..quad(165.0, 10.0, [64.0, 64.0], texture) },
         triangle,
     ];
     let missing = vec![quad(280.0, 110.0, [30.0, 30.0], texture)];
     let mut packet = packet(vec![
-        Batch { key: KEY, instances: atlas_instances },
-        Batch { key: BatchKey { texture: own, ..KEY }, instances: own_instances },
-        Batch { key: BatchKey { texture: TextureSlot(99), ..KEY }, instances: missing },
+        QuadBatch { key: KEY, instances: atlas_instances },
+        QuadBatch { key: GuiBatchKey { texture: own, ..KEY }, instances: own_instances },
+        QuadBatch { key: GuiBatchKey { texture: TextureSlot(99), ..KEY }, instances: missing },
     ]);
     packet.textures = vec![
         TextureChange::Put { slot: own, texels: chessboard(16, 5, repeat) },
@@ -298,9 +309,9 @@ pub fn textures() -> Packet {
     packet
 }
 
-/// A letter as a distance field: an upright bar and a slanted one. The three distances are those
-/// to the bars and the nearer of them, so that their median has the corner that one would round.
-fn letter(side: u32) -> Texels {
+/// Returns a letter as a distance field: an upright bar and a slanted one. All channels hold the
+/// distance to the nearer bar.
+fn letter(side: u32) -> TextureTexels {
     let mut bytes = Vec::new();
     let bar = |x: f32, y: f32, middle: [f32; 2], half: [f32; 2], turn: f32| {
         let (s, c) = turn.sin_cos();
@@ -320,25 +331,26 @@ fn letter(side: u32) -> Texels {
             bytes.extend_from_slice(&[byte(distance); 4]);
         }
     }
-    Texels {
+    TextureTexels {
         width: side,
         height: side,
         levels: 1,
-        format: Format::Rgba8,
+        format: TexelFormat::Rgba8,
         sampling: SMOOTH,
         bytes: bytes.into(),
         start: 0,
     }
 }
 
-/// A distance field large and small, with outline and glow, and one in a texture of its own.
-pub fn glyphs() -> Packet {
+/// Returns a distance field at large and small sizes, with outline and glow, and one in a separate
+/// texture.
+pub fn glyphs() -> FramePacket {
     let side = ATLAS_SIDE as f32;
-    let glyph = |left: f32, bottom: f32, size: f32, color: [u8; 4], extra: [f32; 2]| Instance {
+    let glyph = |left: f32, bottom: f32, size: f32, color: [u8; 4], extra: [f32; 2]| QuadInstance {
         uv: [64.0 / side, (8.0 + 40.0) / side, (64.0 + 40.0) / side, 8.0 / side],
         color,
         extra,
-        ..quad(left, bottom, [size, size], Instance::paint(paint::GLYPH, 0, 0))
+        ..quad(left, bottom, [size, size], QuadInstance::paint(paint::GLYPH, 0, 0))
     };
     let white = [255; 4];
     let mut instances = vec![
@@ -353,8 +365,8 @@ pub fn glyphs() -> Packet {
     }
     let own = TextureSlot(1);
     let spread = (GLYPH_SPREAD * 8.0) as u32;
-    let word = Instance::paint(paint::TEXTURE_FIELD, spread, 0);
-    let field = |left: f32, size: f32, extra: [f32; 2], color: [u8; 4]| Instance {
+    let word = QuadInstance::paint(paint::TEXTURE_FIELD, spread, 0);
+    let field = |left: f32, size: f32, extra: [f32; 2], color: [u8; 4]| QuadInstance {
         extra,
         color,
         ..quad(left, 0.0, [size, size], word)
@@ -365,8 +377,8 @@ pub fn glyphs() -> Packet {
         field(200.0, 45.0, [0.0, 0.0], white),
     ];
     let mut packet = packet(vec![
-        Batch { key: KEY, instances },
-        Batch { key: BatchKey { texture: own, ..KEY }, instances: fields },
+        QuadBatch { key: KEY, instances },
+        QuadBatch { key: GuiBatchKey { texture: own, ..KEY }, instances: fields },
     ]);
     packet.textures = vec![
         TextureChange::Glyph { layer: 0, x: 64, y: 8, texels: letter(40) },
@@ -375,22 +387,23 @@ pub fn glyphs() -> Packet {
     packet
 }
 
-/// Layers against the order of batches, clipping, a Gui that is moved, and two pixels for one.
-pub fn clips_and_layers() -> Vec<Packet> {
+/// Returns layers that contradict the order of batches, clipping, and Guis that are moved and
+/// turned.
+pub fn clips_and_layers() -> Vec<FramePacket> {
     let square = |x: f32, color: [u8; 4]| solid(x, 30.0, [40.0, 40.0], color);
-    let layer = |layer: i32, x: f32, color: [u8; 4]| Batch {
-        key: BatchKey { layer, ..KEY },
+    let layer = |layer: i32, x: f32, color: [u8; 4]| QuadBatch {
+        key: GuiBatchKey { layer, ..KEY },
         instances: vec![square(x, color)],
     };
-    let clipped = Batch {
-        key: BatchKey { clip: Some([90, 20, 130, 60]), ..KEY },
+    let clipped = QuadBatch {
+        key: GuiBatchKey { clip: Some([90, 20, 130, 60]), ..KEY },
         instances: vec![
             Shape { at: [110.0, 40.0], half: [30.0, 30.0], radius: 12.0, ..Shape::BOX }.instance(),
             square(120.0, [255, 0, 0, 128]),
         ],
     };
-    let outside = Batch {
-        key: BatchKey { clip: Some([400, 20, 500, 60]), ..KEY },
+    let outside = QuadBatch {
+        key: GuiBatchKey { clip: Some([400, 20, 500, 60]), ..KEY },
         instances: vec![solid(0.0, 0.0, [320.0, 180.0], [255, 0, 255, 255])],
     };
     let mut packet = packet(vec![
@@ -401,7 +414,7 @@ pub fn clips_and_layers() -> Vec<Packet> {
         outside,
     ]);
     packet.scale = 1.0;
-    // The same clip in a Gui that is moved, and in one that is turned.
+    // The same clip rectangle in a moved Gui and in a rotated one.
     let moved = GuiFrame {
         gui: 2,
         pose: Mat4::from_translation(Vec3::new(70.0, 80.0, 0.0)),

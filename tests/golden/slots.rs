@@ -1,10 +1,10 @@
-//! What materials show whose textures have gone, or came later: never the texture that took the
-//! place.
+//! Tests of materials whose textures are unloaded, or loaded later: they never show the texture
+//! that took the slot.
 
 use super::played::Played;
-use engine::system::render::Picture;
+use engine::system::render::RenderedImage;
 
-/// A picture of one colour, too large for the shared atlas, as TGA.
+/// Returns a TGA image of one color that is too large for the shared atlas.
 fn plain([red, green, blue]: [u8; 3]) -> Vec<u8> {
     const SIDE: u16 = 300;
     let [low, high] = SIDE.to_le_bytes();
@@ -17,7 +17,7 @@ const SHADER: &str = "@group(2) @binding(1) var noise: texture_2d<f32>;
 @group(2) @binding(2) var noise_sampler: sampler;
 fn paint(in: Paint) -> vec4f { return textureSample(noise, noise_sampler, in.uv); }";
 
-/// Draws with the material at the left, and with a texture of its own at the right.
+/// Script that draws with the material at the left, and with a separate texture at the right.
 const MAIN: &str = "
 local gui = Application.main_gui()
 local frame, map = 0
@@ -40,8 +40,8 @@ function render()
 end
 ";
 
-/// How much red, green and blue the left half of a picture has, of 100 each.
-fn left(picture: &Picture) -> [u64; 3] {
+/// Returns the amount of red, green and blue in the left half of an image, from 0 to 100 each.
+fn left(picture: &RenderedImage) -> [u64; 3] {
     let mut sums = [0; 3];
     let mut count = 0;
     for row in picture.rgba.chunks(picture.width as usize * 4) {

@@ -1,11 +1,11 @@
-//! Tiles whose texels are mixed show nothing of their neighbours in their picture, at any size.
+//! Tests that filtered tiles never show texels of their neighbors in the tile image, at any scale.
 
 use super::played::Played;
 use image::ImageEncoder;
 use image::codecs::png::PngEncoder;
 
-/// A picture of tiles of 8 by 8 texels, three rows of them: all green, but for a red one in the
-/// second row and column.
+/// Returns an image of three rows of tiles with 8 by 8 texels each: all green except for a red one
+/// in the second row and column.
 fn picture(columns: u32) -> Vec<u8> {
     let (width, height) = (columns * 8, 24);
     let color = |x: u32, y: u32| match (x / 8, y / 8) {
@@ -19,7 +19,7 @@ fn picture(columns: u32) -> Vec<u8> {
     file
 }
 
-/// A map of 8 by 6 red tiles.
+/// Returns a map of 8 by 6 red tiles.
 fn map(columns: u32) -> String {
     let tile = columns + 2;
     let line = format!("{tile},{tile},{tile},{tile},{tile},{tile},{tile},{tile}");
@@ -56,7 +56,7 @@ end
 
 #[test]
 fn tiles_show_nothing_of_their_neighbours() {
-    // In the atlas of small textures, and in a texture of its own.
+    // In the atlas of small textures, and in a separate texture.
     for columns in [3, 40] {
         let wall = "components = { map = { component = \"tilemap\" map = \"map\" \
                     pixels_per_metre = 8 } }";

@@ -1,7 +1,7 @@
-//! Worlds that are shown in textures: what Guis and materials then draw with.
+//! Tests of worlds that are rendered into textures, which Guis and materials then draw with.
 
 use super::played::Played;
-use engine::system::render::Picture;
+use engine::system::render::RenderedImage;
 
 const MAIN: &str = "
 local world, room = Application.new_world(), Application.new_world()
@@ -48,7 +48,7 @@ function render()
 end
 ";
 
-fn pixel(picture: &Picture, x: u32, y: u32) -> [u8; 3] {
+fn pixel(picture: &RenderedImage, x: u32, y: u32) -> [u8; 3] {
     let at = ((99 - y) * picture.width + x) as usize * 4;
     [0, 1, 2].map(|i| picture.rgba[at + i])
 }
@@ -67,7 +67,7 @@ fn a_world_in_a_texture_is_drawn_with_by_guis_and_by_meshes() {
     let Some(mut played) = Played::game("views", &files) else { return };
     let (red, green, blue, yellow) = ([200, 0, 0], [0, 200, 0], [0, 0, 250], [250, 250, 0]);
     let first = played.frame();
-    let check = |picture: &Picture, x, y, wanted| {
+    let check = |picture: &RenderedImage, x, y, wanted| {
         let found = pixel(picture, x, y);
         assert!(is_near(found, wanted), "{found:?} at {x}, {y}, not {wanted:?}");
     };
@@ -76,11 +76,12 @@ fn a_world_in_a_texture_is_drawn_with_by_guis_and_by_meshes() {
     check(&first, 12, 12, red);
     assert!(!is_near(pixel(&first, 20, 20), yellow), "Guis of the screen are not in the texture");
     check(&first, 5, 5, [0, 0, 0]);
-    // The cube's side fills the screen: its middle is the texture's, and so is a place beside.
+    // The cube's side fills the screen: its middle is the middle of the texture, and the pixel next
+    // to it is another one.
     let second = played.frame();
     check(&second, 50, 50, green);
     check(&second, 8, 50, red);
-    // Another texture of the same name.
+    // Another texture with the same name.
     let third = played.frame();
     check(&third, 42, 42, green);
     check(&third, 12, 72, blue);

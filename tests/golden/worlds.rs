@@ -1,18 +1,23 @@
-//! Scenes of several views: worlds, render targets, retained Guis, shaders of games.
+//! Scenes of several views: worlds, render targets, retained Guis, game shaders.
 
 use super::scenes::{KEY, SMOOTH, Shape, chessboard, packet, quad, solid, view};
 use engine::foundation::{Mat4, Vec3, Vec4};
-use engine::packet::gui::{Batch, BatchKey, Change, GuiFrame, Instance, Space, paint};
-use engine::packet::material::{Blend, Material, MaterialChange, MaterialSlot, Shader};
-use engine::packet::texture::{Sampling, TextureChange, TextureSlot, Wrap};
-use engine::packet::{CameraFrame, Packet, Target, View};
+use engine::frame_packet::gui::{
+    GuiBatchKey, GuiFrame, GuiSpace, ObjectChange, QuadBatch, QuadInstance, paint,
+};
+use engine::frame_packet::material::{
+    BlendMode, MaterialChange, MaterialFrame, MaterialSlot, ShaderFrame,
+};
+use engine::frame_packet::texture::{SamplerSettings, TextureChange, TextureSlot, WrapMode};
+use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
-/// A camera two metres above the ground that looks along y, a little down.
+/// Returns a camera two metres above the ground that looks along y, slightly down.
 fn camera(aspect: f32) -> CameraFrame {
     let position = Vec3::new(0.0, -4.0, 2.0);
-    // It looks at a place half a metre above the middle; its own axes are right, up and back.
+    // The camera looks at a point half a metre above the origin; its own axes are right, up and
+    // back.
     let back = (position - Vec3::new(0.0, 0.0, 0.5)).normalize();
     let up = back.cross(Vec3::X);
     let axes = Mat4::from_cols(Vec3::X.extend(0.0), up.extend(0.0), back.extend(0.0), Vec4::W);
@@ -27,14 +32,15 @@ fn camera(aspect: f32) -> CameraFrame {
     CameraFrame { view: look, projection, position, near, far }
 }
 
-/// A world's Gui seen by two cameras side by side, a Gui of the screen over both.
-pub fn worlds() -> Packet {
-    // The ground, with corners in metres, and a sign that stands on it.
-    let ground = Instance {
+/// Returns a world's Gui seen by two cameras next to each other, with a Gui of the screen over
+/// both.
+pub fn worlds() -> FramePacket {
+    // The ground, with corners in metres, and a sign that stands upright on it.
+    let ground = QuadInstance {
         corners: [-2.0, -1.5, 2.0, -1.5, 2.0, 1.5, -2.0, 1.5],
         color: [90, 120, 90, 255],
-        paint: Instance::paint(paint::SOLID, 0, 0),
-        ..Instance::default()
+        paint: QuadInstance::paint(paint::SOLID, 0, 0),
+        ..QuadInstance::default()
     };
     let mut sign = Shape {
         half: [0.8, 0.4],
@@ -46,18 +52,18 @@ pub fn worlds() -> Packet {
     .instance();
     sign.corners = [-0.9, -0.5, 0.9, -0.5, 0.9, 0.5, -0.9, 0.5];
     sign.extra = [0.1, 0.0];
-    sign.paint = Instance::paint(paint::BOX, 0, 2);
+    sign.paint = QuadInstance::paint(paint::BOX, 0, 2);
     let upright =
         Mat4::from_translation(Vec3::new(0.3, 0.5, 0.8)) * Mat4::from_rotation_x(FRAC_PI_2);
     let world = GuiFrame {
         gui: 2,
-        space: Space::World,
+        space: GuiSpace::World,
         pose: Mat4::from_rotation_z(0.2),
         transforms: vec![Mat4::IDENTITY, upright],
-        batches: vec![Batch { key: KEY, instances: vec![ground, sign] }],
+        batches: vec![QuadBatch { key: KEY, instances: vec![ground, sign] }],
         ..GuiFrame::default()
     };
-    let mut packet = packet(vec![Batch {
+    let mut packet = packet(vec![QuadBatch {
         key: KEY,
         instances: vec![solid(150.0, 10.0, [20.0, 160.0], [255, 255, 255, 60])],
     }]);
@@ -78,12 +84,12 @@ pub fn worlds() -> Packet {
     packet
 }
 
-/// A Gui drawn into a texture, whose picture is drawn twice; its ground is half clear.
-pub fn render_target() -> Packet {
+/// Returns a Gui rendered into a texture, which is drawn twice. Its background is half transparent.
+pub fn render_target() -> FramePacket {
     let target = TextureSlot(5);
     let inner = GuiFrame {
         gui: 2,
-        batches: vec![Batch {
+        batches: vec![QuadBatch {
             key: KEY,
             instances: vec![
                 Shape { at: [32.0, 32.0], half: [20.0, 20.0], radius: 8.0, ..Shape::BOX }
@@ -93,11 +99,14 @@ pub fn render_target() -> Packet {
         }],
         ..GuiFrame::default()
     };
-    let key = BatchKey { texture: target, ..KEY };
-    let texture = Instance::paint(paint::TEXTURE, 0, 0);
+    let key = GuiBatchKey { texture: target, ..KEY };
+    let texture = QuadInstance::paint(paint::TEXTURE, 0, 0);
     let mut packet = packet(vec![
-        Batch { key: KEY, instances: vec![solid(0.0, 80.0, [320.0, 20.0], [255, 200, 0, 255])] },
-        Batch {
+        QuadBatch {
+            key: KEY,
+            instances: vec![solid(0.0, 80.0, [320.0, 20.0], [255, 200, 0, 255])],
+        },
+        QuadBatch {
             key,
             instances: vec![
                 quad(20.0, 20.0, [128.0, 128.0], texture),
@@ -109,19 +118,27 @@ pub fn render_target() -> Packet {
     packet.guis.push(inner);
     packet.views.insert(
         0,
-        View { target: Target::Texture(target), clear: Some([0.2, 0.4, 1.0, 0.5]), ..view(&[2]) },
+        View {
+            target: ViewTarget::Texture(target),
+            clear: Some([0.2, 0.4, 1.0, 0.5]),
+            ..view(&[2])
+        },
     );
     packet
 }
 
-fn put(object: u64, key: BatchKey, instance: Instance) -> (Change, Instance) {
-    (Change::Put { object, key, source: 0, first: 0, count: 1 }, instance)
+fn put_object(
+    object: u64,
+    key: GuiBatchKey,
+    instance: QuadInstance,
+) -> (ObjectChange, QuadInstance) {
+    (ObjectChange::Put { object, key, source: 0, first: 0, count: 1 }, instance)
 }
 
-fn retained(changes: Vec<(Change, Instance)>) -> Packet {
+fn retained(changes: Vec<(ObjectChange, QuadInstance)>) -> FramePacket {
     let mut frame = GuiFrame { gui: 1, ..GuiFrame::default() };
     for (mut change, instance) in changes {
-        if let Change::Put { first, .. } = &mut change {
+        if let ObjectChange::Put { first, .. } = &mut change {
             *first = frame.instances.len() as u32;
             frame.instances.push(instance);
         }
@@ -132,38 +149,40 @@ fn retained(changes: Vec<(Change, Instance)>) -> Packet {
     packet
 }
 
-/// Retained objects over five frames: made, moved, sent to another layer, ended; and nothing.
-pub fn retained_frames() -> Vec<Packet> {
+/// Returns five frames of retained objects: created, moved, moved to another layer, ended,
+/// unchanged.
+pub fn retained_frames() -> Vec<FramePacket> {
     let square =
         |i: u64, y: f32, color: [u8; 4]| solid(20.0 + 50.0 * i as f32, y, [60.0, 60.0], color);
     let colors = [[255, 90, 90, 255], [90, 255, 90, 255], [90, 90, 255, 255], [255, 255, 0, 255]];
-    let first = (0..4u64).map(|i| put(i, KEY, square(i, 60.0, colors[i as usize]))).collect();
-    let upper = BatchKey { layer: 1, ..KEY };
-    let none = Instance::default();
+    let first =
+        (0..4u64).map(|i| put_object(i, KEY, square(i, 60.0, colors[i as usize]))).collect();
+    let upper = GuiBatchKey { layer: 1, ..KEY };
+    let none = QuadInstance::default();
     vec![
         retained(first),
-        retained(vec![put(1, KEY, square(1, 80.0, colors[1]))]),
-        retained(vec![put(0, upper, square(0, 40.0, colors[0]))]),
-        retained(vec![(Change::End { object: 3 }, none)]),
+        retained(vec![put_object(1, KEY, square(1, 80.0, colors[1]))]),
+        retained(vec![put_object(0, upper, square(0, 40.0, colors[0]))]),
+        retained(vec![(ObjectChange::End { object: 3 }, none)]),
         retained(Vec::new()),
     ]
 }
 
 const PRELUDE: &str = include_str!("../../src/system/render/gui.wgsl");
 
-/// A shader as the data compiler would give it.
-pub fn shader(name: &str, own: &str, textures: u32, variables: u32) -> Arc<Shader> {
+/// Returns a shader as the data compiler would output it.
+pub fn shader(name: &str, own: &str, textures: u32, variables: u32) -> Arc<ShaderFrame> {
     let source = [PRELUDE, own].join("\n");
-    Arc::new(Shader { name: name.to_string(), source, textures, variables })
+    Arc::new(ShaderFrame { name: name.to_string(), source, textures, variables })
 }
 
-pub fn material(shader: &Arc<Shader>, variables: Vec<u8>) -> MaterialChange {
-    let repeat = Sampling { nearest: true, wrap: Wrap::Repeat };
+pub fn material(shader: &Arc<ShaderFrame>, variables: Vec<u8>) -> MaterialChange {
+    let repeat = SamplerSettings { nearest: true, wrap: WrapMode::Repeat };
     let textures = vec![(TextureSlot(1), repeat); shader.textures as usize];
-    let material = Material {
+    let material = MaterialFrame {
         name: "waves".to_string(),
         shader: Some(Arc::clone(shader)),
-        blend: Blend::Alpha,
+        blend: BlendMode::Alpha,
         textures,
         variables,
     };
@@ -183,20 +202,21 @@ fn paint(in: Paint) -> vec4f {
 }
 ";
 
-/// The bytes of those variables, as WGSL lays them out.
+/// Returns the bytes of the variables in WGSL's memory layout.
 pub fn variables(tint: [f32; 4], repeat: f32) -> Vec<u8> {
     let all = [tint[0], tint[1], tint[2], tint[3], repeat, 0.0, 0.0, 0.0];
     all.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// A shader of the game's on a box with round corners, on its place in the atlas's stead.
-pub fn own_shader() -> Packet {
-    let key = BatchKey { material: MaterialSlot(MaterialSlot::FIRST_FREE), ..KEY };
+/// Returns a game's shader on a box with round corners. It samples its own texture instead of the
+/// atlas.
+pub fn own_shader() -> FramePacket {
+    let key = GuiBatchKey { material: MaterialSlot(MaterialSlot::FIRST_FREE), ..KEY };
     let shape = |x: f32, color| {
         Shape { at: [x, 90.0], half: [60.0, 60.0], radius: 20.0, color, ..Shape::BOX }.instance()
     };
     let instances = vec![shape(85.0, [255; 4]), shape(235.0, [255, 255, 255, 128])];
-    let mut packet = packet(vec![Batch { key, instances }]);
+    let mut packet = packet(vec![QuadBatch { key, instances }]);
     packet.seconds = 1.0;
     packet.textures =
         vec![TextureChange::Put { slot: TextureSlot(1), texels: chessboard(16, 1, SMOOTH) }];

@@ -1,5 +1,5 @@
--- The module `lfs` of suites without the sandbox. Run by tests/libraries.rs in a folder of its own:
--- it makes and removes files beside itself.
+-- Suite of the module `lfs` without the sandbox. tests/libraries.rs runs it in its own folder,
+-- because it creates and removes files next to itself.
 
 local lfs = require("lfs")
 

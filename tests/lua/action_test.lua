@@ -1,12 +1,12 @@
--- Actions where players are hasty: keys within one frame, sticks and triggers that tremble, keys
--- that are taken, saved bindings that are broken. What an action is, is in input_test.lua.
+-- Suite of actions with fast or noisy input: several keys within a frame, jittering sticks and
+-- triggers, keys in use, broken saved bindings. The basics are in input_test.lua.
 
 local function play(...)
   test.input({ ... })
   test.frames()
 end
 
--- What user settings hold of the player's bindings.
+-- Sets the player's bindings in the user settings.
 local function bind_in_settings(name, value)
   Application.set_user_setting("input", "bindings", name, value)
 end
@@ -192,7 +192,7 @@ describe("a binding that is taken", function()
 end)
 
 describe("saved bindings that mean nothing", function()
-  -- That each is told is in tests/save.rs.
+  -- tests/save.rs checks that each of them is reported.
   it("leave the game's own", function()
     for _, saved in ipairs({ 5, "space", { bindings = 5 }, { bindings = { "spce" } },
       { bindings = { "pad9:a" } }, { bindings = { a = "b" } }, { left = { "a" } } }) do

@@ -1,7 +1,7 @@
--- Application: the process, frames, worlds, user settings, shared data. How a game is started and
--- ended as a process is tested from outside (tests/run.rs).
+-- Suite of Application: the process, frames, worlds, user settings, shared data. Starting and
+-- ending a game as a process is tested from outside (tests/playing.rs).
 
--- The words of the error that a function raises, without its place.
+-- Returns the message of the error that a function raises, without its location.
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
@@ -23,10 +23,10 @@ describe("Application", function()
   end)
 
   it("opens addresses of the web alone, and none in a run that must repeat", function()
-    assert.same({ nil, "nothing is opened in a run that must repeat" },
+    assert.same({ nil, "nothing is opened in a run that must be repeatable" },
       { Application.open_url_in_browser("https://example.org/shop?item=1") })
     assert.equals("Application.open_url_in_browser: argument #1 'url' must begin with http://, "
-      .. "https:// or mailto: and go on after that, got 'file:///etc/passwd'",
+      .. "https:// or mailto: and continue after that, got 'file:///etc/passwd'",
       words_of(Application.open_url_in_browser, "file:///etc/passwd"))
     assert.equals("Application.open_url_in_browser: argument #1 'url' has ' ', which no address "
       .. "can have: write it as % and two digits for each byte",

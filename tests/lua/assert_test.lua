@@ -1,5 +1,5 @@
--- The assertions of the suite language: what passes, what fails, with which words.
--- Spies are in spy_test.lua, matchers in match_test.lua, differences in diff_test.lua.
+-- Suite of the assertions: conditions that pass, conditions that fail, and their messages. Spies
+-- are in spy_test.lua, matchers in match_test.lua, differences in diff_test.lua.
 
 local function message_of(check, ...)
   local ok, raised = pcall(check, ...)

@@ -1,11 +1,11 @@
--- The suite of the boxes, which hold one value each.
+-- Suite of the boxes, which hold one value each.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: the box, its name, what it starts with, two values, and the numbers of the second.
+-- Each row: the box, its name, its initial value, two values, and the numbers of the second value.
 local kinds = {
   { Vector2Box, "Vector2", Vector2(), Vector2(1, 2), Vector2(3, 4), { 3, 4 } },
   { Vector3Box, "Vector3", Vector3(), Vector3(1, 2, 3), Vector3(4, 5, 6), { 4, 5, 6 } },

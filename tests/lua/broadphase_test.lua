@@ -1,4 +1,4 @@
--- Broadphases: adding, moving, and every question. The grid itself is tested beside it, in Rust.
+-- Suite of Broadphase: adding, moving, and every query. The grid itself has its own tests in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -38,12 +38,12 @@ describe("a broadphase", function()
     assert.equals(9, Broadphase.num(near))
     Broadphase.query(near, Vector3(15, 0, 0), 8, found)
     assert.same({ 100, 1000 }, found)
-    assert.equals(string.format("Broadphase.move: argument #2 'id': nothing of the number %d is "
-      .. "in the broadphase: it was removed, or is in another one", ids[2]),
+    assert.equals(string.format("Broadphase.move: argument #2 'id': the broadphase has no entry "
+      .. "%d: it was removed, or is in another one", ids[2]),
       words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
     for _, number in ipairs({ 0, -1, 2 ^ 53 }) do
-      assert.matches("Broadphase.remove: argument #2 'id': nothing of the number %-?%d+ is in the "
-        .. "broadphase", words_of(Broadphase.remove, near, number))
+      assert.matches("Broadphase.remove: argument #2 'id': the broadphase has no entry "
+        .. "%-?%d+:", words_of(Broadphase.remove, near, number))
     end
     assert.matches("'id': must be a whole number", words_of(Broadphase.remove, near, 1.5))
   end)
@@ -55,7 +55,7 @@ describe("a broadphase", function()
     assert.are_not.equals(ids[2], again)
     assert.matches("it was removed", words_of(Broadphase.remove, near, ids[2]))
     assert.matches("it was removed", words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
-    -- In the order in which they were added, though the place is that of the second.
+    -- In the order in which they were added, although the new one reuses the second slot.
     Broadphase.all(near, found)
     assert.same({ 100, 300, 400, 500, 600, 700, 800, 900, 1000, 7 }, found)
     assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
@@ -172,7 +172,7 @@ describe("a broadphase", function()
       words_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
     assert.matches("Broadphase.query_ray: argument #4 'length' must not be negative",
       words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
-    assert.matches("Broadphase.query_box: argument #2 'pose' has no room",
+    assert.matches("Broadphase.query_box: argument #2 'pose' has no volume",
       words_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
         Vector3(0, 0, 1), Vector3()), Vector3(1, 1, 1), {}))
     assert.equals(10, Broadphase.num(near))

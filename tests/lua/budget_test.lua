@@ -1,4 +1,4 @@
--- `assert.within_budget`: what a function or a frame may cost, and the words where it costs more.
+-- Suite of `assert.within_budget`: cost limits of a function or a frame, and their messages.
 describe("assert.within_budget", function()
   it("passes a function that costs no more", function()
     assert.within_budget({ engine_calls = 3, allocated_bytes = 4096, warm = 2 }, function()
@@ -16,7 +16,8 @@ describe("assert.within_budget", function()
         end
         return { 1 }
       end)
-    end, "Over budget.\nallocated_bytes: %d+, and 1 may be\nengine_calls: 5, and 2 may be")
+    end, "Over budget.\nallocated_bytes: %d+, and the limit is 1\n"
+      .. "engine_calls: 5, and the limit is 2")
   end)
 
   it("can be denied", function()
@@ -41,7 +42,7 @@ describe("assert.within_budget", function()
     assert.is_true(played >= 20)
     assert.error_matches(function()
       assert.within_budget({ frames = 3, scopes = { ["work of the budget"] = { calls = 1 } } })
-    end, "work of the budget calls: 2 in frame %d+, and 1 may be")
+    end, "work of the budget calls: 2 in frame %d+, and the limit is 1")
     Timer.cancel(timer)
   end)
 
@@ -60,7 +61,7 @@ describe("assert.within_budget", function()
     check("a scope has 'calls' and 'milliseconds', not 'call'", { scopes = { a = { call = 1 } } })
     check("no scope 'never open' was ever open",
       { frames = 1, scopes = { ["never open"] = { calls = 1 } } })
-    check("'scopes', 'counters' and 'frames' are of frames", { frames = 1 }, function() end)
+    check("'scopes', 'counters' and 'frames' are for frames", { frames = 1 }, function() end)
     check("the budget has no limit", { frames = 1 })
   end)
 end)

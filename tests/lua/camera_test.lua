@@ -1,4 +1,4 @@
--- Camera and Viewport: from where and where a world is seen.
+-- Suite of Camera and Viewport: position and direction of the view of a world.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -172,7 +172,7 @@ describe("Camera", function()
     Camera.set_near_range(camera, -5)
     assert.matches("the near range is %-5, and a camera in perspective needs one above 0",
       words_of(Camera.set_projection_type, camera, "perspective"))
-    assert.matches("the near range is %-5, and edges in perspective lie before the camera",
+    assert.matches("the near range is %-5, and edges in perspective lie in front of the camera",
       words_of(Camera.set_frustum_half_angles, camera, -1, 1, -1, 1))
     assert.equals("orthographic", Camera.projection_type(camera))
     assert.is_true(Camera.inside_frustum(camera, Vector3(0, -4, 0)) > 0)
@@ -295,7 +295,7 @@ describe("Data", function()
     end
     Application.destroy_camera(camera)
     Application.destroy_viewport(viewport)
-    assert.matches("must be Camera that is there", words_of(Camera.get_data, camera, "shake"))
-    assert.matches("must be Viewport that is there", words_of(Viewport.set_data, viewport, "x", 1))
+    assert.matches("must be Camera that exists", words_of(Camera.get_data, camera, "shake"))
+    assert.matches("must be Viewport that exists", words_of(Viewport.set_data, viewport, "x", 1))
   end)
 end)

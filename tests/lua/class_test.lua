@@ -1,4 +1,4 @@
--- Classes as games see them. Suite globals (CamelCase) are made here and removed at the end.
+-- Suite of classes. Its globals (CamelCase) are created here and removed at the end.
 
 describe("class", function()
   it("makes objects through new with a dot, new with a colon, and a call", function()

@@ -1,11 +1,11 @@
--- The suite of Color: parts, operators, notations, and the words for wrong use.
+-- Suite of Color: components, operators, notations, and the messages for invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,

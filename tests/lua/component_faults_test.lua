@@ -1,4 +1,4 @@
--- Components that fail, end what they are told of, or are nowhere.
+-- Suite of components that fail, end units in their callbacks, or do not exist.
 
 local frail = require("components.frail")
 
@@ -36,7 +36,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(unit), "what was to end after the update has ended")
     Application.release_world(other)
     World.update(world, 0.1)
-    -- In a coroutine, too, which is dead then.
+    -- Also in a coroutine, which is dead afterwards.
     spawn()
     frail.doing.update = function() error("it is too light") end
     local routine = coroutine.create(function() World.update(world, 0.1) end)
@@ -97,7 +97,7 @@ describe("a component that fails", function()
     local words
     frail.doing.update = function() words = words_of(World.destroy_unit, world, one) end
     World.update(world, 0.1)
-    assert.matches("ends already", words)
+    assert.matches("is already being destroyed", words)
     test.frames(1)
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
@@ -110,7 +110,7 @@ describe("a component that fails", function()
     local unit = spawn("frail_hearing")
     World.update(world, 0.1)
     assert.equals(1, hearing.updated)
-    -- Who came last hears first.
+    -- The component that was added last is called first.
     frail.doing.unspawned = function() error("no") end
     assert.matches("no", words_of(World.destroy_unit, world, unit))
     assert.is_true(Unit.alive(unit))
@@ -128,8 +128,8 @@ describe("a component that fails", function()
       words = words_of(World.destroy_unit, world, units[1])
     end
     World.destroy_unit(world, unit)
-    assert.equals('World.destroy_unit: the unit "units/frail_one" ends already: its components are '
-      .. "being told (unspawned), and need not end it", words)
+    assert.equals('World.destroy_unit: the unit "units/frail_one" is already being destroyed: '
+      .. "its components are being notified (unspawned), and need not destroy it", words)
     assert.is_false(Unit.alive(unit))
   end)
 
@@ -207,15 +207,15 @@ describe("a component that fails", function()
     package.loaded["components.frail_odd"] = { before = { 3 } }
     package.loaded["components.frail_right"] = { after = { "physics", "frail", "health", "mesh" } }
     local late = spawn("frail_late")
-    assert.equals("components/frail_late.lua: 'after' names string \"phsyics\", which is no "
-      .. "component, did you mean 'physics'?", words_of(World.update, world, 0.1))
+    assert.equals("components/frail_late.lua: 'after' names string \"phsyics\", which is not "
+      .. "a component, did you mean 'physics'?", words_of(World.update, world, 0.1))
     package.loaded["components.frail_late"].after = nil
     World.update(world, 0.1)
     World.destroy_unit(world, late)
     spawn("frail_right")
     World.update(world, 0.1)
     spawn("frail_odd")
-    assert.equals("components/frail_odd.lua: 'before' names number 3, which is no component",
+    assert.equals("components/frail_odd.lua: 'before' names number 3, which is not a component",
       words_of(World.update, world, 0.1))
     package.loaded["components.frail_odd"].before = nil
   end)
@@ -230,7 +230,7 @@ describe("a component that fails", function()
     assert.equals(words, words_of(World.update, world, 0.1))
     local other = Application.new_world()
     assert.equals(words, words_of(World.update, other, 0.1), "one order is that of all worlds")
-    -- It has each component of the circle twice.
+    -- This unit has each component of the cycle twice.
     local twin = World.spawn_unit(other, "units/ring_twin")
     World.destroy_unit(world, ring)
     World.destroy_unit(other, twin)
@@ -249,7 +249,7 @@ describe("a component that fails", function()
 
   it("cannot have the name of a step of the engine's", function()
     assert.equals('World.spawn_unit: unit "units/ring_of_steps" has the component \'scene_graph\', '
-      .. "which is the name of a step of the engine's: rename it",
+      .. "which is the name of an engine step: rename it",
       words_of(spawn, "ring_of_steps"))
   end)
 
@@ -262,9 +262,9 @@ describe("a component that fails", function()
 
   it("is named with its unit where it is nowhere", function()
     local words = words_of(spawn, "mistaken")
-    assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which is "
-      .. "not there, did you mean 'light'%?: the engine has camera, light, ", words)
-    assert.matches("and one of the game's own is a module components/lght.lua$", words)
+    assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
+      .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", words)
+    assert.matches("and a component of the game is a module components/lght.lua$", words)
     test.frames(1)
     assert.same({}, World.units(world))
   end)

@@ -1,4 +1,4 @@
--- Debug and LineObject: lines and words over the picture; and the console.
+-- Suite of Debug and LineObject: lines and texts over the image; and the console.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -8,7 +8,7 @@ end
 
 local RED, POSE = Color(255, 0, 0), Matrix4x4.identity()
 
--- Plays a frame that shows a world: how many quadrilaterals that drew.
+-- Plays a frame that shows a world. Returns the number of drawn quadrilaterals.
 local function drawn(world)
   Application.render_world(world)
   test.frames(1)
@@ -118,7 +118,7 @@ describe("LineObject", function()
     LineObject.add_cone(lines, RED, a, b, 1, 8)
     LineObject.add_axes(lines, POSE, 2)
     LineObject.dispatch(world, lines)
-    -- A half sphere is a circle and two halves, a capsule two of those and four lines.
+    -- A half sphere is a circle and two half circles, a capsule two half spheres and four lines.
     assert.equals(8 + 24 + 16 + 36 + 12 + 3, drawn(world))
   end)
 
@@ -159,7 +159,7 @@ describe("The console", function()
     type_in("console_result = 2")
     tap("enter")
     assert.equals(2, console_result)
-    -- What was entered before comes back, and can be edited.
+    -- An earlier input is recalled, and can be edited.
     tap("up")
     tap("backspace")
     type_in("3")
@@ -194,7 +194,7 @@ describe("The console", function()
     tap("enter")
     tap("tab")
     test.frames(1)
-    -- The line itself, and what stands in the table.
+    -- The line itself, and the content of the table.
     assert.is_true(letters() > before + #"console_table" + #"health_points = 12")
     type_in("console_table = nil")
     tap("enter")

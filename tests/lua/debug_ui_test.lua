@@ -1,5 +1,5 @@
--- The kit of windows for a game's makers: widgets as the mouse and the keys work them. A window is
--- put at a known place; a row is 19 high, the next is 4 below it, and the first begins 30 below the
+-- Suite of the developer UI: widgets operated by mouse and keys. A window is placed at a known
+-- position; a row is 19 high, the next one is 4 below it, and the first one begins 30 below the
 -- window's top.
 
 local function words_of(fn, ...)
@@ -11,14 +11,14 @@ end
 local LEFT, TOP = 100, 500
 local WINDOW = { x = LEFT, y = TOP - 300, width = 300, height = 300 }
 
--- The middle of the first words of a row, from 1.
+-- Returns a point at the beginning of a row's first text. Rows count from 1.
 local function place_of(row, right)
   return LEFT + (right or 20), TOP - 30 - (row - 1) * 23 - 9
 end
 
 local titles = 0
 
--- Shows a window of its own with what `fn` puts into it, for a frame.
+-- Returns a function that shows a new window with the widgets of `fn` for one frame.
 local function window()
   titles = titles + 1
   local title = "Test##" .. titles
@@ -35,7 +35,7 @@ local function mouse(x, y)
   test.input({ { axis = "mouse:cursor", x = x, y = y } })
 end
 
--- Shows the window while the mouse goes to a place, presses and lets go.
+-- Shows the window while the mouse moves to a position, presses and releases.
 local function click(show, fn, x, y)
   mouse(x, y)
   test.frames()
@@ -133,7 +133,7 @@ describe("DebugUi", function()
     end
     click(show, fn, place_of(1))
     show(fn)
-    -- the second of the list below the field
+    -- the second item of the list below the field
     local x, y = place_of(1)
     click(show, fn, x, y - 38)
     assert.is_true((show(fn)))
@@ -249,7 +249,7 @@ describe("DebugUi", function()
     test.frames()
     show(fn)
     assert.equals("21x y", text)
-    -- Before the first letter.
+    -- In front of the first letter.
     click(show, fn, LEFT + 9, select(2, place_of(1)))
     write("0")
     assert.equals("021x y", text)
@@ -270,7 +270,7 @@ describe("DebugUi", function()
       for _, draw in ipairs(test.draws()) do count = count + draw.count end
       return count
     end
-    -- Each letter is a quadrilateral: what has no room is not drawn.
+    -- Each letter is a quadrilateral. Letters that do not fit are not drawn.
     assert.is_true(cells(long) < cells("") + 5 * 60)
   end)
 

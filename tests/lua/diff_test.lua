@@ -1,4 +1,4 @@
--- Differences: what a failed comparison adds to its message.
+-- Suite of differences, which a failed comparison adds to its message.
 
 local TITLE = "Difference (- expected, + passed in):\n"
 

@@ -1,4 +1,4 @@
--- The draw calls of worlds, and what lists of a frame say of them.
+-- Suite of the draw calls of worlds in the lists of a frame.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -19,7 +19,7 @@ describe("the draw calls of a world", function()
     Application.release_world(world)
   end)
 
-  -- What the frame draws that is of no Gui, without shadows.
+  -- Returns the draw calls of a frame, without those of Guis and shadows.
   local function drawn()
     Application.render_world(world, camera)
     test.frames(1)

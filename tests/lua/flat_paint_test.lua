@@ -1,8 +1,8 @@
--- Suites of what paints sprites and tile maps of units, and from how far they are seen.
+-- Suite of the materials of unit sprites and tile maps, and of their visible distance.
 
 local world
 
--- The draw calls of a frame that shows the world along the y axis: materials, and how often each.
+-- Returns the draw calls of a view along the y axis: material and instance count of each.
 local function shown()
   Application.render_world(world, Application.main_camera())
   test.frames(1)
@@ -108,9 +108,10 @@ describe("wrong use of what paints", function()
       Sprite.set_range, sprite, 3, 2)
     local loose = Tilemap.new("maps/cave")
     local wave = Material.new("pictures/wave")
-    check("Tilemap.set_material: argument #1 'tilemap': the map is of no unit, and materials paint "
-      .. "those of units alone", Tilemap.set_material, loose, wave)
-    check("Tilemap.material: argument #1 'tilemap': the map is of no unit", Tilemap.material, loose)
+    check("Tilemap.set_material: argument #1 'tilemap': the map belongs to no unit, and only maps "
+      .. "of units have materials", Tilemap.set_material, loose, wave)
+    check("Tilemap.material: argument #1 'tilemap': the map belongs to no unit", Tilemap.material,
+      loose)
     local map = Unit.tilemap(World.spawn_unit(world, "units/cave"), 1)
     check("Tilemap.set_material: argument #2 'material': the material 'materials/rust' is for "
       .. "meshes", Tilemap.set_material, map, rust)

@@ -1,4 +1,4 @@
--- Sprites and tile maps that are components of units. What their files may say is tested in Rust.
+-- Suite of sprites and tile maps as components of units. Their file formats are tested in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -9,7 +9,7 @@ end
 local HERO = "pictures/hero"
 local world
 
--- The draw calls of a frame that shows the world along the y axis: units, and how often each.
+-- Returns the draw calls of a view along the y axis: unit and instance count of each.
 local function shown()
   Application.render_world(world, Application.main_camera())
   test.frames(1)
@@ -84,7 +84,7 @@ describe("a sprite of a unit", function()
     Sprite.set_texture(sprite, "monitor")
     assert.equals("monitor", Sprite.frame(sprite))
     assert.same({ 8, 4 }, { Sprite.size(sprite) })
-    -- On the screen, and within the picture that it shows.
+    -- On the screen, and inside the image that the sprite shows.
     assert.same({ "units/hero x1", "units/hero x1" }, shown())
     Application.destroy_viewport(screen)
     assert.same({ "units/hero x1" }, shown())
@@ -140,7 +140,7 @@ describe("a sprite of a unit", function()
 
   it("is drawn in the order of layers, however far it is", function()
     local red = World.spawn_unit(world, "units/red_hero", Vector3(0, 2, 0))
-    -- Of another texture, so that it is a draw call of its own.
+    -- It has another texture, and so its own draw call.
     Sprite.set_visibility(Unit.sprite(red, "body"), false)
     assert.is_false(Sprite.visibility(Unit.sprite(red, "body")))
     Unit.set_local_position(red, 2, Vector3(0, 0, 0))
@@ -255,18 +255,18 @@ describe("Wrong use of sprites and tile maps of units", function()
       sprite, 0, 1)
     check("Sprite.set_speed: argument #2 'speed' must be a number of at least 0, got -1",
       Sprite.set_speed, sprite, -1)
-    check("Sprite.update: argument #1 'sprite' is that of a unit, which World.update moves on",
+    check("Sprite.update: argument #1 'sprite' belongs to a unit: World.update advances it",
       Sprite.update, sprite, 1)
     Sprite.set_texture(sprite, "textures/ship")
     check("Sprite.play: the sprite shows a picture and plays no sheet: use "
       .. "Sprite.set_sheet(sprite, sheet, tag)", Sprite.play, sprite, "run")
     local map = Unit.tilemap(World.spawn_unit(world, "units/cave"), 1)
-    check("Tilemap.destroy: argument #1 'tilemap': the map is of a unit, and ends with it: use "
-      .. "World.destroy_unit(world, unit)", Tilemap.destroy, map)
+    check("Tilemap.destroy: argument #1 'tilemap': the map belongs to a unit, and is destroyed "
+      .. "with it: use World.destroy_unit(world, unit)", Tilemap.destroy, map)
     local own = Tilemap.new("maps/cave")
-    check("Tilemap.cell_at_position: argument #1 'tilemap': the map is of no unit, so it is "
-      .. "nowhere in a world: use Tilemap.cell_at(tilemap, x, y)", Tilemap.cell_at_position, own,
-      Vector3(0, 0, 0))
+    check("Tilemap.cell_at_position: argument #1 'tilemap': the map belongs to no unit, so it "
+      .. "has no position in a world: use Tilemap.cell_at(tilemap, x, y)",
+      Tilemap.cell_at_position, own, Vector3(0, 0, 0))
     Tilemap.destroy(own)
     check("World.spawn_unit: component 'body': the sheet 'pictures/hero' has no tag 'rum', did you "
       .. "mean 'run'?", World.spawn_unit, world, "units/bad_tag")

@@ -1,4 +1,4 @@
--- The suite of Float32Array: growing, reading, writing and calculating with whole arrays.
+-- Suite of Float32Array: growing, reading, writing and computing with whole arrays.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)

@@ -1,5 +1,5 @@
--- What drawing costs a loop of the game's that LuaJIT compiles: the call, and no memory. Vectors
--- are kept in registers as long as nothing that is called is compiled by itself.
+-- Suite of the cost of drawing in a loop that LuaJIT compiles: the calls, and no memory. Vectors
+-- stay in registers if no called function is compiled on its own.
 describe("a compiled loop that draws", function()
   local COUNT = 1000
   local gui, red = nil, Color(255, 0, 0)
@@ -8,7 +8,7 @@ describe("a compiled loop that draws", function()
     gui = World.create_screen_gui(Application.main_world(), "immediate")
   end)
 
-  -- `draw` draws COUNT times. A vector that is made takes 24 bytes or more.
+  -- Checks `draw`, which draws COUNT times. An allocated vector takes at least 24 bytes.
   local function makes_none(name, draw)
     it("makes no vectors with Gui." .. name, function()
       assert.within_budget({ allocated_bytes = 8 * COUNT, warm = 50 }, function()
@@ -38,7 +38,7 @@ describe("a compiled loop that draws", function()
     for i = 1, COUNT do Gui.rounded_rect(gui, Vector3(i, 10, 1), Vector2(4, 4), 2) end
   end)
 
-  -- LuaJIT looks at the 57th round of a loop or soon after: it meets a new name then.
+  -- LuaJIT records the 57th iteration of a loop or a later one, which meets a new name here.
   it("makes no vectors with Gui.bitmap, also where it met names while it was compiled", function()
     for game = 1, 3 do
       local names = {}

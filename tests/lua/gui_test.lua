@@ -1,5 +1,5 @@
--- Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and clips. Texts
--- are in gui_text_test.lua.
+-- Suite of Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and
+-- clips. Texts are in gui_text_test.lua.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -77,7 +77,7 @@ describe("Gui", function()
       Gui.bitmap(now, "tests/map", P)
       show()
       assert.equals(2, test.draw_calls())
-      assert.matches("there is a texture 'tests/map' already",
+      assert.matches("the texture 'tests/map' already exists",
         words_of(World.create_texture_gui, world, "tests/map", 8, 8))
       World.destroy_gui(world, gui)
       show()
@@ -188,11 +188,11 @@ describe("Gui", function()
       local other = World.create_screen_gui(world)
       assert.equals("Gui.update_rect: this object belongs to another Gui",
         words_of(Gui.update_rect, other, object, P, S, RED))
-      assert.equals("Gui.update_bitmap: this object is a rect and no bitmap",
+      assert.equals("Gui.update_bitmap: this object is a rect, not a bitmap",
         words_of(Gui.update_bitmap, kept, object, "textures/ship", P, S, RED))
-      assert.matches("is no object of a Gui", words_of(Gui.update_rect, kept, 3, P, S, RED))
+      assert.matches("is not an object of a Gui", words_of(Gui.update_rect, kept, 3, P, S, RED))
       for _, never in ipairs({ 0, -1, 0 / 0, 1e300 }) do
-        assert.equals("Gui.update_rect: this is no object of a Gui: retained Guis return their "
+        assert.equals("Gui.update_rect: this is not an object of a Gui: retained Guis return their "
           .. "numbers", words_of(Gui.update_rect, kept, never, P, S, RED))
       end
       assert.matches("'object' must be the number of an object, got nil",
@@ -223,7 +223,7 @@ describe("Gui", function()
       assert.equals(0, #shown(kept))
       for _, name in ipairs({ "bitmap", "triangle", "shape", "rect_3d", "bitmap_3d", "text",
         "text_3d" }) do
-        assert.matches("is no object of a Gui", words_of(Gui["destroy_" .. name], kept, 3))
+        assert.matches("is not an object of a Gui", words_of(Gui["destroy_" .. name], kept, 3))
       end
     end)
   end)
@@ -370,7 +370,7 @@ describe("Gui", function()
       }) do
         assert.matches("^Gui." .. name .. ": a pose must be finite", words_of(call))
       end
-      assert.matches("^Gui.rect: places, sizes and layers must be finite numbers",
+      assert.matches("^Gui.rect: positions, sizes and layers must be finite numbers",
         words_of(Gui.rect, now, Vector3(0 / 0, 0, 0), S, RED))
       assert.matches("must be finite", words_of(Gui.rect, now, P, Vector2(1 / 0, 1), RED))
       assert.matches("points must be finite",

@@ -1,4 +1,4 @@
--- Gui: texts, and questions about them.
+-- Suite of Gui: texts, and queries about them.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)

@@ -1,4 +1,4 @@
--- The suite of IdString32 and IdString64: published hashes, ids as values and as keys, wrong use.
+-- Suite of IdString32 and IdString64: published hashes, ids as values and as keys, invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)

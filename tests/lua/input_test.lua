@@ -1,4 +1,4 @@
--- Devices, events and actions, played through test.input; the window is in window_test.lua.
+-- Suite of devices, events and actions, driven by test.input. The window is in window_test.lua.
 
 local devices = {
   Keyboard = Keyboard, Mouse = Mouse, TouchPanel = TouchPanel, Pad1 = Pad1, Pad2 = Pad2,
@@ -10,7 +10,7 @@ local function play(...)
   test.frames()
 end
 
--- Everything is let go of, unplugged and still.
+-- Releases all buttons and unplugs all pads.
 local function rest()
   local events = { { focus = false }, { focus = true }, { compose = "" } }
   for i = 1, 8 do
@@ -79,7 +79,7 @@ describe("every device", function()
         assert.error_matches(function() device[call]("nosuch") end, "there is no axis 'nosuch'")
         assert.has_error(function() device[call](99) end)
       end
-      -- The fast forms meet a number that is out of range, too.
+      -- The fast variants receive a number that is out of range, too.
       pcall(device.axis, 1)
       for _, call in ipairs({ "button_index", "button_id", "axis_index", "axis_id" }) do
         assert.error_matches(function() device[call](1) end, "must be string, got number 1")
@@ -403,7 +403,7 @@ describe("an action", function()
     set({ stick = "pad:left.x", left = "a" }, "'stick' takes a whole stick")
     set({ negative = "a", axis = "pad:left" }, "'axis' takes one direction of a stick")
     set(5, "must be a list of bindings or a table of directions, got number 5")
-    set({ "space", left = "a" }, "has directions and, beside them, a list of bindings")
+    set({ "space", left = "a" }, "has directions and also a list of bindings")
     set({ "a", nil, "b" }, "a list without holes, and there is no #2")
     set({ left = { "a", up = "w" } }, "a list without holes, and there is no #2")
     set({ 5 }, "binding #1 must be string, got number 5")
@@ -427,7 +427,7 @@ describe("test.input", function()
     assert.error_matches(function() test.input({ press = "spce" }) end,
       "event #1: there is no button 'spce', did you mean 'space'?")
     assert.error_matches(function() test.input({ { tap = "a" }, { pres = "a" } }) end,
-      "event #2: says what is done by one of .*, did you mean 'press'?")
+      "event #2: must have exactly one of .*, did you mean 'press'?")
     assert.error_matches(function() test.input(1) end, "must be table, got number 1")
   end)
 end)

@@ -1,9 +1,9 @@
--- Json against a table of cases: texts that are JSON (y), with their values, and texts that are not
--- (n). Numbers beyond what a double holds, and those of a million digits, are here as well.
+-- Suite of Json with a table of cases: valid texts (y) with their values, and invalid texts (n). It
+-- includes numbers outside the range of a double, and numbers with a million digits.
 
 local null, zeros = Json.null, ("0"):rep(400)
 
--- A number that stands alone, in an array, in an object and at the end of each.
+-- Numbers that are read alone, in an array, in an object and at the end of each.
 local numbers = {
   { "0", 0 }, { "-0", 0 }, { "1", 1 }, { "-1", -1 }, { "10", 10 }, { "0.0", 0 }, { "-0.0", 0 },
   { "0e0", 0 }, { "0E+0", 0 }, { "0e-0", 0 }, { "1e0", 1 }, { "1E1", 10 }, { "1e+1", 10 },
@@ -12,21 +12,21 @@ local numbers = {
   { "0.000001", 1e-6 }, { "1.7976931348623157e308", 1.7976931348623157e308 },
   { "2.2250738585072014e-308", 2.2250738585072014e-308 }, { "5e-324", 5e-324 },
   { "4.9406564584124654e-324", 5e-324 }, { "3e-324", 5e-324 }, { "2e-324", 0 }, { "1e-400", 0 },
-  -- Exponents beyond any number.
+  -- Exponents outside any range.
   { "1e-65536", 0 }, { "1e-1048576", 0 }, { "1e-2147483648", 0 }, { "1e-2147483649", 0 },
   { "-1e-4294967296", 0 }, { "1e-99999999999999999999", 0 }, { "0e2147483648", 0 },
   { "-0e2147483647", 0 }, { "0.0e99999999999999999999", 0 }, { "0e4294967297", 0 },
-  -- Long ones.
+  -- Long numbers.
   { "1" .. zeros .. "e-400", 1 }, { "0." .. zeros .. "1e401", 1 },
   { "0." .. ("0"):rep(2 ^ 20) .. "25e1048578", 25 }, { "0." .. ("3"):rep(2 ^ 20 + 1), 1 / 3 },
   { "12" .. ("0"):rep(2 ^ 20) .. ".5e-1048577", 1.2 },
-  -- Between 1 and the next double, so that the last digit of many decides.
+  -- Halfway between 1 and the next double, so the last of many digits decides.
   { "1.00000000000000011102230246251565404236316680908203125", 1 },
   { "1.00000000000000011102230246251565404236316680908203125" .. ("0"):rep(2 ^ 20) .. "1e0",
     1 + 2 ^ -52 },
 }
 
--- What comes before and behind a number, and where it is in the value.
+-- The texts before and after a number, and a function that finds the number in the value.
 local places = {
   { "", "", function(value) return value end },
   { " ", " ", function(value) return value end },
@@ -37,7 +37,7 @@ local places = {
   { '{"b":1,"a":', ',"c":2}', function(value) return value.a end },
 }
 
--- Long texts are read at a few places only: they take their time.
+-- Long texts are read in one surrounding only, because they take a while.
 local function places_of(number)
   return #number > 10000 and { places[4] } or places
 end
@@ -121,7 +121,7 @@ describe("Json and a table of cases", function()
     for _, number in ipairs(no_numbers) do
       for _, place in ipairs(places) do
         local value, problem = Json.try_decode(place[1] .. number .. place[2])
-        -- [1,5] is two numbers.
+        -- [1,5] is a list of two numbers.
         if not (number == "1,5" and place[1]:find("^%[")) then
           assert.is_nil(value, place[1] .. number .. place[2])
           assert.matches("^line 1, column %d+: ", problem)
@@ -158,7 +158,7 @@ describe("Json and a table of cases", function()
     assert.error_matches(function() Json.encode(list) end,
       "Json.encode: the text would have more than 64 MiB %(TEXT_BYTES_MAX; a table that is reached "
         .. "twice is written twice%): write it in parts")
-    -- Text of many pieces is the same as of few.
+    -- A text of many pieces equals a text of few.
     local numbers = {}
     for i = 1, 100000 do numbers[i] = i end
     assert.equals("[" .. table.concat(numbers, ",") .. "]", Json.encode(numbers))

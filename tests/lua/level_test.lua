@@ -1,5 +1,5 @@
--- Levels: spawning at once and over several updates, what is in them, their end. What the
--- resource's compiler refuses is tested beside it, in Rust.
+-- Suite of levels: spawning at once and over several updates, their content, their end. Errors of
+-- the resource's compiler are tested in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -49,7 +49,7 @@ describe("a level", function()
     local box = Level.unit(shed, "box")
     assert.is_true(Vector3.almost_equal(Vector3(10, 1, 0), Unit.local_position(box), 1e-5))
     assert.same({ yard }, World.levels(world))
-    assert.equals("World.destroy_level: argument #2 'level': it stands in another level, and ends "
+    assert.equals("World.destroy_level: argument #2 'level': it is part of another level, and ends "
       .. "with it: destroy that one", words_of(World.destroy_level, world, shed))
   end)
 
@@ -188,11 +188,11 @@ describe("a level", function()
       words_of(Level.set_data, yard, "x"))
     assert.equals("Level.has_data: argument #2 'key' must be string or number, got boolean true",
       words_of(Level.has_data, yard, true))
-    assert.matches("must be Level that is there", words_of(Level.get_data, world, "x"))
+    assert.matches("must be Level that exists", words_of(Level.get_data, world, "x"))
   end)
 
   it("refuses what cannot be", function()
-    assert.equals("World.spawn_level: levels stand in each other in a circle, or more than 16 "
+    assert.equals("World.spawn_level: levels contain each other in a circle, or more than 16 "
       .. "deep: levels/circle → levels/circle", words_of(World.spawn_level, world, "levels/circle"))
     assert.matches("there is no level 'levels/yrd'",
       words_of(World.spawn_level, world, "levels/yrd"))
@@ -204,8 +204,9 @@ describe("a level", function()
       assert.matches("World.spawn_level: option 'scale' must be above 0, and at most 3.4e38, got ",
         words_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
     end
-    assert.equals("World.spawn_level: options have names, as { units_per_frame = 50 }, got number "
-      .. "1 as one", words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
+    assert.equals("World.spawn_level: options have names, such as { units_per_frame = 50 }, got "
+      .. "number 1 as one",
+      words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
     local many = {}
     for place = 1, 257 do many[place] = "night" end
     assert.equals("World.spawn_level: option 'object_sets' has 257 names, and 256 are the most "
@@ -219,7 +220,7 @@ describe("a level", function()
     local alone = World.spawn_unit(world, "core/units/empty")
     assert.is_nil(Level.unit_index(yard, alone))
     assert.is_nil(Unit.level(alone))
-    assert.matches("it did not come with the level", words_of(Level.unit_name, yard, alone))
+    assert.matches("it was not spawned with the level", words_of(Level.unit_name, yard, alone))
     assert.matches("has no object set", words_of(Level.object_set, yard, "x"))
     for _, name in ipairs({ "world", "resource_name", "pose", "parent", "num_units", "progress",
       "num_nested_levels", "nested_levels", "volume_names", "spline_names", "num_splines",
@@ -238,9 +239,9 @@ describe("a level", function()
     local function spawn(name, scale)
       return words_of(World.spawn_level, world, name, nil, nil, { scale = scale })
     end
-    assert.matches("level \"levels/far\", unit 'lamp': it would be at .*which cannot be",
+    assert.matches("level \"levels/far\", unit 'lamp': it would be at .*which is out of range",
       spawn("levels/far", 4))
-    assert.matches("level \"levels/far_inside\" has 'shed' at .*which cannot be",
+    assert.matches("level \"levels/far_inside\" has 'shed' at .*which is not possible",
       spawn("levels/far_inside", 4))
     assert.equals(2, #World.levels(world))
     assert.equals(4, World.num_units(world))

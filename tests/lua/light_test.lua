@@ -1,4 +1,4 @@
--- Lights of units, and what is around a world.
+-- Suite of the lights of units, and of the surroundings of a world.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -101,8 +101,8 @@ describe("a light", function()
   end)
 
   it("is refused a flat pose, and has a rotation on a node that is flat", function()
-    local flat = "Light.set_local_pose: argument #2 'pose' is flat: an axis of it has length 0, or "
-      .. "lies where the others do"
+    local flat = "Light.set_local_pose: argument #2 'pose' is flat: one of its axes has length "
+      .. "0, or lies in the plane of the others"
     local function scaled(scale)
       return Matrix4x4.from_quaternion_position_scale(Quaternion.identity(), Vector3(1, 2, 3),
         scale)

@@ -1,4 +1,4 @@
--- Localizer: texts in the player's language. The texts are in data/menu.strings.
+-- Suite of Localizer: texts in the player's language. The texts are in data/menu.strings.
 
 describe("a Localizer", function()
   local menu = Localizer("data/menu")

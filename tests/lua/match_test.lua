@@ -1,4 +1,4 @@
--- Matchers: what they accept, how they combine, how they read in a message.
+-- Suite of matchers: accepted values, combinations, and their texts in messages.
 
 local function accepts(matcher, value)
   return matcher(value)

@@ -1,4 +1,4 @@
--- Suites of Material. The materials, their shader and their textures are in pictures/.
+-- Suite of Material. The materials, their shader and their textures are in pictures/.
 
 local function wave()
   return Material.new("pictures/wave")
@@ -49,7 +49,7 @@ describe("Gui.material", function()
     local material = Gui.material(gui, "pictures/wave")
     assert.equals(material, Gui.material(gui, "pictures/wave"))
     assert.error_matches(function() Material.destroy(material) end,
-      "the material 'pictures/wave' is shared by all who draw by its name")
+      "the material 'pictures/wave' is shared by everything that draws by its name")
     assert.error_matches(function() Gui.material(gui, "wave") end,
       "Gui.material: argument #2 'name': there is no material 'wave'")
     Gui.bitmap(gui, material, Vector3(0, 0, 1), Vector2(8, 8))
@@ -78,19 +78,19 @@ describe("Material.set_", function()
       "Material.set_scalar: argument #2 'name': the material 'pictures/wave' has no variable "
         .. "'sped', did you mean 'speed'%?")
     assert.error_matches(function() Material.set_scalar(material, "tint", 1) end,
-      "the variable 'tint' of the material 'pictures/wave' is a vec4f, and was given a number")
+      "the variable 'tint' of the material 'pictures/wave' is a vec4f, got a number")
     assert.error_matches(function() Material.set_scalar(material, "speed", 1e300) end,
       "Material.set_scalar: argument #3 'value' is too large: a shader's numbers end at ")
     assert.error_matches(function() Material.set_vector2(material, "speed", Vector2(1, 1)) end,
-      "is a f32, and was given a Vector2")
+      "is a f32, got a Vector2")
     assert.error_matches(function() Material.set_vector3(material, "speed", one) end,
-      "is a f32, and was given a Vector3")
+      "is a f32, got a Vector3")
     assert.error_matches(function() Material.set_vector4(material, "speed", one) end,
       "argument #3 'value' must be Vector4, got Vector3")
     assert.error_matches(function() Material.set_color(material, "wind", Color(1, 1, 1)) end,
-      "is a vec3f, and was given a Color")
+      "is a vec3f, got a Color")
     assert.error_matches(function() Material.set_matrix4x4(material, "tint", matrix) end,
-      "is a vec4f, and was given a Matrix4x4")
+      "is a vec4f, got a Matrix4x4")
     assert.error_matches(function() Material.set_texture(material, "nose", "pictures/hero") end,
       "the material 'pictures/wave' has no texture 'nose', did you mean 'noise'%?")
     assert.error_matches(function() Material.set_texture(material, "noise", "none") end,

@@ -1,11 +1,11 @@
--- The suite of Math: helpers on numbers, oriented boxes, and boxes in frustums.
+-- Suite of Math: helpers for numbers, oriented boxes, and boxes in frustums.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,
@@ -148,8 +148,8 @@ describe("Math with numbers", function()
   end)
 end)
 
--- A box of 2 × 4 × 6 metres at (10, 0, 0), turned a quarter about Z, so that it reaches 2 along X
--- and 1 along Y.
+-- A box of 2 × 4 × 6 metres at (10, 0, 0), rotated by 90 degrees about Z, so that it extends 2
+-- along X and 1 along Y.
 local quarter = Quaternion(Vector3.up(), math.pi / 2)
 local pose = Matrix4x4.from_quaternion_position(quarter, Vector3(10, 0, 0))
 local half = Vector3(1, 2, 3)
@@ -244,7 +244,7 @@ describe("Math with boxes", function()
   end)
 end)
 
--- A frustum that looks along Y from the origin: 90 degrees wide and high, from 1 to 10 metres.
+-- Returns a frustum at the origin along Y: 90 degrees wide and high, from 1 to 10 metres.
 local function frustum()
   local s = math.sqrt(0.5)
   return Vector3(s, -s, 0), 0, Vector3(-s, -s, 0), 0, Vector3(0, -s, s), 0, Vector3(0, -s, -s), 0,
@@ -282,8 +282,8 @@ describe("Math with frustums", function()
 
   it("is exact, for boxes turned and placed in every way", function()
     local arguments = { frustum() }
-    -- A point that is projected in turn onto the box and onto each half space ends in both, if
-    -- there is such a point at all.
+    -- Returns the gap between box and frustum. Projecting a point onto the box and each half space
+    -- in turn converges to a point in all of them, if one exists.
     local function overlap(box, size)
       local inverse, p = Matrix4x4.inverse(box), box.translation
       for _ = 1, 1000 do
@@ -317,7 +317,7 @@ describe("Math with frustums", function()
       local size = Vector3(part(0.01, 8), part(0.01, 4), part(0.01, 4))
       size = Vector3.with_element(size, math.floor(part(1, 4)), 0.01)
       local gap = overlap(box, size)
-      -- Between the two bounds the projections have not settled.
+      -- Between the two bounds the projections have not converged.
       if gap < 1e-3 then
         counts.touching = counts.touching + 1
         assert.is_true(Math.box_intersects_frustum(box, size, frustum()))

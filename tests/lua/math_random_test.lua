@@ -1,4 +1,4 @@
--- Math: random numbers and noise. Geometry is in math_geometry_test.lua.
+-- Suite of Math: random numbers and noise. Geometry is in math_geometry_test.lua.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)

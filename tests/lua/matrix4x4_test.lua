@@ -1,11 +1,11 @@
--- The suite of Matrix4x4: poses, their algebra, their parts, and the words for wrong use.
+-- Suite of Matrix4x4: poses, their algebra, their parts, and the messages for invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,
@@ -144,7 +144,7 @@ describe("Matrix4x4", function()
   end)
 
   it("refuses operands of other kinds", function()
-    local hint = "a Matrix4x4 multiplies a Matrix4x4 or a Vector3, and stands on the left"
+    local hint = "a Matrix4x4 multiplies a Matrix4x4 or a Vector3, and is on the left"
     check_error(function() return m * 2 end, "cannot multiply Matrix4x4 and number 2: " .. hint)
     check_error(function() return nil * m end, "cannot multiply nil and Matrix4x4: " .. hint)
     check_error(function() return m + m end, "cannot add Matrix4x4 and Matrix4x4")

@@ -1,8 +1,8 @@
--- `Memory`: whose memory it is, and what grew.
+-- Suite of `Memory`: the owners of memory, and growth between snapshots.
 describe("Memory", function()
   local kept = {}
 
-  -- The change of a name between two snapshots.
+  -- Returns the change of a name between two snapshots.
   local function change_of(changes, name)
     for _, change in ipairs(changes) do
       if change.name == name then return change end

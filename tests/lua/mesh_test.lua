@@ -1,4 +1,4 @@
--- Meshes of units: what is asked of them and done with them, and meshes of numbers.
+-- Suite of the meshes of units: queries and changes, and meshes built from numbers.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -201,7 +201,7 @@ describe("a mesh of numbers", function()
     assert.is_false(Mesh.alive(mesh))
     assert.equals(0, Unit.num_meshes(unit))
     local cube = World.spawn_unit(world, "core/units/cube")
-    assert.matches("only a mesh that Mesh.new made of numbers can be changed",
+    assert.matches("only a mesh that Mesh.new created from numbers can be changed",
       words_of(Mesh.rebuild, Unit.mesh(cube, 1), { positions = {} }))
   end)
 
@@ -221,7 +221,7 @@ describe("a mesh of numbers", function()
     check({ positions = { 0, 0, 0 }, indices = { 1, 1, 2 ^ 32 + 1 } },
       "'indices' must be whole numbers from 1, got number 4294967297")
     check({ positions = { 0, 0, 0 }, indices = { 1, 1, 2 } },
-      "argument #2 'source': an index says 2, and there are 1 positions: indices count from 1")
+      "argument #2 'source': an index is 2, and there are 1 positions: indices count from 1")
     check({ positions = { 0, 0, 0 }, uvs = { 0, 0, 1, 1 } },
       "argument #2 'source': there are 1 positions and 2 uvs: give one for each")
     check({ positions = { 0, 0, 0 } },
@@ -230,7 +230,7 @@ describe("a mesh of numbers", function()
       "argument #2 'source': a number is not finite (is something divided by zero?)")
     local positions, before = { 0, 0, 0, 1, 0, 0, 0, 0, 1 }, Unit.num_meshes(unit)
     check({ positions = positions, material = 12345 }, "'material' must be the name of a material, "
-      .. "or a Material that is there, got number 12345")
+      .. "or a Material that exists, got number 12345")
     check({ positions = positions, material = "materials/rst" },
       "there is no material 'materials/rst', did you mean 'materials/rust'?")
     check({ positions = positions, casts_shadows = 1 },

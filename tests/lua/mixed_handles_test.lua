@@ -1,6 +1,6 @@
--- Numbers that are handles of another kind than a function wants: what errors say of them.
+-- Suite of handles of a different kind than the function expects, and of their error messages.
 
--- The words without the place in this file.
+-- Returns the message without the location in this file.
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
   assert.is_false(ok)

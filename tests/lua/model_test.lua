@@ -1,5 +1,5 @@
--- Models: units that are made of them, alone and with a file over them. What the importer refuses
--- is tested beside it, in Rust.
+-- Suite of models: units created from models, alone and with a unit file on top. Errors of the
+-- importer are tested in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -68,10 +68,10 @@ describe("a model", function()
       .. "no variable 'rougness', did you mean 'roughness'?",
       words_of(Material.set_scalar, wood, "rougness", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'base_color' of the "
-      .. "material 'models/chest/Wood' has 4 numbers, and was given a number",
+      .. "material 'models/chest/Wood' has 4 numbers, got a number",
       words_of(Material.set_scalar, wood, "base_color", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'alpha_cutoff' of the "
-      .. "material 'models/chest/Wood' does nothing, for its alpha is not \"mask\"",
+      .. "material 'models/chest/Wood' has no effect, because its alpha is not \"mask\"",
       words_of(Material.set_scalar, wood, "alpha_cutoff", 1))
     local own = Material.new("models/chest/Wood")
     assert.is_true(own ~= wood)
@@ -124,7 +124,7 @@ describe("a model", function()
     check("units/bad_mesh",
       "component 'lid': the model 'models/chest' has no mesh 'Covr', did you mean 'Cover'?")
     check("units/bad_node",
-      "component 'lamp' names the node 'Lampe', which is not there, did you mean 'Lamp'?")
+      "component 'lamp' names the node 'Lampe', which does not exist, did you mean 'Lamp'?")
     check("units/bad_material",
       "component 'lid': the model 'models/chest' has no material 'Wod', did you mean 'Wood'?")
   end)

@@ -1,4 +1,4 @@
--- require: where modules are found, what they return, what is said when they are not there. The
+-- Suite of require: locations of modules, their results, and messages for missing modules. The
 -- modules are in modules/.
 
 local function words_of(fn, ...)

@@ -1,5 +1,5 @@
--- Suites of packages: taking hold of one, loading it, waiting for it, unloading it. What their
--- files can hold is tested beside the compiler, what is kept in memory beside the store.
+-- Suite of packages: requesting one, loading it, waiting for it, unloading it. The files' format is
+-- tested next to the compiler, their memory use next to the store.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)

@@ -1,5 +1,5 @@
--- Particles: effects in worlds and Guis, from creation to their end. How particles move is tested
--- in src/system/particles.
+-- Suite of particles: effects in worlds and Guis, from creation to end. The motion of particles is
+-- tested in src/system/particles.
 
 local STEP = 1 / 60
 
@@ -111,7 +111,7 @@ describe("particles in a world", function()
     local other = Application.new_world()
     fails("argument #2 'name': .*'particles/torhc'", World.create_particles, world,
       "particles/torhc")
-    fails("has whiskers, which stop particles of Guis alone", World.create_particles, world,
+    fails("has whiskers, which only stop particles in Guis", World.create_particles, world,
       "particles/rain")
     fails("'scale' must be above 0", World.create_particles, world, "particles/torch",
       Vector3(0, 0, 0), Quaternion.identity(), Vector3(0, 0, 0))

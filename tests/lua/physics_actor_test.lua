@@ -1,5 +1,5 @@
--- Actors: those of units' files, how they are asked, pushed and moved, and how nodes and bodies
--- follow each other. Questions and contacts are in physics_world_test.lua.
+-- Suite of actors: actors from unit files, queries, forces and motion, and the synchronization of
+-- nodes and bodies. Queries of worlds and contacts are in physics_world_test.lua.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -226,10 +226,10 @@ describe("an actor", function()
     assert.is_nil(Unit.actor(crate, 1))
     assert.matches("actor \"body\" was destroyed in frame %d+ at physics_actor_test.lua:%d+",
       words_of(Actor.position, body))
-    assert.matches("the actor body is not there", words_of(Unit.destroy_actor, crate, "body"))
+    assert.matches("the actor body does not exist", words_of(Unit.destroy_actor, crate, "body"))
     local again = Unit.create_actor(crate, "body")
     assert.equals(again, Unit.actor(crate, 1))
-    assert.matches("the actor 'body' is there already", words_of(Unit.create_actor, crate, 1))
+    assert.matches("the actor 'body' already exists", words_of(Unit.create_actor, crate, 1))
     Unit.destroy_actor(crate, 2)
     assert.is_true(Actor.alive(Unit.create_actor(crate, 2)))
   end)

@@ -1,5 +1,5 @@
--- Movers on what moves: lifts, sliding and turning platforms; what moves into them; the way out of
--- what they overlap.
+-- Suite of movers on moving bodies: lifts, sliding and turning platforms; bodies that move into
+-- movers; and depenetration from overlaps.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -13,13 +13,13 @@ local function near(expected, vector, distance)
 end
 
 local STEP = 1 / 60
--- Half of its height, and what a mover keeps free below its feet.
+-- Half of the platform's height, and the gap that a mover keeps below its feet.
 local TOP = Vector3(0, 0, 0.25 + 0.01)
 
 describe("a mover on a platform", function()
   local world, platform, walker, mover, fall
 
-  -- Walks by a velocity for a frame, falling as a game does it.
+  -- Walks with a velocity for a frame, with gravity as in a game.
   local function walk(velocity)
     fall = Mover.standing_frames(mover) > 0 and velocity.z or fall - 9.81 * STEP
     Mover.move(mover, Vector3(velocity.x, velocity.y, fall) * STEP, STEP)
@@ -29,7 +29,7 @@ describe("a mover on a platform", function()
     Mover.move(mover, Vector3(0, 0, 0), STEP)
   end
 
-  -- Moves the platform from where it is for so many frames, and the mover by a function.
+  -- Moves the platform from its position for `frames` frames, and the mover by `act`.
   local function ride(frames, velocity, turn, act)
     for _ = 1, frames do
       Unit.set_local_position(platform, 1, Unit.local_position(platform, 1) + velocity * STEP)
@@ -58,13 +58,13 @@ describe("a mover on a platform", function()
 
   after_each(function() Application.release_world(world) end)
 
-  -- Where the mover is on the platform.
+  -- Returns the mover's position relative to the platform.
   local function place()
     return Matrix4x4.transform(Matrix4x4.inverse(Unit.world_pose(platform, 1)),
       Mover.position(mover))
   end
 
-  -- Rides, and holds that the mover stays in its place.
+  -- Rides the platform, and checks that the mover keeps its relative position.
   local function stays(velocity, turn)
     for _, act in ipairs({ stand, function() walk(Vector3(0, 0, 0)) end, function() end }) do
       local before = place()
@@ -203,7 +203,7 @@ describe("a mover on a platform", function()
       local unit = World.spawn_unit(world, "core/units/empty", position)
       return Unit.create_actor(unit, "box", { type = kind, shape = "box", size = size, mass = 500 })
     end
-    -- Walks for so many frames: how high it came.
+    -- Walks for `frames` frames and returns the greatest height.
     local function highest(from, velocity, frames)
       Mover.set_position(mover, from)
       local most = 0
@@ -214,15 +214,15 @@ describe("a mover on a platform", function()
       end
       return most
     end
-    -- A path with a wall beside it that scripts move, and low crates on the other side and ahead.
+    -- A path with a wall on one side that scripts move, and low crates on the other side and ahead.
     box("kinematic", Vector3(40, 0.85, 1), { 40, 0.5, 2 })
     for y = -1, 0 do box("dynamic", Vector3(22.5, y, 0.1), { 1, 1, 0.2 }) end
-    -- The last of these slide along the wall, which is then what is met first.
+    -- The last of these slide along the wall, which is the first contact then.
     for _, way in ipairs({ { -0.4, -0.6 }, { 0, 0 }, { 0.1, 0.4 }, { 0.18, 0.4 } }) do
       local most = highest(Vector3(21, way[1], 0.02), Vector3(2, way[2], 0), 90)
       assert.is_true(most < 0.05, "it stepped on a crate, to " .. most .. " from " .. way[1])
     end
-    -- A stair beside a crate that it slides along, and one that it steps on off a crate.
+    -- A stair with a crate next to it to slide along, and a stair that is entered from a crate.
     box("static", Vector3(32, 0, 0.1), { 2, 4, 0.2 })
     box("dynamic", Vector3(30, -0.86, 0.5), { 1.9, 0.8, 1 })
     local most = highest(Vector3(29.2, 0, 0.02), Vector3(2, -0.3, 0), 120)
@@ -296,7 +296,7 @@ describe("a mover on a platform", function()
         act()
         World.update(world, STEP)
         local gap = Mover.position(mover).x - Unit.local_position(wall, 1).x - 0.5 - 0.4
-        -- What moved in the last step pushes in the next move.
+        -- A body that moved in the last step pushes the mover in its next move.
         assert.is_true(gap > -2 * STEP - 0.01, "it reaches " .. -gap .. " into the mover")
       end
     end

@@ -1,4 +1,4 @@
--- How smooth and bouncy living actors are; what of units a kept state brings back.
+-- Suite of friction and restitution of live actors, and of unit state that snapshots restore.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -37,7 +37,7 @@ describe("the material of an actor", function()
     end
     local rough, smooth = slide(1), slide(0)
     assert.is_true(rough < 1.2, "rough: " .. rough)
-    -- The ground keeps its half.
+    -- The ground keeps its friction of one half.
     assert.is_true(smooth > rough + 0.3, "smooth: " .. smooth)
   end)
 

@@ -1,4 +1,4 @@
--- Movers, which walk, and joints, which hold and break.
+-- Suite of movers, which walk, and joints, which hold and break.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -16,7 +16,7 @@ local STEP = 1 / 60
 describe("a mover", function()
   local world, physics, floor, walker, mover, speed
 
-  -- Walks for so many frames, falling as a game does it.
+  -- Walks for `frames` frames, with gravity as in a game.
   local function walk(velocity, frames)
     for _ = 1, frames do
       speed = Mover.standing_frames(mover) > 0 and velocity.z or speed - 9.81 * STEP
@@ -125,7 +125,7 @@ describe("a mover", function()
     local hit = { PhysicsWorld.raycast(physics, Mover.position(mover) + Vector3(0, 0, 5),
       Vector3.down()) }
     assert.equals(actor, hit[5])
-    assert.matches("it is a mover's", words_of(PhysicsWorld.destroy_actor, physics, actor))
+    assert.matches("it belongs to a mover", words_of(PhysicsWorld.destroy_actor, physics, actor))
     assert.matches("use Mover.set_position",
       words_of(Actor.teleport_position, actor, Vector3()))
   end)
@@ -373,12 +373,12 @@ describe("a joint", function()
       words_of(Joint.set_motor, joint, 1, 1))
     assert.matches("only a hinge or a slider", words_of(Joint.set_limits, joint, 0, 1))
     assert.matches("'least' must not be more", words_of(Joint.set_limits, joint, 2, 1))
-    assert.matches("'max_force' must be said", words_of(Joint.set_motor, joint, 1))
+    assert.matches("'max_force' must be given", words_of(Joint.set_motor, joint, 1))
     assert.matches("'speed' must be at most 100000 a second %(SPEED_MAX%), got 1000000",
       words_of(Joint.set_motor, joint, 1e6, 1))
-    assert.matches("'max_force' must be said with a speed, and be 0 to 1e30",
+    assert.matches("'max_force' must be given with a speed, and be 0 to 1e30",
       words_of(Joint.set_motor, joint, 1, 1e300))
-    assert.matches("must be said both, or none", words_of(Joint.set_limits, joint, 1))
+    assert.matches("must both be given, or none", words_of(Joint.set_limits, joint, 1))
     assert.matches("at most 10000000 to either side", words_of(Joint.set_limits, joint, 0, 1e300))
     assert.matches("option 'limits' must be at most 10000000 to either side",
       words_of(create, physics, "hinge", one, nil, { limits = { -1 / 0, 1 } }))

@@ -1,5 +1,5 @@
--- Worlds with "pipelined_physics": steps run beside scripts and are seen one update later, and are
--- the same as without.
+-- Suite of worlds with "pipelined_physics": steps run in parallel with scripts, are visible one
+-- update later, and have the same results as without it.
 
 local STEP = 1 / 60
 
@@ -133,7 +133,7 @@ describe("bodies in two dimensions", function()
     local physics = World.physics_world(world)
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0), Vector3(0, 1, 0))
     local right, half = Vector3(1, 0, 0), Vector3(0.25, 0.5, 1)
-    -- Tilted by a quarter, its height is what was its depth.
+    -- Tilted by a quarter turn, its former depth is its height.
     local lying = PhysicsWorld.spawn_box(physics, Vector3(0, 1.2, 0), half,
       Quaternion(right, math.pi / 2))
     local upright = PhysicsWorld.spawn_box(physics, Vector3(3, 0.7, 0), half)

@@ -1,4 +1,4 @@
--- Units whose physics is switched off and on again, and what a unit's file says of its movers.
+-- Suite of units whose physics is disabled and enabled again, and of movers in unit files.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -187,7 +187,7 @@ describe("a unit without physics for a while", function()
     local on = PhysicsWorld.snapshot(physics)
     Unit.disable_physics(crate)
     Unit.disable_physics(walker)
-    -- It had nothing of physics when the first state was kept.
+    -- This unit had no physics at the time of the first snapshot.
     Unit.disable_physics(empty)
     local off = PhysicsWorld.snapshot(physics)
     Unit.create_actor(crate, "more", { type = "kinematic", shape = "box", size = { 1, 1, 1 } })

@@ -1,5 +1,5 @@
--- A world's physics as a whole: gravity, bodies without units, questions at once and queued, what
--- touched, kept states, two dimensions, equal runs. Actors are in physics_actor_test.lua.
+-- Suite of a physics world as a whole: gravity, bodies without units, immediate and queued queries,
+-- contacts, snapshots, two dimensions, equal runs. Actors are in physics_actor_test.lua.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -168,13 +168,13 @@ describe("a physics world", function()
       World.update(world, STEP)
       World.update(world, STEP)
       assert.same({ "atrue", "btrue", "ctrue", "dtrue", "etrue" }, told)
-      -- What an answer asks for waits for the next step.
+      -- A query that starts in a callback waits for the next step.
       PhysicsWorld.raycast(physics, function() ask("f") end, Vector3(0, 0, 1), UP, 10, "any")
       World.update(world, STEP)
       assert.equals(5, #told)
       World.update(world, STEP)
       assert.equals("ftrue", told[6])
-      -- A world that ends takes its questions along.
+      -- A released world drops its queued queries.
       local other = Application.new_world()
       PhysicsWorld.raycast(World.physics_world(other), error, Vector3(0, 0, 1), UP, 10, "any")
       Application.release_world(other)
@@ -212,7 +212,7 @@ describe("a physics world", function()
         Vector3(0, 9, 1.2), Vector3(0.2, 0.2, 1), nil, 5, "types", "dynamics"))
       assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 9, 5),
         1))
-      -- A way of no length meets nothing; a direction may have any.
+      -- A sweep of no length hits nothing; a direction may have any length.
       assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 5), Vector3(0, 0, 5),
         1))
       assert.is_nil(PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 5, 1), Vector3(0, 5, 1),
@@ -401,7 +401,7 @@ describe("a physics world", function()
     local next = PhysicsWorld.create_joint(physics, "slider", one, other)
     assert.is_true(Joint.is_broken(joint), "it is not the one that came in its place")
     assert.is_false(Joint.is_broken(next))
-    -- What came since has another place in the simulation now than in the later state.
+    -- Objects created since have other slots in the simulation now than in the later snapshot.
     PhysicsWorld.restore(physics, full)
     assert.equals(count - 1, PhysicsWorld.num_actors(physics))
     assert.is_false(Joint.is_broken(joint) or Joint.is_broken(rope))

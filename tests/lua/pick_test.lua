@@ -1,4 +1,4 @@
--- Suites of Unit.mesh_pick_raycast: what a line of sight meets of a unit.
+-- Suite of Unit.mesh_pick_raycast: the meshes of a unit that a ray hits.
 
 local world
 
@@ -59,17 +59,17 @@ describe("A line of sight", function()
     local name, distance = met(-5, -5, camera)
     assert.equals(fine, name)
     assert.near(4.5, distance, 0.02)
-    -- A line of sight begins at the near plane: the camera's place counts.
+    -- A line of sight begins at the near plane, so the camera's position matters.
     name, distance = met(-20, -5, camera)
     assert.equals(coarse, name)
     assert.near(4.5, distance, 1e-3)
     assert.is_nil((met(-50, -5, camera)))
-    -- What is far does not look smaller: the finest is shown at any distance.
+    -- Distant objects do not look smaller, so the finest mesh is shown at any distance.
     Camera.set_projection_type(camera, "orthographic")
     assert.equals(fine, (met(-20, -20, camera)))
     assert.equals(fine, (met(-50, -50, camera)))
     assert.equals(fine, (met(-50, -0.52, camera)))
-    -- Without a camera there is no distance to see from.
+    -- Without a camera there is no viewing distance.
     name, distance = met(0, -50)
     assert.is_string(name)
     assert.near(49.5, distance, 1e-3)

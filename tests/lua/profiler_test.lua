@@ -1,6 +1,6 @@
--- `Profiler`: scopes of scripts, their rows and the words for wrong use.
+-- Suite of `Profiler`: scopes of scripts, their rows and the messages for invalid use.
 describe("Profiler", function()
-  -- The rows of the last frame, by name.
+  -- Returns the rows of the last frame, by index and by name.
   local function rows()
     local found = {}
     for _, row in ipairs(Profiler.scopes()) do

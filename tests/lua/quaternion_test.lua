@@ -1,11 +1,11 @@
--- The suite of Quaternion: rotations, their algebra, angles, and the words for wrong use.
+-- Suite of Quaternion: rotations, their algebra, angles, and the messages for invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,
@@ -29,7 +29,7 @@ local function near_rotation(a, b, tolerance)
   assert.is_true(Quaternion.almost_equal(a, b, tolerance or 1e-4), a .. " is not near " .. b)
 end
 
--- Rotations in all directions, the same in every run.
+-- Returns pseudorandom rotations, the same in every run.
 local function rotations()
   local list, seed = {}, 1
   local function next_part()
@@ -111,7 +111,7 @@ describe("Quaternion", function()
   end)
 
   it("refuses operands of other kinds", function()
-    local hint = "a Quaternion multiplies a Quaternion or a Vector3, and stands on the left"
+    local hint = "a Quaternion multiplies a Quaternion or a Vector3, and is on the left"
     check_error(function() return q * 2 end, "cannot multiply Quaternion and number 2: " .. hint)
     check_error(function() return nil * q end, "cannot multiply nil and Quaternion: " .. hint)
     check_error(function() return v3 * q end, "cannot multiply Vector3 and Quaternion")

@@ -1,5 +1,5 @@
--- Suites of resources as scripts see them: plain data, variants, preferences. The files are in
--- data/.
+-- Suite of resources as scripts see them: plain data, variants, preferences. The files are in the
+-- folder data/.
 
 describe("Application.data", function()
   it("gives texts and bytes as strings", function()
@@ -63,7 +63,7 @@ describe("a property preference order", function()
 
   it("is refused with words where it cannot be", function()
     local set = Application.set_property_preference_order
-    assert.error_matches(function() set("fr", "fr") end, "'fr' is there twice")
+    assert.error_matches(function() set("fr", "fr") end, "'fr' appears twice")
     assert.error_matches(function() set({ "linux" }) end, "'linux' is a platform")
     assert.error_matches(function() set(3) end, "property #1 must be a string")
     assert.error_matches(function()

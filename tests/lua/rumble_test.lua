@@ -1,9 +1,9 @@
--- The motors of devices: base values, effects, and what comes of both.
+-- Suite of the motors of devices: base values, effects, and their combination.
 
 local pads = { Pad1, Pad2, Pad3, Pad4, Pad5, Pad6, Pad7, Pad8 }
 local others = { Keyboard = Keyboard, Mouse = Mouse, TouchPanel = TouchPanel }
 
--- What takes a motor first, and what it takes after that.
+-- Functions whose first argument is a motor, each with its further arguments.
 local calls = {
   rumble_motor_name = {}, set_rumble = { 1 }, rumble_effect = { { sustain = 1 } },
   is_rumble_effect_playing = { 1 }, stop_rumble_effect = { 1 }, stop_all_rumble_effects = {},
@@ -93,9 +93,9 @@ for i, pad in ipairs(pads) do
       assert.error_matches(function() pad.rumble(1, 0, 61) end, "'seconds' must be 0 to 60")
       assert.error_matches(function() pad.set_rumble(1, 2) end, "'strength' must be 0 to 1, got 2")
       assert.error_matches(function() pad.is_rumble_effect_playing(1, effect + 1) end,
-        "'effect' must be a number that rumble_effect gave, got " .. effect + 1)
+        "'effect' must be a number that rumble_effect returned, got " .. effect + 1)
       assert.error_matches(function() pad.stop_rumble_effect(1, 0) end,
-        "'effect' must be a number that rumble_effect gave, got 0")
+        "'effect' must be a number that rumble_effect returned, got 0")
       assert.has_error(function() pad.rumble_motor_index(1) end)
       assert.has_error(function() pad.rumble_motor_id(1) end)
       assert.has_error(function() pad.set_rumble_enabled(1) end)
@@ -148,8 +148,8 @@ describe("an effect", function()
       assert.error_matches(function() Pad1.rumble_effect(1, parameters) end, pattern)
     end
     wrong(5, "'parameters' must be a table such as { attack = 0.1, sustain = 0.5 }")
-    wrong({}, "'parameters' lasts no time")
-    wrong({ sustain_level = 1 }, "lasts no time: give it one of attack, decay, sustain, release")
+    wrong({}, "'parameters' has no duration")
+    wrong({ sustain_level = 1 }, "has no duration: give it one of attack, decay, sustain, release")
     wrong({ sustian = 1 }, "has no 'sustian', did you mean 'sustain'?")
     wrong({ sustain = "long" }, "must have a number as 'sustain'")
     wrong({ sustain = -1 }, "must have 0 or more as 'sustain', got %-1")

@@ -1,4 +1,4 @@
--- What games see of Lua's own library: an allow-list, text only, libraries that cannot be replaced.
+-- Suite of the part of Lua's library that games see: an allowlist, text only, protected libraries.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -138,7 +138,7 @@ describe("the clock", function()
       { 946684799, 1999, 12, 31, 23, 59, 59 },
       { 4107542400, 2100, 3, 1, 0 },
       { -1, 1969, 12, 31, 23, 59, 59 },
-      -- Fields beyond their range carry over.
+      -- Fields outside their range carry over.
       { 946684800, 1999, 13, 1, 0 },
       { 946684800, 2000, 1, 1, 24, -1440, 0 },
       { 951782400, 2001, -9, -1, 24 },

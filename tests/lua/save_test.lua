@@ -1,4 +1,4 @@
--- Save: what comes back as it was, what is refused and by which words, requests. Files, damage and
+-- Suite of Save: restored values, refused values with their messages, requests. Files, damage and
 -- killed processes are tested from outside (tests/save.rs).
 
 local function words_of(fn, ...)
@@ -7,7 +7,7 @@ local function words_of(fn, ...)
   return (raised:gsub("^[%w_%./]+:%d+: ", ""))
 end
 
--- The value after its way through a save.
+-- Returns a value after it was written and read.
 local function saved(value)
   assert.is_true(Save.write("trip", value))
   local read, problem, recovered = Save.read("trip")
@@ -105,15 +105,15 @@ describe("Save", function()
       "[\"a b\"][true] " .. is_data .. "thread")
     check({ rows = Float32Array(3) }, "rows " .. is_data .. "Float32Array")
     check({ 5LL }, "[1] " .. is_data .. "a number of 64 bits (5LL, 5ULL)")
-    check({ a = { [{}] = 1 } }, "a has a key that is no string, number or boolean: table")
-    check({ [Vector3()] = 1 }, "has a key that is no string, number or boolean: Vector3")
+    check({ a = { [{}] = 1 } }, "a has a key that is not a string, number or boolean: table")
+    check({ [Vector3()] = 1 }, "has a key that is not a string, number or boolean: Vector3")
     assert.is_false(Save.exists("no"))
   end)
 
   it("refuses objects, for their class would be lost", function()
     local Enemy = class()
     assert.equals("Save.write: argument #2 'value': enemies[1] has a metatable, so it is an object "
-      .. "and no data: keep its fields in a plain table, and make the object again of them",
+      .. "and not data: keep its fields in a plain table, and make the object again from them",
       words_of(Save.write, "no", { enemies = { Enemy.new() } }))
   end)
 
@@ -129,7 +129,7 @@ describe("Save", function()
 
   it("refuses handles of what is alive, as values and as keys", function()
     local world = Application.new_world()
-    local why = "is the handle of a World that is there, and no data: keep what it takes to make "
+    local why = "is the handle of a World that exists, and not data: keep what is needed to make "
       .. "it again (a number that only looks like it can be kept as a string)"
     assert.equals("Save.write: argument #2 'value': worlds[1] " .. why,
       words_of(Save.write, "no", { worlds = { world } }))
@@ -244,12 +244,12 @@ describe("Save's requests", function()
   it("are not asked for their result too early, and only once", function()
     local writing = Save.write_async("once", 1)
     assert.equals("Save.result: argument #1 'request': request " .. writing
-      .. " is still busy: ask Save.status first", words_of(Save.result, writing))
+      .. " is still busy: call Save.status first", words_of(Save.result, writing))
     test.frames(1)
     Save.result(writing)
     for _, name in ipairs({ "result", "status", "progress" }) do
       assert.equals("Save." .. name .. ": argument #1 'request': there is no request " .. writing
-        .. ": its result was asked for already, or it never was one",
+        .. ": its result was already read, or it never existed",
         words_of(Save[name], writing))
     end
     assert.matches("there is no request %-1:", words_of(Save.status, -1))

@@ -1,4 +1,4 @@
--- Script: callstack, type names, sorted walks, contexts, the collector's settings.
+-- Suite of Script: callstack, type names, sorted traversal, contexts, the collector's settings.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)

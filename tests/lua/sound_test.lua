@@ -1,5 +1,5 @@
--- Sound, as games use it: triggers, parameters, voices and their end, buses, clocks, listeners.
--- What is heard is tested beside the Rust code.
+-- Suite of Sound as games use it: triggers, parameters, voices and their end, buses, clocks,
+-- listeners. The output is tested in Rust.
 local world
 
 before_each(function()
@@ -11,7 +11,7 @@ after_each(function()
   test.frames(2)
 end)
 
--- The recording that was started last.
+-- Returns the recording that was started last.
 local function last()
   local history = Sound.history()
   return history[#history]
@@ -116,8 +116,8 @@ describe("a trigger", function()
     words({ position = { 1, 2, 3 } }, "option 'position' must be Vector3, got table")
     words({ bus = "musik", parameters = { floor = "wood" } },
       "there is no bus 'musik', did you mean 'music'%?")
-    words({ on = "bar" }, "has 'on' and no 'clock' that it is of")
-    words({ node = 1 }, "has 'node' and no 'unit' that it is of")
+    words({ on = "bar" }, "has 'on' and no 'clock' that it belongs to")
+    words({ node = 1 }, "has 'node' and no 'unit' that it belongs to")
     words({ clock = "band", parameters = { floor = "wood" } }, "no clock 'band' is running")
     words(3, "argument #3 'options' must be table or nil, got number 3")
     assert.error_matches(function()
@@ -222,7 +222,7 @@ describe("a voice", function()
     assert.error_matches(function()
       Sound.link(voice, unit, 999)
     end, "argument #3 'node' must be 1 to %d+")
-    -- It is heard where the unit has gone to since.
+    -- The voice follows the unit to its new position.
     voice = Sound.trigger(world, "sounds/tone", { unit = unit })
     Unit.set_local_position(unit, 1, Vector3(3, 0, 0))
     test.frames(1)
@@ -368,7 +368,7 @@ describe("the sound of a world", function()
     test.frames(1)
     near(1, last().pan)
     assert.is_true(last().volume < 0.26)
-    -- Looking along -x, what lies at y has the right side.
+    -- A listener that looks along -x has a source at y on its right side.
     SoundWorld.set_listener(sound, Vector3(10, 0, 0), Quaternion(Vector3(0, 0, 1), math.pi / 2), 1)
     Sound.trigger(world, "sounds/tone", { position = Vector3(10, 4, 0) })
     test.frames(1)

@@ -1,9 +1,9 @@
--- Suites of Sprite: which frame is shown at which time. The sheet pictures/hero has four frames of
+-- Suite of Sprite: the frame that is shown at each time. The sheet pictures/hero has four frames of
 -- a quarter of a second each.
 
 local HERO = "pictures/hero"
 
--- The last part of the name of the frame after each of `count` steps of a quarter second.
+-- Returns the last part of the frame's name at each of `count` steps of a quarter second.
 local function shown(tag, count)
   local sprite = Sprite.new(HERO, tag)
   local names = {}

@@ -1,4 +1,4 @@
--- Spies, stubs and mocks of the suite language.
+-- Suite of spies, stubs and mocks of the test library.
 
 local function message_of(check)
   local ok, raised = pcall(check)

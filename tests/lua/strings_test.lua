@@ -1,10 +1,10 @@
--- The bounded string and table functions: ordinary calls answer as in Lua 5.1, costly ones too, and
--- runaway ones are refused in words. The native matcher has its own tests beside it.
+-- Suite of the bounded string and table functions: ordinary and costly calls return the same as in
+-- Lua 5.1, and runaway calls are refused with a message. The native matcher has its own tests.
 
--- Long enough that no pattern with a repeat is handed to LuaJIT's own matcher.
+-- Long enough that LuaJIT's own matcher receives no pattern with a repetition.
 local LONG = 60000
 local long = ("a"):rep(LONG)
--- Long enough that none is at all.
+-- Long enough that LuaJIT's own matcher receives no pattern at all.
 local text = ("key = value; "):rep(400000)
 
 describe("string.find", function()
@@ -188,6 +188,14 @@ describe("table.concat", function()
     assert.equals("1,b,2.5", table.concat({ 1, "b", 2.5 }, ","))
     assert.equals("b", table.concat({ "a", "b", "c" }, ",", 2, 2))
     assert.equals("", table.concat({}, ","))
+    local long = ("x"):rep(2 ^ 20)
+    assert.equals(2 ^ 26 - 2 ^ 20, #table.concat({ long:rep(31), 1, long:rep(32) }) - 1)
+    assert.error_matches(function() return table.concat({ long:rep(33), long:rep(32) }) end,
+      "table.concat: the result would have 68,157,440 bytes, a string may have 67,108,864")
+    assert.error_matches(function() return table.concat({ 1, 2, 3, 4 }, long:rep(32)) end,
+      "a string may have 67,108,864")
+    local with_holes = setmetatable({ "a", "b" }, { __index = function() return "c" end })
+    assert.equals("ab", table.concat(with_holes))
     local items = {}
     for i = 1, 200000 do
       items[i] = i % 10

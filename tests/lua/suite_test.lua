@@ -1,4 +1,4 @@
--- The suite language: blocks, hooks, environments, order, and what is refused where.
+-- Suite of the test library: blocks, hooks, environments, order, and calls refused in some blocks.
 
 describe("hooks", function()
   local log = {}

@@ -1,4 +1,4 @@
--- Suites of Texture: pictures by their names. The pictures are in pictures/.
+-- Suite of Texture: images by their names. The images are in pictures/.
 
 describe("Texture.exists", function()
   it("knows pictures and frames of sheets", function()

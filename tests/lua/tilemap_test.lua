@@ -1,4 +1,4 @@
--- Tile maps: drawing, asking, changing. How files are read is tested beside it, in Rust.
+-- Suite of tile maps: drawing, queries, changes. Reading of files is tested in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -98,7 +98,7 @@ describe("a tile map", function()
     local gui = Application.main_gui()
     assert.matches("has no layer 'grund', did you mean 'ground'",
       words_of(Tilemap.tile, map, "grund", 1, 1))
-    assert.equals("Tilemap.set_tile: argument #5 'tile': the map's tile sets have no tile of the "
+    assert.equals("Tilemap.set_tile: argument #5 'tile': the map's tile sets have no tile with the "
       .. "number 50", words_of(Tilemap.set_tile, map, "ground", 1, 1, 50))
     assert.equals("Tilemap.set_tile: column 5 and row 1 are outside of the layer, which has 4 "
       .. "and 3",

@@ -1,5 +1,5 @@
--- Timers and tweens where time ends: far away, a short time that is added changes nothing, and what
--- is due again and again must still come to an end.
+-- Suite of timers and tweens at very large times, where adding a short time changes nothing and
+-- repeated events must still terminate.
 
 describe("far away in time", function()
   it("each timer and each chain of timers is called a few times in a frame", function()

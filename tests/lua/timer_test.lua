@@ -1,4 +1,4 @@
--- Timers and waiting coroutines. Time moves by Timer.advance, so that each test owns its frames.
+-- Suite of timers and waiting coroutines. Each test moves time itself, with Timer.advance.
 
 describe("Timer", function()
   local log
@@ -369,7 +369,7 @@ describe("wait", function()
       .. "itself without waiting%?")
     assert.is_true(depth > 1000)
     assert.equals(0, Timer.count())
-    -- Nothing is left behind.
+    -- No state is left behind.
     local ran = false
     Timer.run(function() ran = true end)
     assert.is_true(ran)
@@ -387,7 +387,7 @@ describe("wait", function()
 
   it("says what to do outside a coroutine", function()
     local words = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
-    -- A runner may run the test itself in a coroutine, where `wait` is right.
+    -- A runner may run the test itself in a coroutine, where `wait` is allowed.
     if coroutine.running() == nil then
       assert.error_matches(function() wait(1) end, "wait" .. words)
       assert.error_matches(function() wait_frames(1) end, "wait_frames" .. words)

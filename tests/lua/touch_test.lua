@@ -1,4 +1,4 @@
--- Gestures on the touch panel. Fingers, as they come and go, are in input_test.lua.
+-- Suite of gestures on the touch panel. Fingers that touch and lift are in input_test.lua.
 
 local function touch(finger, phase, x, y, age)
   return { touch = finger, phase = phase, x = x, y = y, age = age }

@@ -1,4 +1,4 @@
--- Tweens and easings. Time moves by Tween.advance, so that each test owns its frames.
+-- Suite of tweens and easings. Each test moves time itself, with Tween.advance.
 
 describe("Tween", function()
   local function near(wanted, got)

@@ -1,4 +1,4 @@
--- Data of units: what files say of it, what is laid over it, and UnitResource.
+-- Suite of the data of units: values from files, values set on top of them, and UnitResource.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -34,13 +34,14 @@ describe("data that files say", function()
     assert.is_nil(Unit.get_data(heir, "names"))
     assert.equals(0, Unit.num_lights(heir))
     assert.equals(1, Unit.num_lights(World.spawn_unit(world, "units/packed")))
-    -- Without its node, the lamp hangs on the root.
+    -- Without its node, the lamp is attached to the root.
     local one = World.spawn_unit(world, "units/packed_node")
     assert.equals(2, Light.node(Unit.light(one, 1)))
     one = World.spawn_unit(world, "units/packed_node_heir")
     assert.equals(1, Light.node(Unit.light(one, 1)))
     assert.equals("World.spawn_unit: unit 'units/packed_misspelt': 'components.lmap' is null, "
-      .. "which takes away what is inherited, and nothing of that name is, did you mean 'lamp'?",
+      .. "which removes what is inherited, and nothing of that name is inherited, did you "
+      .. "mean 'lamp'?",
       words_of(World.spawn_unit, world, "units/packed_misspelt"))
   end)
 

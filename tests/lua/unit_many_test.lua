@@ -1,4 +1,4 @@
--- Many units at once: the same as the functions for one.
+-- Suite of functions on many units at once: they do the same as the functions for one unit.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -86,7 +86,7 @@ describe("many units", function()
       words_of(World.spawn_units, world, "units/barrel", places, {}))
     assert.matches('argument #4 \'rotations\' must hold Quaternion, got string "north" at 1',
       words_of(World.spawn_units, world, "units/barrel", { places[1] }, { "north" }))
-    assert.matches("a pose says the rotation already",
+    assert.matches("a pose already has a rotation",
       words_of(World.spawn_units, world, "units/barrel", { Matrix4x4.identity() },
         { Quaternion.identity() }))
     assert.matches("no unit 'units/barel'",

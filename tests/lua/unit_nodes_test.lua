@@ -1,4 +1,4 @@
--- Suites of what `Unit` does with all nodes of a unit at once.
+-- Suite of the functions of `Unit` for all nodes of a unit at once.
 
 describe("Unit.copy_scene_graph_local_from", function()
   local world

@@ -1,5 +1,5 @@
--- Units: spawning, nodes and poses, links, data, components that are scripts. What the resource's
--- compiler refuses is tested beside it, in Rust.
+-- Suite of units: spawning, nodes and poses, links, data, script components. Errors of the
+-- resource's compiler are tested in Rust.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -51,7 +51,7 @@ describe("a unit", function()
     local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(4, 4, 4))
     local other = World.spawn_unit(world, "units/barrel", pose)
     assert.equals(Vector3(4, 4, 4), Unit.local_position(other))
-    assert.equals("World.spawn_unit: a pose says the rotation already",
+    assert.equals("World.spawn_unit: a pose already has a rotation",
       words_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
     assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Matrix4x4 or nil, "
       .. "got number 5", words_of(World.spawn_unit, world, "units/barrel", 5))
@@ -85,8 +85,8 @@ describe("a unit", function()
     assert.equals(Vector3(1, 2, 5), Unit.world_position(other))
     Unit.set_local_position(barrel, 1, Vector3.zero())
     assert.equals(Vector3(0, 0, 2), Unit.world_position(other))
-    assert.equals("World.link_unit: the parent hangs on the child already: a unit cannot hang on "
-      .. "itself", words_of(World.link_unit, world, barrel, other))
+    assert.equals("World.link_unit: the parent is already linked to the child: a unit cannot be "
+      .. "linked to itself", words_of(World.link_unit, world, barrel, other))
     World.unlink_unit(world, other)
     assert.equals(Vector3(0, 0, 2), Unit.local_position(other))
     World.link_unit(world, other, barrel)
@@ -207,8 +207,8 @@ describe("a component that is a script", function()
     end
     World.update(world, 0.1)
     health.update = update
-    assert.matches("the unit ends already after the update of 'health': .*unit_test.lua:%d+ asked "
-      .. "for it", words)
+    assert.matches("the unit already ends after the update of 'health': .*unit_test.lua:%d+ "
+      .. "requested it", words)
     assert.is_false(Unit.alive(unit))
     Application.release_world(world)
   end)

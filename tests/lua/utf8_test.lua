@@ -1,16 +1,16 @@
--- Utf8: characters, bytes, cases and faults.
+-- Suite of Utf8: characters, bytes, cases and errors.
 
 describe("Utf8", function()
   local TEXT = "aß€😀" -- 1, 2, 3 and 4 bytes
-  -- Each has its first fault at the byte given.
+  -- Invalid texts, each with the position of its first invalid byte.
   local FAULTS = {
-    { "\128", 1 }, -- a byte that only continues
+    { "\128", 1 }, -- a continuation byte
     { "ab\255", 3 },
-    { "\192\128", 1 }, { "\193\191", 1 }, -- longer than needed
+    { "\192\128", 1 }, { "\193\191", 1 }, -- overlong encodings
     { "\224\159\191", 1 }, { "\240\143\191\191", 1 },
     { "\237\160\128", 1 }, { "\237\191\191", 1 }, -- surrogates
     { "\244\144\128\128", 1 }, { "\245\128\128\128", 1 }, -- above 10FFFF
-    { "a\195", 2 }, { "a\226\130", 2 }, { "a\240\159\152", 2 }, -- cut off
+    { "a\195", 2 }, { "a\226\130", 2 }, { "a\240\159\152", 2 }, -- truncated
     { "é\195(", 3 },
   }
 
@@ -34,7 +34,7 @@ describe("Utf8", function()
       end
     end
     assert.error_matches(function() Utf8.length("ab\255") end,
-      "not valid UTF%-8 at byte 3 %(0xFF%); Utf8.clean mends it")
+      "not valid UTF%-8 at byte 3 %(0xFF%); Utf8.clean repairs it")
     assert.error_matches(function() Utf8.find("a", "\255") end, "argument #2 'text' is not valid")
     assert.error_matches(function() Utf8.location("ab\255", 3) end,
       "Utf8.location: argument #1 's' is not valid UTF%-8 at byte 3 %(0xFF%)")

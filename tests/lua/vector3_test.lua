@@ -1,11 +1,11 @@
--- The suite of Vector3: values, operators, functions, and the words for wrong use.
+-- Suite of Vector3: values, operators, functions, and the messages for invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,
@@ -13,7 +13,7 @@ local function check_arguments(module, name, rows)
   end
 end
 local v3 = Vector3(1, 2, 3)
--- A vector whose length is a whole number.
+-- A vector whose length is an integer.
 local whole, whole_length = Vector3(2, 3, 6), 7
 
 describe("Vector3", function()
@@ -267,7 +267,7 @@ describe("Vector3", function()
     local turned = Vector3.rotate(Vector3.right(), Vector3(0, 0, 7), math.pi / 2)
     assert.is_true(Vector3.almost_equal(Vector3.forward(), turned))
     assert.equals(v3, Vector3.rotate(v3, Vector3.zero(), 1))
-    -- A third of a turn about the diagonal passes each axis on to the next.
+    -- A third of a turn about the diagonal maps each axis to the next.
     turned = Vector3.rotate(v3, Vector3.one(), math.pi * 2 / 3)
     assert.is_true(Vector3.almost_equal(Vector3(3, 1, 2), turned))
     for angle = -3, 3 do
@@ -295,7 +295,7 @@ describe("Vector3", function()
   it("gives the same results compiled and interpreted over many steps", function()
     local p, velocity = Vector3(0, 0, 0), Vector3(1, 2, 3)
     for _ = 1, 10000 do p = p + velocity * 0.001 end
-    -- The sum of 10,000 rounded 32-bit steps, not the exact 10.
+    -- The sum of 10,000 rounded 32-bit steps, not exactly 10.
     assert.equals("Vector3(10.000411, 20.000822, 30.001637)", tostring(p))
   end)
 

@@ -1,11 +1,11 @@
--- The suite of Vector4: values, operators, functions, and the words for wrong use.
+-- Suite of Vector4: values, operators, functions, and the messages for invalid use.
 
 local function check_error(fn, words)
   local ok, message = pcall(fn)
   assert.is_false(ok)
   assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
 end
--- Each row: a function, its arguments, and what it says of the wrong one.
+-- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
   for _, row in ipairs(rows) do
     check_error(function() module[row[1]](unpack(row[2])) end,
@@ -13,7 +13,7 @@ local function check_arguments(module, name, rows)
   end
 end
 local v4 = Vector4(1, 2, 3, 4)
--- A vector whose length is a whole number.
+-- A vector whose length is an integer.
 local whole, whole_length = Vector4(2, 4, 5, 6), 9
 
 describe("Vector4", function()

@@ -1,4 +1,4 @@
--- Worlds in textures, and cameras whose picture is on a part of the screen.
+-- Suite of worlds in textures, and of cameras whose image covers a part of the screen.
 
 local function words_of(fn, ...)
   local ok, words = pcall(fn, ...)
@@ -23,12 +23,12 @@ describe("a viewport that is a texture", function()
     end
     assert.equals(1, in_texture)
     assert.equals(1, on_screen)
-    assert.matches("there is a texture 'tests/screen' already",
+    assert.matches("the texture 'tests/screen' already exists",
       words_of(Application.create_viewport, "tests/screen", 8, 8))
-    assert.matches("there is a texture 'tests/screen' already",
+    assert.matches("the texture 'tests/screen' already exists",
       words_of(World.create_texture_gui, world, "tests/screen", 8, 8))
     Application.destroy_viewport(viewport)
-    -- Its name is free at once.
+    -- The name can be used again at once.
     Application.destroy_viewport(Application.create_viewport("tests/screen", 8, 8))
     test.frames(1)
     Application.destroy_camera(camera)
@@ -45,7 +45,7 @@ describe("a viewport that is a texture", function()
     assert.matches("argument #1 'texture' must be string",
       words_of(Application.create_viewport, {}, 8, 8))
     local gui = World.create_texture_gui(Application.main_world(), "tests/gui", 8, 8)
-    assert.matches("there is a texture 'tests/gui' already",
+    assert.matches("the texture 'tests/gui' already exists",
       words_of(Application.create_viewport, "tests/gui", 8, 8))
     World.destroy_gui(Application.main_world(), gui)
   end)
@@ -74,7 +74,7 @@ describe("a camera with a viewport", function()
     local from, way = Camera.screen_to_ray(camera, place, viewport)
     assert.is_true(Vector3.almost_equal(Vector3(0, 1, 0), way, 1e-5))
     assert.is_true(Vector3.almost_equal(Vector3(0, Camera.near_range(camera), 0), from, 1e-5))
-    -- Without it the same place is right of the middle.
+    -- Without the viewport the same point is right of the center.
     local _, aside = Camera.screen_to_ray(camera, place)
     assert.is_true(aside.x > 0.1)
   end)

@@ -1,5 +1,5 @@
--- The window without a display: what is set is so. With one it is tested from outside
--- (tests/window.rs).
+-- Suite of the window without a display: values that are set can be read. With a display it is
+-- tested from outside (tests/window.rs).
 
 describe("a window without a display", function()
   it("has the size of the settings", function()
@@ -75,7 +75,7 @@ describe("a window without a display", function()
     local bytes, problem = Window.read_dropped_file("nosuch/picture.png")
     assert.is_nil(bytes)
     assert.matches("'nosuch/picture.png' cannot be read", problem)
-    -- A test opens nothing outside of the game's folder.
+    -- A test opens no file outside the game's folder.
     test.input({ { drop = "/etc/hostname" }, { drop = "../game.sjson" } })
     test.frames()
     for _, path in ipairs(Window.dropped_files()) do
@@ -340,7 +340,7 @@ describe("a window beside the main one, without a display", function()
     close()
     assert.same({ window, window }, asked)
     assert.is_true(Window.alive(window))
-    -- Nobody can close it again, and what is wished of it is of no use.
+    -- The window cannot be closed a second time, and requests to it have no effect.
     test.input({ close = true, window = window })
     Window.set_focus(window)
     test.frames()
@@ -376,7 +376,7 @@ describe("a window beside the main one, without a display", function()
     assert.same({ 640, 480 }, { Window.resolution(all[1]) })
     assert.equals(Window.title(), Window.title(all[1]))
     assert.error_matches(function() Window.open({}) end,
-      "8 windows are there already beside the main one %(WINDOWS_MAX%): close one first")
+      "8 windows already exist besides the main one %(WINDOWS_MAX%): close one first")
     for _, each in ipairs(all) do Window.close(each) end
     for _ = 1, 300 do Window.close(Window.open({ visible = false })) end
   end)
@@ -429,7 +429,7 @@ describe("a window beside the main one, without a display", function()
     assert.error_matches(function() test.input({ focus = true, window = ended }) end,
       "event #1: 'window': window \"Ended\" was destroyed in frame %d+ at ")
     assert.error_matches(function() test.input({ close = true, window = 7 }) end,
-      "'window' must be one that Window.open gave")
+      "'window' must be one that Window.open returned")
     assert.error_matches(function() test.input({ cursor = { 1, 2 } }) end,
       "over the main window use axis = \"mouse:cursor\"")
     assert.error_matches(function() test.input({ cursor = 1, window = window }) end,

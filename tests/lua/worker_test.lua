@@ -1,5 +1,5 @@
--- Worker: what goes to one and comes back, when the game sees it, what is refused and by which
--- words. The jobs are in modules/worker_jobs.lua. Time by the clock is tested in tests/workers.rs.
+-- Suite of Worker: messages in both directions, the frame of their arrival, refused values with
+-- their messages. The jobs are in modules/worker_jobs.lua. Real time is tested in tests/workers.rs.
 
 local MODULE = "modules/worker_jobs"
 
@@ -15,7 +15,7 @@ local function start(job, data, options)
   return Worker.start(MODULE, data, options)
 end
 
--- What a worker came to after a frame.
+-- Returns the result of a worker after one frame.
 local function ended(...)
   local worker = start(...)
   test.frames(1)
@@ -140,9 +140,9 @@ describe("A worker that fails", function()
       failure("run", { text = "return { callback = print }" }))
     assert.matches("Worker.send: argument #2 'message': must be data %(booleans, numbers, strings, "
       .. "tables, vectors%), got function", failure("send", { text = "return print" }))
-    assert.matches("is the handle of a Worker that is there, and no data",
+    assert.matches("is the handle of a Worker that exists, and not data",
       failure("send", { text = "return { Worker.parent() }" }))
-    assert.matches("argument #2 'message': must not be nil: that stands for no message",
+    assert.matches("argument #2 'message': must not be nil, which means no message",
       failure("send", { text = "" }))
   end)
 
@@ -184,7 +184,7 @@ describe("Inside a worker", function()
   end)
 
   it("is nothing that belongs to the game, which is said", function()
-    local why = " cannot be used in a worker, which has values and data alone: send what it takes "
+    local why = " cannot be used in a worker, which has only values and data: send what it needs "
       .. "to the game (Worker.send(Worker.parent(), …)), and call it there"
     for _, name in ipairs({ "World.update", "Application.quit", "Application.new_world",
       "Save.write", "Timer.after", "Worker.start", "Script.configure_garbage_collection" }) do
@@ -223,7 +223,7 @@ describe("Worker, wrongly used,", function()
     assert.equals("Worker.start: argument #2 'data': fn must be data (booleans, numbers, strings, "
       .. "tables, vectors), got function", words_of(Worker.start, MODULE, { fn = print }))
     local world = Application.new_world()
-    assert.matches("is the handle of a World that is there, and no data",
+    assert.matches("is the handle of a World that exists, and not data",
       words_of(Worker.start, MODULE, { world }))
     Application.release_world(world)
   end)
@@ -244,7 +244,7 @@ describe("Worker, wrongly used,", function()
 
   it("names workers that are gone", function()
     local worker = start("forever")
-    assert.matches("^Worker.result: the worker is still running: ask Worker.status first, or "
+    assert.matches("^Worker.result: the worker is still running: call Worker.status first, or "
       .. "Worker.cancel it", words_of(Worker.result, worker))
     Worker.cancel(worker)
     for _, fn in ipairs({ Worker.send, Worker.receive, Worker.wait, Worker.status, Worker.progress,
@@ -261,14 +261,14 @@ describe("Worker, wrongly used,", function()
     for i = 1, 16 do
       workers[i] = start("talk")
     end
-    assert.equals("Worker.start: 16 workers are there already (WORKERS_MAX): ask for the results "
+    assert.equals("Worker.start: 16 workers already exist (WORKERS_MAX): read the results "
       .. "of those that have ended, cancel some, or send more work to one", words_of(start, "echo"))
     for _ = 1, 4096 do
       Worker.send(workers[1], "x")
     end
     assert.matches("^Worker.send: 4096 messages wait to be received already",
       words_of(Worker.send, workers[1], "x"))
-    assert.equals("Worker.send: argument #2 'message': must not be nil: that stands for no message",
+    assert.equals("Worker.send: argument #2 'message': must not be nil, which means no message",
       words_of(Worker.send, workers[1]))
     for _, worker in ipairs(workers) do
       Worker.cancel(worker)

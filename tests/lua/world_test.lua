@@ -1,4 +1,4 @@
--- World: time of a world by itself. Making and releasing worlds is in application_test.lua.
+-- Suite of World: the time of a world by itself. Creation and release are in application_test.lua.
 
 local function words_of(fn, ...)
   local ok, raised = pcall(fn, ...)
@@ -72,7 +72,7 @@ describe("a world's data", function()
     for _, name in ipairs({ "set_data", "get_data", "has_data" }) do
       local ok, words = pcall(World[name], world, "score", 1)
       assert.is_false(ok)
-      assert.matches("must be World that is there", words)
+      assert.matches("must be World that exists", words)
     end
   end)
 end)

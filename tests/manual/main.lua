@@ -1,4 +1,4 @@
--- The game that the manual's suites boot: an enemy each second.
+-- The game that the manual's suites boot: it adds an enemy each second.
 enemies = {}
 
 function init()

@@ -1,10 +1,10 @@
-//! The recipe of game_template/sounds/bounce.wav: two damped oscillators, struck once. Only sums
-//! and products, so every machine makes the same bytes.
+//! The recipe of game_template/sounds/bounce.wav: two damped oscillators, struck once. It uses only
+//! sums and products, so every machine creates the same bytes.
 
 const RATE: u32 = 22_050;
 const SAMPLES: usize = 3_600;
 
-/// One oscillator: each sample is `a` times the last minus `b` times the one before.
+/// Returns one oscillator: each sample is `a` times the last minus `b` times the one before.
 fn struck(a: f64, b: f64, strength: f64) -> Vec<f64> {
     let mut samples = vec![0.0, strength];
     while samples.len() < SAMPLES {
@@ -14,7 +14,7 @@ fn struck(a: f64, b: f64, strength: f64) -> Vec<f64> {
     samples
 }
 
-/// The file: RIFF, 16 bits, one channel.
+/// Returns the file: RIFF, 16 bits, one channel.
 pub fn wav() -> Vec<u8> {
     let (low, high) = (struck(1.98818, 0.997002, 0.05), struck(1.92540, 0.992016, 0.05));
     let mixed = low.iter().zip(&high).map(|(low, high)| (low + high) * 0.9);

@@ -1,18 +1,20 @@
-//! What particles allocate in full swing: nothing.
+//! Tests that running particles allocate no memory.
 
-use engine::foundation::tasks::Pool;
-use engine::foundation::{Handle, Kind, Slots, Vec3};
-use engine::packet::gui::Instance;
-use engine::packet::material::MaterialSlot;
-use engine::packet::texture::TextureSlot;
-use engine::system::particles::draw::{Drawing, Look, Room, Scratch, Skin, path_quads, paths};
-use engine::system::particles::kind::read_text;
-use engine::system::particles::pose::Pose;
-use engine::system::particles::{EffectId, Making, Particles, Stage};
+use engine::foundation::tasks::TaskPool;
+use engine::foundation::{Handle, HandleKind, Slots, Vec3};
+use engine::frame_packet::gui::QuadInstance;
+use engine::frame_packet::material::MaterialSlot;
+use engine::frame_packet::texture::TextureSlot;
+use engine::system::particles::draw::{
+    AppearanceRules, DrawScratch, DrawStyle, ParticleTexture, RibbonScratch, path_quads, paths,
+};
+use engine::system::particles::pose::EffectTransform;
+use engine::system::particles::resource::read_text;
+use engine::system::particles::{EffectDesc, EffectId, EffectStage, Particles};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts what the thread that is watched allocates.
+/// Allocator that counts the allocations of the watched thread.
 struct Counting;
 
 thread_local! {
@@ -20,26 +22,26 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: hands everything on.
+// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if WATCHED.get() {
             COUNT.set(COUNT.get() + 1);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(place, layout) }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's guarantees are forwarded.
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A ribbon, trails, particles that are sorted, and others that are born of them.
+/// Effect with a ribbon, trails, sorted particles, and particles spawned by others.
 const EFFECT: &[u8] = b"emitters = {
     ribbon = { rate = 200 lifetime = [0.2, 0.6] speed = [1, 5] ribbon = true }
     trails = { rate = 100 lifetime = 0.5 speed = 4 trail = { points = 8 interval = 0.03 }
@@ -49,7 +51,7 @@ const EFFECT: &[u8] = b"emitters = {
         forces = [{ type = \"turbulence\" strength = 4 }] }
 }";
 
-const SKIN: Skin = Skin {
+const SKIN: ParticleTexture = ParticleTexture {
     material: MaterialSlot::BUILT_IN,
     slot: TextureSlot::SHARED,
     paint: 0,
@@ -58,22 +60,22 @@ const SKIN: Skin = Skin {
     soft: true,
 };
 
-/// What a frame draws into.
+/// Target into which a frame draws.
 #[derive(Default)]
 struct Canvas {
-    quads: Vec<Instance>,
-    scratch: Scratch<Instance>,
-    room: Room,
+    quads: Vec<QuadInstance>,
+    scratch: DrawScratch<QuadInstance>,
+    room: RibbonScratch,
 }
 
 impl Canvas {
-    fn draw(&mut self, particles: &Particles, id: EffectId, pool: &Pool) {
+    fn draw(&mut self, particles: &Particles, id: EffectId, pool: &TaskPool) {
         let Canvas { quads, scratch, room } = self;
         quads.clear();
         let effect = particles.slots().get(id.0).expect("it plays");
         for emitter in particles.emitters(effect) {
-            let look = Look::new(emitter, &effect.variables);
-            let drawing = Drawing { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+            let look = AppearanceRules::new(emitter, &effect.variables);
+            let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
             paths(&drawing, room, |path| path_quads(path, 1.0, &SKIN, quads));
             drawing.add(quads, scratch, pool).expect("there are threads");
         }
@@ -82,13 +84,13 @@ impl Canvas {
 
 #[test]
 fn effects_in_full_swing_allocate_nothing_when_they_move_and_are_drawn() {
-    let (mut particles, pool) = (Particles::new(7), Pool::new(Some(1)));
-    let mut worlds = Slots::new(Kind::World, 1);
+    let (mut particles, pool) = (Particles::new(7), TaskPool::new(Some(1)));
+    let mut worlds = Slots::new(HandleKind::World, 1);
     let world: Handle = worlds.add(()).expect("there is room");
     let data = read_text("x.particles", EFFECT).expect("it is right");
     let resource = particles.add_resource("x", data);
-    let stage = Stage::Gui { gui: world, layer: 0 };
-    let making = Making { world, stage, resource, pose: Pose::IDENTITY };
+    let stage = EffectStage::Gui { gui: world, layer: 0 };
+    let making = EffectDesc { world, stage, resource, pose: EffectTransform::IDENTITY };
     let id = particles.create(making, &pool).expect("there is room");
     let mut canvas = Canvas::default();
     let mut play = |frames: u32| {

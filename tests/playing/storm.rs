@@ -1,6 +1,6 @@
-//! A storm of real edits: valid and broken, in place, by renaming and by removing, faster than the
-//! game's frames. The state of all files stays, and so does the memory.
-//! `ENGINE_STORM_EDITS=10000 cargo test --test playing storm` makes as many as are asked for.
+//! Test with a storm of real edits: valid and broken, in place, by renaming and by removing, faster
+//! than the game's frames. The state of all files survives, and memory use stays constant.
+//! `ENGINE_STORM_EDITS=10000 cargo test --test playing storm` sets the number of edits.
 
 use super::Scratch;
 use std::fs;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 const FILES: usize = 12;
 const EDITS: usize = 600;
-/// After so many edits all files are mended and waited for.
+/// Number of edits after which all files are fixed and awaited.
 const ROUND: usize = 50;
 
-/// Numbers that look random, the same in every run (Knuth's MMIX generator).
+/// Pseudorandom number generator with the same sequence in every run (Knuth's MMIX generator).
 struct Dice(u64);
 
 impl Dice {
@@ -24,7 +24,7 @@ impl Dice {
 const BREAKS: [&str; 4] =
     ["end end", "error('broken')", "local x = nil x.y = 1", "require 'nowhere'"];
 
-/// One version of a file, whose state is counted by the game.
+/// Returns one version of a file. The game counts its state.
 fn text(version: usize, dice: &mut Dice) -> String {
     let extra = ["", "local unused = { 1, 2, 3 }\n", "-- a remark\n\n"][dice.below(3)];
     format!(
@@ -42,7 +42,8 @@ fn text(version: usize, dice: &mut Dice) -> String {
     )
 }
 
-/// Checks the state of all files in each frame, and tells when all of them are of one version.
+/// Returns a script that checks the state of all files in each frame, and prints when all of them
+/// have the same version.
 fn main_text() -> String {
     format!(
         "local hits, told, things, held = 0, 0, {{}}, {{}}
@@ -106,8 +107,8 @@ fn a_storm_of_saves_costs_neither_state_nor_memory() {
             continue;
         }
         names.iter().for_each(|name| scratch.save(name, text(edit, &mut dice)));
-        let told = playing.hears(&format!("all {edit} hold "));
-        let held = told.split(' ').rev().nth(1).and_then(|word| word.parse::<usize>().ok());
+        let line = playing.hears(&format!("all {edit} hold "));
+        let held = line.split(' ').rev().nth(1).and_then(|word| word.parse::<usize>().ok());
         let held = held.expect("the game tells what Lua holds");
         if edit == ROUND {
             first = held;

@@ -1,13 +1,13 @@
-//! Edits while the collector is at work: whatever its cycle has seen, nothing that is alive is
-//! freed, and its list of objects stays whole.
+//! Tests of edits while the garbage collector runs: at any point of its cycle, no live object is
+//! freed, and its list of objects stays intact.
 
 use super::game::Game;
 
 const FILES: usize = 40;
 const EDITS: usize = 400;
 
-/// One version of a file. Its functions have one upvalue each, and one function and one local lie
-/// beside each other in memory: there a write beyond a function's end meets the collector's list.
+/// Returns one version of a file. Its functions have one upvalue each, and one function and one
+/// local are adjacent in memory, so that a write beyond a function's end hits the collector's list.
 fn text(version: usize) -> String {
     format!(
         "local M = {{}}
@@ -24,8 +24,8 @@ fn text(version: usize) -> String {
     )
 }
 
-/// Uses all files in every frame, and moves the collector by some steps; in every tenth to the end
-/// of its cycle.
+/// Script that uses all files in every frame, and advances the collector by some steps; in every
+/// tenth frame to the end of its cycle.
 const MAIN: &str = "
     held, things, frames = {}, {}, 0
     for i = 0, FILES - 1 do

@@ -1,4 +1,4 @@
-//! What cannot be reloaded: the old code goes on with everything that it had.
+//! Tests of edits that cannot be reloaded: the old code keeps running with all of its state.
 
 use super::game::{Answer, Game};
 
@@ -9,8 +9,8 @@ end \
 const STILL: &str = "assert(m.hit() == 3 and m.speed == 7 and shout() == 'old' and #m.list == 1) \
                      m.hit = m.hit n = nil";
 
-/// Reloads `m` with this text, which must fail with these words and change nothing.
-fn check(name: &str, new: &str, words: &str) -> Answer {
+/// Reloads `m` with this source, which must fail with this message and change nothing.
+fn check(name: &str, new: &str, message: &str) -> Answer {
     let other =
         "local O = { list = {} } function O.add(x) O.list[#O.list + 1] = x O.n = 1 end return O";
     let mut game = Game::start(&[("m.lua", M), ("other.lua", other), ("bad.lua", "x = = 1")]);
@@ -19,12 +19,12 @@ fn check(name: &str, new: &str, words: &str) -> Answer {
     game.step(step).unwrap_or_else(|report| panic!("{name}: {report}"));
     let answer = game.try_reload(&[("m.lua", new)]);
     assert!(!answer.ok(), "{name}");
-    let told = answer.text("report").to_string();
-    assert!(told.contains(words), "{name}: no '{words}' in:\n{told}");
+    let report = answer.text("report").to_string();
+    assert!(report.contains(message), "{name}: no '{message}' in:\n{report}");
     game.step(STILL).unwrap_or_else(|report| panic!("{name}: {report}"));
     game.step("assert(#o.list == 0 and o.n == nil and rawget(_G, 'new') == nil)")
         .unwrap_or_else(|report| panic!("{name}: {report}"));
-    // The words are true: mended, the file is taken.
+    // The message is correct: the fixed file is reloaded.
     assert!(game.try_reload(&[("m.lua", M)]).ok(), "{name}");
     answer
 }
@@ -71,8 +71,8 @@ pub const FAILS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_fails_leaves_everything_as_it_was() {
-    for (name, new, words) in FAILS {
-        check(name, new, words);
+    for (name, new, message) in FAILS {
+        check(name, new, message);
     }
 }
 
@@ -125,12 +125,13 @@ fn a_broken_file_that_is_gone_is_not_waited_for() {
     game.step(begin).unwrap();
     assert!(game.swap_without(&[("a.lua", "return { v = 2 }"), ("b.lua", "return {")], &[]));
     game.step("assert(a.v == 1 and #told == 0)").unwrap();
-    // What was saved with it comes when it goes, and then nothing stands in the way of anything.
+    // Files saved together with it are reloaded when it is removed. After that no file blocks
+    // another.
     assert!(!game.swap_without(&[], &["b.lua"]));
     game.step("assert(a.v == 2 and b.v == 1 and told[1] == 'a.lua b.lua')").unwrap();
     assert!(!game.swap_without(&[("a.lua", "return { v = 3 }")], &[]));
     game.step("assert(a.v == 3)").unwrap();
-    // The same in one go, and alone.
+    // The same in one swap, and alone.
     assert!(game.swap_without(&[("b.lua", "return {")], &[]));
     assert!(!game.swap_without(&[("a.lua", "return { v = 4 }")], &["b.lua"]));
     game.step("assert(a.v == 4)").unwrap();
@@ -159,11 +160,12 @@ fn a_file_that_is_emptied_keeps_what_it_made() {
         game.step("assert(require 'emptied' == m and require 'user' == m)").unwrap();
     }
     assert!(has_line(
-        "warning: emptied.lua returns and defines nothing now: what it made before goes on as it \
+        "warning: emptied.lua returns and defines nothing now: what it made before stays as it \
          was, until the file makes something again"
     ));
     assert!(!has_line("reloaded emptied.lua") && has_line("reloaded user.lua"));
-    // Its next text is paired with what the others hold, and their reports show the old lines.
+    // Its next source is paired with the objects that the others hold, and their reports show the
+    // old lines.
     game.swap(&[("emptied.lua", &ship.replace("n + 1", "n + 10").replace("return 1", "return 2"))]);
     game.step("assert(m.hit() == 16 and u.hit() == 26 and global() == 2)").unwrap();
     game.step("assert(require 'emptied' == m)").unwrap();
@@ -184,15 +186,15 @@ fn a_component_of_another_table_goes_on_with_that_and_of_none_with_the_old_one()
          before stays in use"
     ));
     game.step("said = 0 World.update(w, 0.1) assert(said == 1)").unwrap();
-    // A file that has nothing to do with it tells nothing new.
+    // An unrelated file causes no new message.
     game.swap(&[("other.lua", "return 2")]);
-    let told = || {
+    let count_warnings = || {
         let lines = engine::foundation::log::last_lines();
         lines.iter().filter(|line| line.contains("components/c.lua must return")).count()
     };
-    assert_eq!(told(), 1);
+    assert_eq!(count_warnings(), 1);
     game.swap(&[("components/c.lua", "return 4")]);
-    assert_eq!(told(), 2);
+    assert_eq!(count_warnings(), 2);
     game.swap(&[("components/c.lua", &component(2))]);
     game.step("World.update(w, 0.1) assert(said == 2)").unwrap();
 }
@@ -219,23 +221,23 @@ fn closures_that_keep_their_old_bodies_are_told_with_their_lines() {
     game.step("assert(list[1]() == 1 and m.make()() == 2) list = nil collectgarbage()").unwrap();
     let answer = game.reload(&[("m.lua", &text.replace("return 1", "return 3"))]);
     assert_eq!(answer.kept(), [""; 0]);
-    // The log says it, too.
+    // The log contains the message, too.
     let lines = "local M = {}\nfunction M.a() return function() end end\n\
                  function M.b() return function() end end\nreturn M";
     let mut game = Game::start(&[("told.lua", lines)]);
     game.step("m = require 'told' list = { m.a() }").unwrap();
     game.swap(&[("told.lua", &lines.replace("{}", "{ }"))]);
-    let words = "reloaded told.lua: 2 functions";
+    let message = "reloaded told.lua: 2 functions";
     let one = "1 function of told.lua:2 keeps its old body until it is made again";
-    assert!(has_line(&format!("{words}; {one}")));
+    assert!(has_line(&format!("{message}; {one}")));
     game.step("list = { m.a(), m.a(), m.b() }").unwrap();
     game.swap(&[("told.lua", &format!("{lines} "))]);
     let some =
         "3 functions of told.lua:2, told.lua:3 keep their old bodies until they are made again";
-    assert!(has_line(&format!("{words}; {some}")));
+    assert!(has_line(&format!("{message}; {some}")));
     game.step("list = nil collectgarbage()").unwrap();
     game.swap(&[("told.lua", &format!("{lines}  "))]);
-    assert!(has_line(words));
+    assert!(has_line(message));
 }
 
 #[test]
@@ -291,22 +293,22 @@ fn what_init_does_is_told_where_it_is_edited() {
     let text = "local n = 0\nfunction init()\n  n = n + 1\nend\nfunction shown() return n end\n\
                 local k = 0\nfunction update() k = k + 1 require('step' .. k) end";
     let mut game = Game::start(&[("main.lua", text)]);
-    let told = || {
+    let count_warnings = || {
         let lines = engine::foundation::log::last_lines();
-        let words = "warning: main.lua:2: `init` has run already, and is not called again";
-        lines.iter().filter(|line| line.starts_with(words)).count()
+        let message = "warning: main.lua:2: `init` has run already, and is not called again";
+        lines.iter().filter(|line| line.starts_with(message)).count()
     };
     game.swap(&[("main.lua", &text.replace("n + 1", "n + 5"))]);
-    assert_eq!(told(), 1);
+    assert_eq!(count_warnings(), 1);
     game.step("assert(shown() == 1)").unwrap();
     // Another function, and the same `init` further down.
     let text = text.replace("n + 1", "n + 5").replace("return n", "return -n");
     game.swap(&[("main.lua", &format!("\n\n{text}"))]);
-    assert_eq!(told(), 1);
+    assert_eq!(count_warnings(), 1);
     game.step("assert(shown() == -1)").unwrap();
 }
 
-/// The other lines of the table, each with the test that holds it.
+/// The other lines of the table, each with its test.
 pub const LIMITS: &[(&str, fn())] = &[
     (
         "Files that are saved together are taken together, or none of them is.",

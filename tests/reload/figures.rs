@@ -1,18 +1,21 @@
-//! The figures of hot reload. They mean something in a release build:
+//! Measurements of hot reload. They are meaningful in a release build:
 //! `cargo test --release --test reload figures -- --nocapture`
 
 use super::game::Game;
 use std::time::Instant;
 
-/// Milliseconds of CPU time of this thread, or of the clock where the system does not tell.
+/// Returns the CPU time of this thread in milliseconds, or real time if the system does not report
+/// it.
 fn milliseconds(start: Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    told.map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |nanoseconds| nanoseconds / 1e6)
+    let cpu_nanoseconds = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let cpu_nanoseconds =
+        cpu_nanoseconds.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    cpu_nanoseconds
+        .map_or_else(|| start.elapsed().as_secs_f64() * 1e3, |nanoseconds| nanoseconds / 1e6)
 }
 
-/// The mean of the better half, and the worst, of 50 reloads of `m` with other numbers, in
-/// milliseconds. The garbage is collected in between, as the frames of a game would.
+/// Reloads `m` 50 times with other numbers. Returns the mean of the better half and the maximum, in
+/// milliseconds. Garbage is collected in between, as by the frames of a game.
 fn measured(game: &mut Game, text: &str) -> (f64, f64) {
     let start = Instant::now();
     let mut times = Vec::new();

@@ -1,58 +1,58 @@
-//! A game whose files are edited while it runs: the harness of the reload tests.
+//! The harness of the reload tests: a game with files that are edited while it runs.
 
-use engine::app::{self, App, Opening};
-use engine::engine::Build;
-use engine::script::Value;
+use engine::app::{self, App, GameLaunch};
+use engine::engine::BuildMode;
+use engine::script::ScriptValue;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Runs one step of the test in every frame, as a file of its own.
+/// Script that runs one step of the test in every frame, each as its own file.
 const MAIN: &str = "local n = 0 function update() n = n + 1 require('step' .. n) end";
 
 static GAMES: AtomicU32 = AtomicU32::new(0);
 
-/// A running game in a folder of its own.
+/// A running game in its own folder.
 pub struct Game {
     folder: PathBuf,
     app: App,
     steps: u32,
-    /// Seconds of CPU time that a reload may take.
+    /// Time limit of a reload, in seconds of CPU time.
     pub budget: f64,
 }
 
-/// What a reload answered.
+/// Result of a reload.
 #[derive(Debug)]
-pub struct Answer(pub Value);
+pub struct Answer(pub ScriptValue);
 
 impl Answer {
-    fn field(&self, name: &str) -> &Value {
-        let Value::Table(fields) = &self.0 else { panic!("not a table: {:?}", self.0) };
+    fn field(&self, name: &str) -> &ScriptValue {
+        let ScriptValue::Table(fields) = &self.0 else { panic!("not a table: {:?}", self.0) };
         let found = fields.iter().find(|(key, _)| key == name);
-        found.map_or(&Value::Nil, |(_, value)| value)
+        found.map_or(&ScriptValue::Nil, |(_, value)| value)
     }
 
     pub fn ok(&self) -> bool {
-        *self.field("ok") == Value::Boolean(true)
+        *self.field("ok") == ScriptValue::Boolean(true)
     }
 
     pub fn number(&self, name: &str) -> f64 {
         match self.field(name) {
-            Value::Number(number) => *number,
+            ScriptValue::Number(number) => *number,
             other => panic!("{name} is {other:?}"),
         }
     }
 
     pub fn text(&self, name: &str) -> &str {
         match self.field(name) {
-            Value::Text(text) => text,
+            ScriptValue::Text(text) => text,
             other => panic!("{name} is {other:?} in {:?}", self.0),
         }
     }
 
-    /// The closures that kept their old bodies, as `m.lua:3 x2`.
+    /// Returns the closures that kept their old bodies, as `m.lua:3 x2`.
     pub fn kept(&self) -> Vec<String> {
-        let Value::List(list) = self.field("kept_closures") else { return Vec::new() };
+        let ScriptValue::List(list) = self.field("kept_closures") else { return Vec::new() };
         let items = list.iter().map(|item| {
             let item = Answer(item.clone());
             format!("{} x{}", item.text("place"), item.number("count"))
@@ -62,7 +62,7 @@ impl Answer {
 }
 
 impl Game {
-    /// Starts a game of these files; `main.lua` is the harness's own unless it is among them.
+    /// Starts a game of these files. `main.lua` is the harness's own unless it is among them.
     pub fn start(files: &[(&str, &str)]) -> Game {
         let number = GAMES.fetch_add(1, Ordering::SeqCst);
         let name = format!("engine-reload-{}-{number}", std::process::id());
@@ -75,9 +75,9 @@ impl Game {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut app = App::open(Opening {
+        let mut app = App::open(GameLaunch {
             game: app::Game::Folder(folder.clone()),
-            build: Build::Development,
+            build: BuildMode::Development,
             arguments: Vec::new(),
             seed: 0,
             deterministic: true,
@@ -89,36 +89,36 @@ impl Game {
             store: None,
             watch: false,
             threads: None,
-            sound: engine::system::sound::Destination::Null,
+            sound: engine::system::sound::AudioDestination::Null,
         })
         .unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));
         Game { folder, app, steps: 0, budget: 10.0 }
     }
 
-    /// Plays a frame, whose `update` runs this code.
+    /// Plays a frame, and runs this code in its `update`.
     pub fn step(&mut self, code: &str) -> Result<(), String> {
         self.steps += 1;
         fs::write(self.folder.join(format!("step{}.lua", self.steps)), code).unwrap();
         self.app.frame(1.0 / 60.0).map_err(|report| report.to_string())
     }
 
-    /// Swaps files in as the frame does when they were saved, and tells the game.
+    /// Swaps in files as a frame does after they were saved, and reports the changes to the game.
     pub fn swap(&mut self, files: &[(&str, &str)]) {
         self.swap_without(files, &[]);
     }
 
-    /// The same where others were removed. Whether any waits to be mended.
+    /// Swaps in files and removes others. Returns true if any file waits to be fixed.
     pub fn swap_without(&mut self, files: &[(&str, &str)], gone: &[&str]) -> bool {
-        let text = |chunk: &&str| Value::Text(chunk.to_string());
-        let gone: Vec<Value> = gone.iter().map(text).collect();
+        let text = |chunk: &&str| ScriptValue::Text(chunk.to_string());
+        let gone: Vec<ScriptValue> = gone.iter().map(text).collect();
         let names = files.iter().map(|(chunk, _)| text(chunk)).chain(gone.clone()).collect();
-        let arguments = [list_of(files), Value::List(names), Value::List(gone)];
+        let arguments = [list_of(files), ScriptValue::List(names), ScriptValue::List(gone)];
         let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
-        swapped.unwrap_or_else(|report| panic!("{report}")) == Value::Boolean(true)
+        swapped.unwrap_or_else(|report| panic!("{report}")) == ScriptValue::Boolean(true)
     }
 
-    /// Plays a frame without a step of the test's.
+    /// Plays a frame without a step of the test.
     pub fn frame(&mut self) {
         self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
     }
@@ -127,14 +127,14 @@ impl Game {
         &mut self.app
     }
 
-    /// Reloads files, whatever comes of it.
+    /// Reloads files, and returns the result even on failure.
     pub fn try_reload(&mut self, files: &[(&str, &str)]) -> Answer {
         let files = list_of(files);
         let answer = self.app.vm().call_core("reload_files", &[files], self.budget);
         Answer(answer.unwrap_or_else(|report| panic!("{report}")))
     }
 
-    /// Reloads files, which must work.
+    /// Reloads files, which must succeed.
     pub fn reload(&mut self, files: &[(&str, &str)]) -> Answer {
         let answer = self.try_reload(files);
         assert!(answer.ok(), "{}", answer.text("report"));
@@ -142,12 +142,12 @@ impl Game {
     }
 }
 
-fn list_of(files: &[(&str, &str)]) -> Value {
-    let text = |text: &str| Value::Text(text.to_string());
+fn list_of(files: &[(&str, &str)]) -> ScriptValue {
+    let text = |text: &str| ScriptValue::Text(text.to_string());
     let file = |(chunk, new): &(&str, &str)| {
-        Value::Table(vec![("chunk".into(), text(chunk)), ("text".into(), text(new))])
+        ScriptValue::Table(vec![("chunk".into(), text(chunk)), ("text".into(), text(new))])
     };
-    Value::List(files.iter().map(file).collect())
+    ScriptValue::List(files.iter().map(file).collect())
 }
 
 impl Drop for Game {

@@ -1,5 +1,5 @@
 //! The rows of the reload table: a module `m` is loaded and `before` runs, its file is edited, and
-//! `after` holds.
+//! `after` must hold.
 
 /// As many locals as Lua allows.
 macro_rules! many_locals {
@@ -23,13 +23,13 @@ macro_rules! many_locals {
 
 /// One line of the table.
 pub struct Row {
-    /// The line.
+    /// The text of the line.
     pub name: &'static str,
     pub old: &'static str,
     pub before: &'static str,
     pub new: &'static str,
     pub after: &'static str,
-    /// The text of `other.lua`, which is not edited.
+    /// Source of `other.lua`, which is not edited.
     pub other: &'static str,
 }
 

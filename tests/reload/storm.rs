@@ -1,8 +1,8 @@
-//! Storms of edits, valid and broken: nothing is lost, and memory stays flat.
+//! Tests of storms of edits, valid and broken: no state is lost, and memory use stays constant.
 
 use super::game::Game;
 
-/// Numbers that look random, the same in every run (SplitMix64).
+/// Pseudorandom number generator with the same sequence in every run (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -18,7 +18,7 @@ impl Dice {
 const FILES: u64 = 12;
 const EDITS: u64 = 10_000;
 
-/// One version of a file: its state never appears in it, its `version` always does.
+/// Returns one version of a file: its state never appears in the source, its `version` always does.
 fn text(file: u64, version: u64, dice: &mut Dice) -> String {
     let mut text = String::from("local M = {}\nlocal count, names = 0, {}\n");
     if dice.below(2) == 0 {

@@ -1,7 +1,7 @@
-//! Saves while the memory ends: every allocation of a write, a read and a deletion fails in turn,
-//! in a process of its own, which may abort. What was confirmed is there afterwards.
+//! Tests of saves when memory runs out: every allocation of a write, a read and a deletion fails in
+//! turn, in a separate process, which may abort. Confirmed data still exists afterwards.
 
-use engine::resource::save::{Saves, Slot, Version};
+use engine::resource::save::{NewerVersions, SaveSlot, Saves};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::Path;
@@ -14,47 +14,48 @@ struct Failing;
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// The allocations that succeed before one fails; negative while none is to fail.
+/// Number of allocations that succeed before one fails; negative if none should fail.
 static LEFT: AtomicI64 = AtomicI64::new(i64::MIN);
 
 impl Failing {
-    /// Whether the allocation that begins now is the one that fails.
+    /// Returns true if the current allocation must fail.
     fn fails(&self) -> bool {
         LEFT.load(SeqCst) >= 0 && LEFT.fetch_sub(1, SeqCst) == 0
     }
 }
 
-// SAFETY: it is the system's allocator, which may give null at any time.
+// SAFETY: it is the system's allocator, which may return null at any time.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller's guarantees are forwarded.
         if self.fails() { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
     }
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller's guarantees are forwarded.
         unsafe { System.dealloc(block, layout) }
     }
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         match self.fails() {
             true => std::ptr::null_mut(),
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller's guarantees are forwarded.
             false => unsafe { System.realloc(block, layout, size) },
         }
     }
 }
 
-/// Names the number of the allocation that fails, and the folder, in the process that works.
+/// Environment variable of the child process with the number of the failing allocation; below, the
+/// one with the folder.
 const NUMBER: &str = "ENGINE_TEST_ALLOCATION";
 const FOLDER: &str = "ENGINE_TEST_FOLDER";
-/// Printed before what came of the work.
+/// Printed before the result of the work.
 const ANSWER: &str = "answer: ";
-/// The contents that were saved before: as many generations as are kept.
+/// The contents saved before: as many generations as are kept.
 const BEFORE: [u8; 3] = [b'l', b'm', b'n'];
 const NEWEST: u8 = b'n';
 /// The content that is written while an allocation fails.
 const WRITTEN: u8 = b'o';
 
-/// The work during which an allocation fails.
+/// The operation during which an allocation fails.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Work {
     Write,
@@ -63,8 +64,8 @@ enum Work {
     Delete,
 }
 
-fn slot() -> Slot {
-    Slot::new("a").unwrap()
+fn slot() -> SaveSlot {
+    SaveSlot::new("a").unwrap()
 }
 
 fn content(letter: u8) -> Vec<u8> {
@@ -75,11 +76,11 @@ fn saves(folder: &Path) -> Saves {
     Saves::new(Some(folder.to_path_buf()), "1")
 }
 
-/// Works while an allocation fails, and prints how that ended.
+/// Performs the operation while an allocation fails, and prints the result.
 fn work_short_of_memory(work: Work) {
     let number: i64 = std::env::var(NUMBER).unwrap().parse().unwrap();
     let mut saves = saves(Path::new(&std::env::var_os(FOLDER).unwrap()));
-    let (bytes, version) = (content(WRITTEN), Version::NotNewer);
+    let (bytes, version) = (content(WRITTEN), NewerVersions::NotNewer);
     let mut older = false;
     LEFT.store(number, SeqCst);
     let done = match work {
@@ -90,7 +91,7 @@ fn work_short_of_memory(work: Work) {
                 saves.take(request).expect("it was waited for").map(|_| ())
             })
         }
-        // A lack of memory is no damage, for which an older save would do.
+        // A lack of memory is not damage, for which an older save would be used.
         Work::Read => saves.read(&slot(), version, |_| Ok(())).map(|loaded| {
             older = loaded.content.first() != Some(&NEWEST);
         }),
@@ -105,19 +106,21 @@ fn work_short_of_memory(work: Work) {
     println!("{ANSWER}{answer} {reached}");
 }
 
-/// The first byte of the save that is there, all of which are the same; none: there is no save.
+/// Returns the first byte of the existing save, or `None` without a save. All bytes of a save are
+/// the same.
 fn saved(folder: &Path) -> Option<u8> {
     let mut saves = saves(folder);
     if !saves.exists(&slot()).unwrap() {
         return None;
     }
-    let loaded = saves.read(&slot(), Version::NotNewer, |_| Ok(())).expect("a save can be read");
+    let loaded =
+        saves.read(&slot(), NewerVersions::NotNewer, |_| Ok(())).expect("a save can be read");
     assert!(loaded.content == content(loaded.content[0]));
     Some(loaded.content[0])
 }
 
-/// Has every allocation of some work fail in turn. `test` is the name of the test that calls it,
-/// which runs again in the process that works.
+/// Lets every allocation of an operation fail in turn. `test` is the name of the calling test,
+/// which runs again in the child process.
 fn every_allocation(test: &str, work: Work) {
     if std::env::var_os(NUMBER).is_some() {
         return work_short_of_memory(work);
@@ -134,7 +137,7 @@ fn every_allocation(test: &str, work: Work) {
         let _ = fs::remove_dir_all(&folder);
         let mut saves = saves(&folder);
         for letter in BEFORE {
-            saves.write(&slot(), &content(letter), 1.0, Version::NotNewer).unwrap();
+            saves.write(&slot(), &content(letter), 1.0, NewerVersions::NotNewer).unwrap();
         }
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
@@ -143,31 +146,31 @@ fn every_allocation(test: &str, work: Work) {
         let out = String::from_utf8(ended.stdout).unwrap();
         let answer = out.lines().find_map(|line| Some(line.split_once(ANSWER)?.1));
         let found = saved(&folder);
-        let told = || format!("{work:?}, allocation {number}: {answer:?}, found {found:?}");
-        assert!(found == wanted || found == Some(NEWEST), "{}", told());
+        let describe = || format!("{work:?}, allocation {number}: {answer:?}, found {found:?}");
+        assert!(found == wanted || found == Some(NEWEST), "{}", describe());
         match answer {
             Some("done false") => {
-                assert!(found == wanted, "{}", told());
+                assert!(found == wanted, "{}", describe());
                 break;
             }
-            // What was confirmed is there.
+            // Confirmed data exists.
             Some("done true") => {
-                assert!(found == wanted, "{}", told());
+                assert!(found == wanted, "{}", describe());
                 done += 1;
             }
-            // What was refused is not; a deletion may have come to its last flush.
+            // Refused data does not exist. A deletion may have reached its last flush.
             Some("refused true") => {
-                assert!(found == Some(NEWEST) || work == Work::Delete, "{}", told());
+                assert!(found == Some(NEWEST) || work == Work::Delete, "{}", describe());
                 refused += 1;
             }
             None => aborted += 1,
-            Some(_) => panic!("{}", told()),
+            Some(_) => panic!("{}", describe()),
         }
     }
     let _ = fs::remove_dir_all(&folder);
     eprintln!("{work:?}: {done} did no harm, {refused} refused, {aborted} ended the process");
-    // Copies of the content are refused with words; small allocations end a Rust program. Two
-    // threads share the count, so that the number of the copy differs from run to run.
+    // Copies of the content are refused with a message; failed small allocations abort a Rust
+    // program. Two threads share the counter, so the number of the copy differs between runs.
     let has_copies = matches!(work, Work::Write | Work::Read);
     assert!(refused >= 1 || !has_copies, "{refused} refused");
     assert!(aborted >= 5, "{aborted} ended the process");

@@ -1,13 +1,13 @@
-//! Bad input and limits, with their words; the command line.
+//! Tests of bad input and limits with their messages, and of the command line.
 
 use super::game::{Game, frames, number, offline, peak, play, text, tone, with};
-use engine::system::sound::mixer::Mixer;
+use engine::system::sound::mixer::MixerData;
 use engine::system::sound::parameters::PARAMETERS_MAX;
-use engine::system::sound::voices::{EVENTS_MAX, Trigger, VOICES_MAX};
+use engine::system::sound::voices::{EVENTS_MAX, TriggerDesc, VOICES_MAX};
 use std::path::Path;
 use std::process::Command;
 
-/// One file that cannot be compiled, and what is said of it.
+/// Checks the error message of one file that cannot be compiled.
 fn refused(path: &str, bytes: &[u8], wanted: &str) {
     let game = Game::new(&format!("refused-{}", path.len() * 1000 + bytes.len()), &[(path, bytes)]);
     assert_eq!(game.problems.len(), 1, "{:?}", game.problems);
@@ -20,8 +20,8 @@ fn a_file_that_cannot_be_played_is_named_when_it_is_compiled() {
     refused("a.wav", &whole[..whole.len() / 2], "a.wav: it is cut short: export it again");
     refused("empty.ogg", b"", "empty.ogg: the file is empty");
     refused("page.ogg", b"OggS\0\x02rest", "page.ogg: it is cut short: export it again");
-    let words = "text.mp3: it cannot be decoded as WAV, OGG Vorbis, FLAC or MP3 (";
-    refused("text.mp3", b"This is a sentence, and not a recording of anything.", words);
+    let message = "text.mp3: it cannot be decoded as WAV, OGG Vorbis, FLAC or MP3 (";
+    refused("text.mp3", b"This is a sentence, and not a recording of anything.", message);
     refused("head.flac", b"fLaC\0\0\0\x22nothing", "head.flac: it cannot be decoded");
     refused(
         "b.sound",
@@ -33,7 +33,7 @@ fn a_file_that_cannot_be_played_is_named_when_it_is_compiled() {
 
 #[test]
 fn noise_is_never_taken_for_a_recording_and_takes_nothing_along() {
-    // Heads of every format, and then bytes that nobody chose.
+    // Headers of every format, followed by random bytes.
     let heads: [&[u8]; 5] = [
         b"RIFF\xff\xff\xff\x7fWAVEfmt \x10\0\0\0\x01\0\x02\0\x80\xbb\0\0\0\xee\x02\0\x04\0\x10\0da",
         b"OggS\0\x06\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x1e\x01vorbis",
@@ -48,7 +48,7 @@ fn noise_is_never_taken_for_a_recording_and_takes_nothing_along() {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (seed >> 24) as u8
         }));
-        // Refused with words, or played as what it is; the process is still there.
+        // Refused with a message, or played as it is. The process survives.
         let game = Game::new(&format!("noise-{i}"), &[("noise.wav", &bytes)]);
         assert!(game.problems.len() <= 1, "{:?}", game.problems);
     }
@@ -65,23 +65,23 @@ fn what_a_sound_lacks_is_said_when_it_is_triggered() {
         ("rules.sound", b"play = \"s\""),
     ];
     let mut game = Game::new("lacks", files);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
-    let mut words = |name: &str, parameters: &[_]| {
-        let trigger = Trigger { parameters, ..Trigger::new(name, world) };
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let mut explain = |name: &str, parameters: &[_]| {
+        let trigger = TriggerDesc { parameters, ..TriggerDesc::new(name, world) };
         sounds.trigger(&mut game.store, &trigger).unwrap_err().message
     };
     assert_eq!(
-        words("s", &[text("m", "wood")]),
+        explain("s", &[text("m", "wood")]),
         "sound 's': the parameter 'f' has no value: give it in 'parameters', or a default in the \
          sound's file"
     );
     assert_eq!(
-        words("s", &[number("f", 1.0), text("m", "metal")]),
+        explain("s", &[number("f", 1.0), text("m", "metal")]),
         "sound 's': the switch on 'm' has no value 'metal', and no default (values: wood)"
     );
-    assert!(words("none", &[]).starts_with("sound 'none': there is no sound 'missing' ("));
+    assert!(explain("none", &[]).starts_with("sound 'none': there is no sound 'missing' ("));
     assert_eq!(
-        words("rules", &[]),
+        explain("rules", &[]),
         "sound 'rules': 's' is a list of rules and not a recording: name a WAV, OGG, FLAC or MP3"
     );
 }
@@ -94,9 +94,9 @@ fn when_all_parameters_are_taken_the_limit_is_named_and_nothing_leaks() {
     let rules = format!("play = \"t\" loop = true curves = [{curves}]");
     let files: &[(&str, &[u8])] = &[("s.sound", rules.as_bytes()), ("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("full", files);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
     let parameters: Vec<_> = (0..20).map(|i| number(&format!("p{i}"), 1.0)).collect();
-    let trigger = Trigger { parameters: &parameters, ..Trigger::new("s", world) };
+    let trigger = TriggerDesc { parameters: &parameters, ..TriggerDesc::new("s", world) };
     let started = PARAMETERS_MAX / 20;
     for _ in 0..started {
         assert!(sounds.trigger(&mut game.store, &trigger).unwrap().is_some());
@@ -119,7 +119,7 @@ fn a_voice_of_less_priority_does_not_take_the_place_of_a_greater_one() {
     let files: &[(&str, &[u8])] =
         &[("low.sound", low), ("high.sound", high), ("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("priority", files);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
     let first = play(&mut game, &mut sounds, world, "low");
     for _ in 1..VOICES_MAX {
         play(&mut game, &mut sounds, world, "high");
@@ -127,7 +127,7 @@ fn a_voice_of_less_priority_does_not_take_the_place_of_a_greater_one() {
     assert!(sounds.voices.voice(first).is_some());
     play(&mut game, &mut sounds, world, "high");
     assert!(sounds.voices.voice(first).is_none(), "it had the lowest priority");
-    let refused = sounds.trigger(&mut game.store, &Trigger::new("low", world));
+    let refused = sounds.trigger(&mut game.store, &TriggerDesc::new("low", world));
     assert_eq!(refused.unwrap(), None);
 }
 
@@ -135,7 +135,7 @@ fn a_voice_of_less_priority_does_not_take_the_place_of_a_greater_one() {
 fn without_a_device_everything_happens_as_with_one() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.25))];
     let mut game = Game::new("null", files);
-    let run = |game: &mut Game, sounds: &mut engine::system::sound::Sounds, world| {
+    let run = |game: &mut Game, sounds: &mut engine::system::sound::SoundSystem, world| {
         let mut hashes = Vec::new();
         for i in 0..40 {
             if i % 7 == 0 {
@@ -146,8 +146,8 @@ fn without_a_device_everything_happens_as_with_one() {
         }
         hashes
     };
-    let (mut null, world) = with(Mixer::standard(), 2, None);
-    let (mut mixed, same_world) = offline(Mixer::standard(), 2);
+    let (mut null, world) = with(MixerData::standard(), 2, None);
+    let (mut mixed, same_world) = offline(MixerData::standard(), 2);
     let one = run(&mut game, &mut null, world);
     assert!(one == run(&mut game, &mut mixed, same_world));
     frames(&mut mixed, 1);
@@ -190,16 +190,16 @@ fn a_run_is_written_as_it_sounds_explained_recorded_and_replayed() {
     assert_eq!((bytes.len(), &bytes[..4]), (44 + 48_000 * 4, &b"RIFF"[..]));
     assert!(bytes[44..].iter().any(|byte| *byte != 0), "there is something to be heard");
     assert!(bytes == std::fs::read(&same).unwrap(), "no two runs differ");
-    let (right, told) =
+    let (right, output) =
         engine(&["explain", &root, "step", "--param", "floor=wood", "--param", "force=10"]);
-    assert!(right && told.contains("=> a or b at 0.0 dB (1.000), pitch 1.000"), "{told}");
-    let (right, told) = engine(&["explain", &root, "step", "--param", "flor=wood"]);
-    let words = "error: sound 'step': it has no parameter 'flor', did you mean 'floor'?";
-    assert!(!right && told.starts_with(words), "{told}");
-    let (right, told) = engine(&["explain", &root, "stp", "--param", "floor=wood"]);
-    assert!(!right && told.starts_with("error: there is no sound 'stp', did you mean 'step'?"));
-    let (right, told) = engine(&["explain", &root, "stpe"]);
-    assert!(!right && told.starts_with("error: there is no sound 'stpe', did you mean 'step'?"));
+    assert!(right && output.contains("=> a or b at 0.0 dB (1.000), pitch 1.000"), "{output}");
+    let (right, output) = engine(&["explain", &root, "step", "--param", "flor=wood"]);
+    let message = "error: sound 'step': it has no parameter 'flor', did you mean 'floor'?";
+    assert!(!right && output.starts_with(message), "{output}");
+    let (right, output) = engine(&["explain", &root, "stp", "--param", "floor=wood"]);
+    assert!(!right && output.starts_with("error: there is no sound 'stp', did you mean 'step'?"));
+    let (right, output) = engine(&["explain", &root, "stpe"]);
+    assert!(!right && output.starts_with("error: there is no sound 'stpe', did you mean 'step'?"));
     let tape = at("run.recording");
     let recorded = engine(&["run", &root, "--headless", "--frames", "60", "--record", &tape]);
     assert!(recorded.0, "{}", recorded.1);
@@ -213,7 +213,7 @@ fn a_file_that_cannot_be_written_ends_the_run_with_words() {
     let root = game.root.to_str().unwrap();
     let file = game.root.join("no/such/folder.wav");
     assert!(!Path::new(&file).exists());
-    let (right, told) = engine(&[
+    let (right, output) = engine(&[
         "run",
         root,
         "--headless",
@@ -222,11 +222,11 @@ fn a_file_that_cannot_be_written_ends_the_run_with_words() {
         "--audio-out",
         file.to_str().unwrap(),
     ]);
-    assert!(!right && told.contains("folder.wav cannot be written: "), "{told}");
+    assert!(!right && output.contains("folder.wav cannot be written: "), "{output}");
 }
 
-/// Half a second of a tone of 440 Hz at 24,000 Hz and half volume, as oggenc, flac and lame made
-/// it.
+/// Half a second of a tone of 440 Hz at 24,000 Hz and half volume, as encoded by oggenc, flac and
+/// lame.
 const FORMATS: [(&str, &[u8]); 3] = [
     ("tone.ogg", include_bytes!("tone.ogg")),
     ("tone.flac", include_bytes!("tone.flac")),
@@ -238,7 +238,7 @@ fn every_format_is_decoded_and_played_at_its_own_rate() {
     for (path, bytes) in FORMATS {
         let mut game = Game::new(path, &[(path, bytes)]);
         assert!(game.problems.is_empty(), "{:?}", game.problems);
-        let (mut sounds, world) = offline(Mixer::standard(), 8);
+        let (mut sounds, world) = offline(MixerData::standard(), 8);
         play(&mut game, &mut sounds, world, "tone");
         let heard = frames(&mut sounds, 40);
         let level = peak(&heard[4800..20_000]);
@@ -259,9 +259,9 @@ fn damaged_files_of_every_format_are_refused_or_played_and_take_nothing_along() 
         (seed >> 8) as usize % below
     };
     for (path, bytes) in FORMATS {
-        let cut = engine::system::sound::wave::check(bytes[..bytes.len() / 2].to_vec());
+        let cut = engine::system::sound::clip::check(bytes[..bytes.len() / 2].to_vec());
         if path != "tone.mp3" {
-            // What is left of an MP3 is an MP3.
+            // A truncated MP3 is still a valid MP3.
             assert!(cut.is_err(), "{path}: half of it is not a whole");
         }
         for _ in 0..60 {
@@ -270,17 +270,18 @@ fn damaged_files_of_every_format_are_refused_or_played_and_take_nothing_along() 
                 let at = chance(damaged.len());
                 damaged[at] ^= 1 << chance(8);
             }
-            if let Err(words) = engine::system::sound::wave::check(damaged) {
-                assert!(!words.is_empty());
+            if let Err(message) = engine::system::sound::clip::check(damaged) {
+                assert!(!message.is_empty());
             }
         }
     }
 }
 
-/// A FLAC of silence at 8,000 Hz: its head says `said` samples, and it has `blocks` of 65,535.
+/// Returns a FLAC of silence at 8,000 Hz. Its header names `said` samples, its data has `blocks`
+/// blocks of 65,535 samples.
 fn silent_flac(said: u32, blocks: u32) -> Vec<u8> {
     let mut bytes = b"fLaC\x80\0\0\x22\xff\xff\xff\xff\0\0\0\0\0\0".to_vec();
-    // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of samples; a sum of zeros.
+    // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of samples; a checksum of zeros.
     let head = 8000u64 << 44 | 15 << 36 | u64::from(said);
     bytes.extend(head.to_be_bytes());
     bytes.extend([0; 16]);
@@ -294,7 +295,7 @@ fn silent_flac(said: u32, blocks: u32) -> Vec<u8> {
         let sum = frame.iter().fold(0u8, |sum, byte| {
             (0..8).fold(sum ^ byte, |sum, _| sum << 1 ^ if sum & 0x80 != 0 { 7 } else { 0 })
         });
-        // One value that holds for the whole block.
+        // A constant value for the whole block.
         frame.extend([sum, 0, 0, 0]);
         let sum = frame.iter().fold(0u16, |sum, byte| {
             let sum = sum ^ u16::from(*byte) << 8;
@@ -308,16 +309,16 @@ fn silent_flac(said: u32, blocks: u32) -> Vec<u8> {
 
 #[test]
 fn a_small_file_that_holds_hours_is_refused_before_it_is_decoded() {
-    use engine::system::sound::wave::check;
+    use engine::system::sound::clip::check;
     let honest = check(silent_flac(3 * 65_535, 3)).unwrap();
     assert_eq!((honest.sample_rate, honest.frames), (8000, 3 * 65_535));
-    let words = "it is longer than it says, and than the 3600 seconds that can be played \
+    let message = "it is longer than it says, and than the 3600 seconds that can be played \
                  (WAVE_SECONDS_MAX): cut it in pieces";
     for said in [0, 1000] {
         let file = silent_flac(said, 20_000);
         assert!(file.len() < 400_000, "{}", file.len());
         let start = std::time::Instant::now();
-        assert_eq!(check(file).unwrap_err(), words);
+        assert_eq!(check(file).unwrap_err(), message);
         assert!(start.elapsed().as_secs() < 2);
     }
     assert_eq!(
@@ -333,9 +334,9 @@ fn a_loop_that_begins_after_its_recording_is_refused_when_it_is_loaded() {
         ("t.wav", &tone(440.0, 0.1)),
     ];
     let mut game = Game::new("loop", files);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
     assert_eq!(
-        sounds.trigger(&mut game.store, &Trigger::new("s", world)).unwrap_err().message,
+        sounds.trigger(&mut game.store, &TriggerDesc::new("s", world)).unwrap_err().message,
         "sound 's': 'loop' starts at 5 seconds, and the recording 't' is 0.100 seconds long"
     );
 }
@@ -344,7 +345,7 @@ fn a_loop_that_begins_after_its_recording_is_refused_when_it_is_loaded() {
 fn events_that_do_not_fit_in_a_frame_are_counted() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("events", files);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
     for _ in 0..VOICES_MAX + EVENTS_MAX + 10 {
         play(&mut game, &mut sounds, world, "t");
     }

@@ -1,16 +1,19 @@
-//! Live devices that are missing, lost and back, and recordings that are decoded while they play.
+//! Tests of live devices that are missing, lost and recovered, and of recordings that are decoded
+//! while they play.
 
 use super::game::{FRAME, Game, play, tone, with};
 use engine::foundation::log;
-use engine::system::sound::Sounds;
+use engine::system::sound::SoundSystem;
 use engine::system::sound::decoder::STREAMS_MAX;
-use engine::system::sound::device::{BATCH_FRAMES, Health, SAMPLE_RATE, Setup, Sink};
-use engine::system::sound::mixer::Mixer;
+use engine::system::sound::device::{
+    BATCH_FRAMES, DeviceHealth, DeviceSetup, SAMPLE_RATE, SampleSink,
+};
+use engine::system::sound::mixer::MixerData;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A device that can be plugged and unplugged, and keeps what it was given.
+/// A fake device that can be plugged and unplugged, and keeps its samples.
 #[derive(Clone, Default)]
 struct Fake {
     plugged: Arc<AtomicBool>,
@@ -18,13 +21,13 @@ struct Fake {
     heard: Arc<Mutex<Vec<f32>>>,
 }
 
-impl Sink for Fake {
+impl SampleSink for Fake {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         if !self.plugged.load(Ordering::Relaxed) {
             return Err("the plug was pulled".to_string());
         }
         self.heard.lock().unwrap().extend(samples);
-        // As long as a device would take.
+        // The duration of a real device.
         let seconds = BATCH_FRAMES as f64 / f64::from(SAMPLE_RATE);
         std::thread::sleep(Duration::from_secs_f64(seconds));
         Ok(())
@@ -32,9 +35,9 @@ impl Sink for Fake {
 }
 
 impl Fake {
-    fn setup(&self) -> Setup {
+    fn setup(&self) -> DeviceSetup {
         let fake = self.clone();
-        Setup::Live(Box::new(move || {
+        DeviceSetup::Live(Box::new(move || {
             if !fake.plugged.load(Ordering::Relaxed) {
                 return Err("no device".to_string());
             }
@@ -44,11 +47,11 @@ impl Fake {
     }
 }
 
-/// Plays frames by the clock until something is so; frames never take long.
-fn until(sounds: &mut Sounds, what: &str, so: impl Fn(&Sounds) -> bool) {
+/// Plays frames in real time until a condition holds. Frames never take long.
+fn until(sounds: &mut SoundSystem, condition: &str, so: impl Fn(&SoundSystem) -> bool) {
     let began = Instant::now();
     while !so(sounds) {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{condition}");
         sounds.step(FRAME, 1);
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -58,20 +61,20 @@ fn until(sounds: &mut Sounds, what: &str, so: impl Fn(&Sounds) -> bool) {
 fn a_game_plays_on_while_its_device_is_missing_lost_and_back() {
     let mut game = Game::new("plug", &[("t.wav", &tone(440.0, 0.2))]);
     let fake = Fake::default();
-    let (mut sounds, world) = with(Mixer::standard(), 8, Some(fake.setup()));
-    until(&mut sounds, "it is missing", |sounds| sounds.health() == Some(Health::Missing));
+    let (mut sounds, world) = with(MixerData::standard(), 8, Some(fake.setup()));
+    until(&mut sounds, "it is missing", |sounds| sounds.health() == Some(DeviceHealth::Missing));
     let voice = play(&mut game, &mut sounds, world, "t");
     until(&mut sounds, "what plays ends all the same", |s| s.voices.voice(voice).is_none());
     fake.plugged.store(true, Ordering::Relaxed);
-    until(&mut sounds, "it is there", |sounds| sounds.health() == Some(Health::Playing));
+    until(&mut sounds, "it is there", |sounds| sounds.health() == Some(DeviceHealth::Playing));
     play(&mut game, &mut sounds, world, "t");
     let heard = fake.heard.clone();
-    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
     until(&mut sounds, "it is heard", loud);
     fake.plugged.store(false, Ordering::Relaxed);
-    until(&mut sounds, "it was lost", |sounds| sounds.health() == Some(Health::Missing));
+    until(&mut sounds, "it was lost", |sounds| sounds.health() == Some(DeviceHealth::Missing));
     fake.plugged.store(true, Ordering::Relaxed);
-    until(&mut sounds, "it is back", |sounds| sounds.health() == Some(Health::Playing));
+    until(&mut sounds, "it is back", |sounds| sounds.health() == Some(DeviceHealth::Playing));
     assert_eq!(fake.opened.load(Ordering::Relaxed), 2);
 }
 
@@ -82,18 +85,18 @@ fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
     let mut game = Game::new("stream", files);
     let fake = Fake::default();
     fake.plugged.store(true, Ordering::Relaxed);
-    let (mut sounds, world) = with(Mixer::standard(), 8, Some(fake.setup()));
+    let (mut sounds, world) = with(MixerData::standard(), 8, Some(fake.setup()));
     let voice = play(&mut game, &mut sounds, world, "s");
     let heard = fake.heard.clone();
-    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
     until(&mut sounds, "it is heard", loud);
-    // Not mixed for a while, and then from where it is.
+    // Not mixed for a while, and then continued at its position.
     sounds.voices.voice_mut(voice).unwrap().volume.go(0.0, 0.0);
     (0..3).for_each(|_| sounds.step(FRAME, 1));
     sounds.voices.voice_mut(voice).unwrap().volume.go(1.0, 0.0);
     fake.heard.lock().unwrap().clear();
     let heard = fake.heard.clone();
-    let loud = move |_: &Sounds| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
+    let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
     until(&mut sounds, "it is heard again", loud);
 }
 
@@ -104,16 +107,17 @@ fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
     let mut game = Game::new("streams", files);
     let fake = Fake::default();
     fake.plugged.store(true, Ordering::Relaxed);
-    let (mut sounds, world) = with(Mixer::standard(), 64, Some(fake.setup()));
+    let (mut sounds, world) = with(MixerData::standard(), 64, Some(fake.setup()));
     let mut voices: Vec<_> =
         (0..STREAMS_MAX + 1).map(|_| play(&mut game, &mut sounds, world, "s")).collect();
     sounds.step(FRAME, 1);
     assert_eq!(sounds.streams(), STREAMS_MAX);
     let said = log::last_lines().join("\n");
     let wanted = "recording 'long' is not heard: 32 are decoded while they play already \
-                  (STREAMS_MAX): stop some, or say stream = false in its sound";
+                  (STREAMS_MAX): stop some, or set stream = false in its sound";
     assert!(said.contains(wanted), "{said}");
-    // Those that were stopped before they had begun, and those that play, all give theirs back.
+    // Voices that were stopped before they had begun, and voices that play, all release their
+    // streams.
     for voice in voices.drain(..10) {
         sounds.voices.stop(voice, Some(0.02));
     }
@@ -131,10 +135,10 @@ fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
 #[test]
 fn the_systems_own_library_is_used_or_its_lack_is_said() {
     use engine::resource::settings::Settings;
-    use engine::resource::store::Store;
-    use engine::system::sound::Destination;
-    let mut store = Store::default();
-    let device = Destination::Device("no_such_device_of_alsa".to_string());
-    let mut sounds = Sounds::new(&Settings::defaults(), &mut store, 1, true, &device).unwrap();
-    until(&mut sounds, "there is no such device", |s| s.health() == Some(Health::Missing));
+    use engine::resource::store::ResourceStore;
+    use engine::system::sound::AudioDestination;
+    let mut store = ResourceStore::default();
+    let device = AudioDestination::Device("no_such_device_of_alsa".to_string());
+    let mut sounds = SoundSystem::new(&Settings::defaults(), &mut store, 1, true, &device).unwrap();
+    until(&mut sounds, "there is no such device", |s| s.health() == Some(DeviceHealth::Missing));
 }

@@ -1,24 +1,24 @@
-//! A folder with sounds for the tests, compiled as the engine does it, and what is mixed of it.
+//! A folder with sounds for the tests, compiled as by the engine, and the mixed output.
 
-use engine::app::kinds::KINDS;
+use engine::app::resource_kinds::KINDS;
 use engine::foundation::Handle;
-use engine::resource::compile::{Compiled, Target, compile, data_folder};
-use engine::resource::store::{Data, Store};
-use engine::system::sound::Sounds;
-use engine::system::sound::device::Setup;
-use engine::system::sound::mixer::Mixer;
-use engine::system::sound::voices::{ParameterValue, Trigger};
+use engine::resource::compile::{CompileResult, CompileTarget, compile, data_folder};
+use engine::resource::store::{DataSource, ResourceStore};
+use engine::system::sound::SoundSystem;
+use engine::system::sound::device::DeviceSetup;
+use engine::system::sound::mixer::MixerData;
+use engine::system::sound::voices::{ParameterValue, TriggerDesc};
 use std::fs;
 use std::path::PathBuf;
 
-/// The game's frame, in seconds; 800 samples at 48,000 Hz.
+/// The game's frame, in seconds; below, in samples at 48,000 Hz.
 pub const FRAME: f64 = 1.0 / 60.0;
 pub const FRAME_SAMPLES: usize = 800;
 
-/// A folder of the test's own, removed at its end.
+/// The test's own folder, removed on drop.
 pub struct Game {
     pub root: PathBuf,
-    pub store: Store,
+    pub store: ResourceStore,
     pub problems: Vec<String>,
 }
 
@@ -28,11 +28,11 @@ impl Game {
         let root = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&root).unwrap();
-        let mut game = Game { root, store: Store::default(), problems: Vec::new() };
+        let mut game = Game { root, store: ResourceStore::default(), problems: Vec::new() };
         files.iter().for_each(|(path, bytes)| game.save(path, bytes));
         let compiled = game.compile();
-        let data = Data::Folder(data_folder(&game.root, "linux"), KINDS);
-        game.store = Store::new(compiled.index, data);
+        let data = DataSource::Folder(data_folder(&game.root, "linux"), KINDS);
+        game.store = ResourceStore::new(compiled.index, data);
         game
     }
 
@@ -42,10 +42,10 @@ impl Game {
         fs::write(path, bytes).unwrap();
     }
 
-    fn compile(&mut self) -> Compiled {
+    fn compile(&mut self) -> CompileResult {
         let data = data_folder(&self.root, "linux");
         fs::create_dir_all(&data).unwrap();
-        let target = Target {
+        let target = CompileTarget {
             root: &self.root,
             data,
             kinds: KINDS,
@@ -59,8 +59,8 @@ impl Game {
         compiled
     }
 
-    /// Compiles what was saved, and has `sounds` take it.
-    pub fn reload(&mut self, sounds: &mut Sounds) {
+    /// Compiles saved files, and reloads them in `sounds`.
+    pub fn reload(&mut self, sounds: &mut SoundSystem) {
         let compiled = self.compile();
         self.store.replace(compiled.index, &compiled.changed);
         sounds.reload(&mut self.store, &compiled.changed);
@@ -73,36 +73,40 @@ impl Drop for Game {
     }
 }
 
-/// Sounds that are mixed when they are asked for, and a world for them.
-pub fn offline(mixer: Mixer, mixed_max: usize) -> (Sounds, Handle) {
-    with(mixer, mixed_max, Some(Setup::Offline))
+/// Returns a sound system that mixes on demand, and a world for its voices.
+pub fn offline(mixer: MixerData, mixed_max: usize) -> (SoundSystem, Handle) {
+    with(mixer, mixed_max, Some(DeviceSetup::Offline))
 }
 
-pub fn with(mixer: Mixer, mixed_max: usize, setup: Option<Setup>) -> (Sounds, Handle) {
-    let mut sounds = Sounds::with(mixer, 1, true, mixed_max, setup);
-    // Any handle will do for the world that it belongs to.
+pub fn with(
+    mixer: MixerData,
+    mixed_max: usize,
+    setup: Option<DeviceSetup>,
+) -> (SoundSystem, Handle) {
+    let mut sounds = SoundSystem::with(mixer, 1, true, mixed_max, setup);
+    // The handle of the world is arbitrary.
     let world = sounds.world(Handle::from_number((1u64 << 40) as f64 + 4_194_304.0).unwrap());
     (sounds, world.0)
 }
 
-/// A number for a curve.
+/// Returns a number parameter for a curve.
 pub fn number(name: &str, value: f32) -> (String, ParameterValue) {
     (name.to_string(), ParameterValue::Number(value))
 }
 
-/// A text for a switch.
+/// Returns a text parameter for a switch.
 pub fn text(name: &str, value: &str) -> (String, ParameterValue) {
     (name.to_string(), ParameterValue::Text(value.to_string()))
 }
 
-/// Triggers a sound as it is.
-pub fn play(game: &mut Game, sounds: &mut Sounds, world: Handle, name: &str) -> Handle {
-    let trigger = Trigger::new(name, world);
+/// Triggers a sound without parameters.
+pub fn play(game: &mut Game, sounds: &mut SoundSystem, world: Handle, name: &str) -> Handle {
+    let trigger = TriggerDesc::new(name, world);
     sounds.trigger(&mut game.store, &trigger).unwrap().unwrap().0
 }
 
-/// Plays so many frames: the left channel of what is mixed.
-pub fn frames(sounds: &mut Sounds, count: usize) -> Vec<f32> {
+/// Plays `count` frames and returns the left channel of the mix.
+pub fn frames(sounds: &mut SoundSystem, count: usize) -> Vec<f32> {
     let mut heard = Vec::new();
     for _ in 0..count {
         sounds.step(FRAME, 1);
@@ -113,17 +117,17 @@ pub fn frames(sounds: &mut Sounds, count: usize) -> Vec<f32> {
     heard
 }
 
-/// The loudest sample.
+/// Returns the amplitude of the loudest sample.
 pub fn peak(samples: &[f32]) -> f32 {
     samples.iter().fold(0.0, |most, sample| most.max(sample.abs()))
 }
 
-/// The greatest jump from one sample to the next.
+/// Returns the largest step from one sample to the next.
 pub fn jump(samples: &[f32]) -> f32 {
     samples.windows(2).fold(0.0, |most, pair| most.max((pair[1] - pair[0]).abs()))
 }
 
-/// A WAV of 16 bits, mono, at 48,000 Hz.
+/// Returns a WAV of 16 bits, mono, at 48,000 Hz.
 pub fn wav(samples: impl Iterator<Item = f32>) -> Vec<u8> {
     let data: Vec<u8> =
         samples.flat_map(|sample| ((sample * 32_767.0) as i16).to_le_bytes()).collect();
@@ -139,13 +143,13 @@ pub fn wav(samples: impl Iterator<Item = f32>) -> Vec<u8> {
     bytes
 }
 
-/// A tone at half of the full volume.
+/// Returns a tone at half of the full volume.
 pub fn tone(hertz: f32, seconds: f32) -> Vec<u8> {
     let step = hertz * std::f32::consts::TAU / 48_000.0;
     wav((0..(seconds * 48_000.0) as u32).map(move |i| (i as f32 * step).sin() * 0.5))
 }
 
-/// A level that says where in the recording it is: from 0 to 1 in so many seconds.
+/// Returns a level that encodes the position in the recording: from 0 to 1 in `seconds`.
 pub fn ramp(seconds: f32) -> Vec<u8> {
     let count = (seconds * 48_000.0) as u32;
     wav((0..count).map(move |i| i as f32 / count as f32))

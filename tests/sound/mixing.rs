@@ -1,4 +1,4 @@
-//! What comes out of the mixer: levels, exact starts, loops, fades without clicks, effects.
+//! Tests of the mixer's output: levels, exact starts, loops, fades without clicks, effects.
 
 use super::game::{
     FRAME, FRAME_SAMPLES, Game, frames, jump, number, offline, peak, play, ramp, text, tone, wav,
@@ -6,14 +6,14 @@ use super::game::{
 };
 use engine::foundation::hash::IdString32;
 use engine::foundation::{Handle, Vec3, sjson};
-use engine::system::sound::Sounds;
-use engine::system::sound::clock::Grid;
-use engine::system::sound::mixer::{self, Mixer};
-use engine::system::sound::parameters::Setting;
-use engine::system::sound::voices::Trigger;
+use engine::system::sound::SoundSystem;
+use engine::system::sound::mixer::{self, MixerData};
+use engine::system::sound::music_clock::ClockGrid;
+use engine::system::sound::parameters::ParameterWrite;
+use engine::system::sound::voices::TriggerDesc;
 
-/// From one sample of a tone of 440 Hz at half volume to the next it is at most 0.029, and 0.041
-/// where all of it is on one side.
+/// Limit of the step between samples without a click. For a tone of 440 Hz at half volume the step
+/// is at most 0.029, and 0.041 if all of it is on one side.
 const NO_CLICK: f32 = 0.043;
 
 const IMPACT: &[u8] = b"play = { switch = \"material\"
@@ -32,13 +32,14 @@ fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() 
     ];
     let mut game = Game::new("impact", files);
     let mut run = || {
-        let (mut sounds, world) = offline(Mixer::standard(), 32);
+        let (mut sounds, world) = offline(MixerData::standard(), 32);
         let mut heard = Vec::new();
         for material in ["wood", "stone", "metal"] {
             let mut last = 0.0;
             for force in [5.0, 20.0, 35.0, 50.0] {
                 let parameters = [number("force", force), text("material", material)];
-                let trigger = Trigger { parameters: &parameters, ..Trigger::new("impact", world) };
+                let trigger =
+                    TriggerDesc { parameters: &parameters, ..TriggerDesc::new("impact", world) };
                 sounds.trigger(&mut game.store, &trigger).unwrap();
                 let samples = frames(&mut sounds, 15);
                 assert!(peak(&samples) > last * 1.5, "{material} at {force}");
@@ -52,17 +53,17 @@ fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() 
     assert!(run() == run(), "bit for bit");
 }
 
-/// A game with one tone of 440 Hz that goes on for ever.
+/// Returns a game with one endless tone of 440 Hz.
 fn endless(name: &str) -> Game {
     let rules = b"play = \"tone\" loop = true";
     Game::new(name, &[("t.sound", rules), ("tone.wav", &tone(440.0, 1.0))])
 }
 
-type Change = fn(&mut Sounds, Handle);
+type Change = fn(&mut SoundSystem, Handle);
 
 fn without_click(name: &str, changes: &[Change]) {
     let mut game = endless(name);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "t");
     let mut heard = frames(&mut sounds, 7);
     assert!(peak(&heard) > 0.45, "{name}: it is heard");
@@ -114,7 +115,7 @@ fn nothing_that_a_game_does_to_a_voice_clicks() {
 fn a_recording_that_ends_in_the_middle_of_a_wave_does_not_click() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1006))];
     let mut game = Game::new("taper", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "t");
     assert!(jump(&frames(&mut sounds, 8)) < NO_CLICK);
 }
@@ -124,7 +125,7 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
     let files: &[(&str, &[u8])] =
         &[("hit.wav", &wav((0..4800).map(|i| if i == 0 { 0.9 } else { 0.1 })))];
     let mut game = Game::new("exact", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     frames(&mut sounds, 3);
     // 97 beats a minute: no bar begins with a frame.
     sounds.voices.start_clock("band", 97.0, 3.0).unwrap();
@@ -132,8 +133,8 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
     let mut heard = Vec::new();
     for _ in 0..4 {
         frames_into(&mut sounds, 5, &mut heard);
-        let clock = Some(("band", Grid::Bar));
-        let trigger = Trigger { clock, ..Trigger::new("hit", world) };
+        let clock = Some(("band", ClockGrid::Bar));
+        let trigger = TriggerDesc { clock, ..TriggerDesc::new("hit", world) };
         sounds.trigger(&mut game.store, &trigger).unwrap();
         frames_into(&mut sounds, 140, &mut heard);
     }
@@ -153,11 +154,11 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
 fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
     let hit = wav((0..480).map(|i| if i == 0 { 0.9 } else { 0.0 }));
     let mut game = Game::new("pausedstart", &[("hit.wav", &hit)]);
-    // Paused 0.05 s before its start, when the device has it, and gone on with 0.5 s later; and
-    // long before, when the device has it not.
+    // Paused 0.05 s before its start, when the device has it, and resumed 0.5 s later; and paused
+    // long before, when the device does not have it.
     for (before, paused) in [(3, 30), (30, 30), (1, 1)] {
-        let (mut sounds, world) = offline(Mixer::standard(), 8);
-        let trigger = Trigger { delay_seconds: 0.6, ..Trigger::new("hit", world) };
+        let (mut sounds, world) = offline(MixerData::standard(), 8);
+        let trigger = TriggerDesc { delay_seconds: 0.6, ..TriggerDesc::new("hit", world) };
         let voice = sounds.trigger(&mut game.store, &trigger).unwrap().unwrap().0;
         let mut heard = Vec::new();
         frames_into(&mut sounds, 36 - before, &mut heard);
@@ -174,12 +175,12 @@ fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
 #[test]
 fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
     let mut game = Game::new("hashes", &[("t.wav", &tone(440.0, 0.1))]);
-    let (mut sounds, world) = with(Mixer::standard(), 8, None);
+    let (mut sounds, world) = with(MixerData::standard(), 8, None);
     play(&mut game, &mut sounds, world, "t");
     let mut before = sounds.voices.hash();
-    let mut differs = |what: &str, sounds: &Sounds| {
+    let mut differs = |change: &str, sounds: &SoundSystem| {
         let now = sounds.voices.hash();
-        assert_ne!(std::mem::replace(&mut before, now), now, "{what}");
+        assert_ne!(std::mem::replace(&mut before, now), now, "{change}");
     };
     sounds.voices.start_clock("band", 97.0, 3.0).unwrap();
     differs("a clock", &sounds);
@@ -188,7 +189,7 @@ fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
     sounds.voices.buses.states[1].volume.go(0.5, 1.0);
     differs("a fade of a bus", &sounds);
     let voices = &mut sounds.voices;
-    let number = Setting::Number(1.0);
+    let number = ParameterWrite::Number(1.0);
     voices.parameters.set(&mut voices.global, IdString32::new("f"), number).unwrap();
     differs("a global parameter", &sounds);
     let voices = &mut sounds.voices;
@@ -202,17 +203,17 @@ fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
     differs("the pitch of a voice", &sounds);
 }
 
-fn frames_into(sounds: &mut Sounds, count: usize, heard: &mut Vec<f32>) {
+fn frames_into(sounds: &mut SoundSystem, count: usize, heard: &mut Vec<f32>) {
     heard.extend(frames(sounds, count));
 }
 
 #[test]
 fn a_loop_plays_its_intro_once() {
     let rules = b"play = \"levels\" loop = { start_seconds = 0.1, end_seconds = 0.2 }";
-    // 0.2, then 0.4 in the loop, then 0.8 that is never reached.
+    // 0.2, then 0.4 in the loop, then 0.8, which is never reached.
     let levels = wav((0..14_400).map(|i| [0.2, 0.4, 0.8][i / 4800]));
     let mut game = Game::new("intro", &[("l.sound", rules), ("levels.wav", &levels)]);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "l");
     let heard = frames(&mut sounds, 60);
     let near =
@@ -235,7 +236,7 @@ fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be()
         ("short.wav", &short),
     ];
     let mut game = Game::new("virtual", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 1);
+    let (mut sounds, world) = offline(MixerData::standard(), 1);
     let voice = play(&mut game, &mut sounds, world, "quiet");
     frames(&mut sounds, 12);
     play(&mut game, &mut sounds, world, "loud");
@@ -249,11 +250,11 @@ fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be()
     assert!(jump(&heard) < 0.01);
 }
 
-fn mixer(text: &str) -> Mixer {
+fn mixer(text: &str) -> MixerData {
     mixer::parse("m.mixer", sjson::parse(text).unwrap().root()).unwrap()
 }
 
-/// What is heard of a short tone of 2 kHz on the bus `effects`, during and after.
+/// Returns the levels of a short tone of 2 kHz on the bus `effects`, during and after the tone.
 fn through(name: &str, text: &str) -> (f32, f32) {
     let mut game = Game::new(name, &[("t.wav", &tone(2000.0, 0.25))]);
     let (mut sounds, world) = offline(mixer(text), 32);
@@ -312,7 +313,7 @@ fn music_makes_room_while_a_voice_is_heard() {
 #[test]
 fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
     let mut game = endless("places");
-    let (mut sounds, world) = offline(Mixer::standard(), 64);
+    let (mut sounds, world) = offline(MixerData::standard(), 64);
     let other = sounds.world(Handle::from_number((1u64 << 40) as f64 + 4_194_305.0).unwrap()).0;
     for _ in 0..70 {
         play(&mut game, &mut sounds, world, "t");
@@ -320,7 +321,7 @@ fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
     frames(&mut sounds, 3);
     sounds.voices.worlds.get_mut(world).unwrap().paused = true;
     for _ in 0..70 {
-        let later = Trigger { delay_seconds: 100.0, ..Trigger::new("t", other) };
+        let later = TriggerDesc { delay_seconds: 100.0, ..TriggerDesc::new("t", other) };
         sounds.trigger(&mut game.store, &later).unwrap();
     }
     frames(&mut sounds, 10);
@@ -343,7 +344,7 @@ fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
         ("tone.wav", &tone(440.0, 1.0)),
     ];
     let mut game = Game::new("layers-places", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 2);
+    let (mut sounds, world) = offline(MixerData::standard(), 2);
     play(&mut game, &mut sounds, world, "big");
     play(&mut game, &mut sounds, world, "t");
     assert!((peak(&frames(&mut sounds, 10)) - 0.5).abs() < 0.02);
@@ -352,9 +353,12 @@ fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
 #[test]
 fn a_rise_begins_when_its_sound_does() {
     let mut game = endless("rise");
-    let (mut sounds, world) = offline(Mixer::standard(), 8);
-    let trigger =
-        Trigger { fade_in_seconds: Some(0.5), delay_seconds: 0.5, ..Trigger::new("t", world) };
+    let (mut sounds, world) = offline(MixerData::standard(), 8);
+    let trigger = TriggerDesc {
+        fade_in_seconds: Some(0.5),
+        delay_seconds: 0.5,
+        ..TriggerDesc::new("t", world)
+    };
     sounds.trigger(&mut game.store, &trigger).unwrap();
     let heard = frames(&mut sounds, 65);
     assert!(peak(&heard[..30 * FRAME_SAMPLES - 100]) < 1e-6);
@@ -378,7 +382,7 @@ fn a_voice_that_has_not_begun_makes_nobody_quiet() {
     let mut game = Game::new("duck-later", files);
     let (mut sounds, world) = offline(mixer(text), 32);
     play(&mut game, &mut sounds, world, "music");
-    let talk = Trigger { delay_seconds: 0.5, ..Trigger::new("talk", world) };
+    let talk = TriggerDesc { delay_seconds: 0.5, ..TriggerDesc::new("talk", world) };
     sounds.trigger(&mut game.store, &talk).unwrap();
     let heard = frames(&mut sounds, 60);
     assert!(peak(&heard[20 * FRAME_SAMPLES..29 * FRAME_SAMPLES]) > 0.48, "nobody talks yet");

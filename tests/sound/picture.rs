@@ -1,9 +1,9 @@
-//! The manual's picture of the impact example: how loud it is, for three materials, at rising
-//! force. It is made from what the mixer gives; `ENGINE_GOLDEN_UPDATE=1` writes it anew.
+//! The manual's image of the impact example: its loudness for three materials, at rising force,
+//! computed from the mixer's output. `ENGINE_GOLDEN_UPDATE=1` writes a new image.
 
 use super::game::{FRAME_SAMPLES, Game, frames, number, offline, text, wav};
-use engine::system::sound::mixer::Mixer;
-use engine::system::sound::voices::Trigger;
+use engine::system::sound::mixer::MixerData;
+use engine::system::sound::voices::TriggerDesc;
 use std::fmt::Write;
 
 const RULES: &[u8] = b"play = { switch = \"material\"
@@ -13,10 +13,10 @@ const RULES: &[u8] = b"play = { switch = \"material\"
       { parameter = \"force\", target = \"cutoff_hz\", points = [[0, 600], [50, 20000]]
         easing = \"in\" } ]";
 
-/// Tones that die away, in Hz and in how many times a second.
+/// Decaying tones: frequency in Hz, and decay rate per second.
 type Blow = &'static [(f32, f32)];
 
-/// Material, colour, and its blow.
+/// Material, color, and its blow.
 const MATERIALS: [(&str, &str, Blow); 3] = [
     ("wood", "#a0692f", &[(180.0, 18.0), (410.0, 30.0)]),
     ("stone", "#6b7280", &[(900.0, 45.0), (2300.0, 60.0)]),
@@ -25,9 +25,9 @@ const MATERIALS: [(&str, &str, Blow); 3] = [
 const FORCES: [f32; 6] = [5.0, 15.0, 25.0, 35.0, 45.0, 50.0];
 /// Frames of the game from one blow to the next.
 const FRAMES: usize = 30;
-/// Samples of which one level is taken: 10 ms.
+/// Number of samples per level: 10 ms.
 const SPAN: usize = 480;
-/// The picture: a row of so many points for each material, from 0 to -60 decibels.
+/// Width of the image; below, the height of each material's row, which covers 0 to -60 decibels.
 const WIDTH: f32 = 640.0;
 const HEIGHT: f32 = 110.0;
 const LEFT: f32 = 60.0;
@@ -45,13 +45,13 @@ fn blow(tones: &[(f32, f32)]) -> Vec<u8> {
     wav((0..19_200).map(sample))
 }
 
-/// The levels of one material at all forces, in decibels.
+/// Returns the levels of one material at all forces, in decibels.
 fn levels(game: &mut Game, material: &str) -> Vec<f32> {
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let mut heard = Vec::new();
     for force in FORCES {
         let parameters = [number("force", force), text("material", material)];
-        let trigger = Trigger { parameters: &parameters, ..Trigger::new("impact", world) };
+        let trigger = TriggerDesc { parameters: &parameters, ..TriggerDesc::new("impact", world) };
         sounds.trigger(&mut game.store, &trigger).unwrap();
         heard.extend(frames(&mut sounds, FRAMES));
     }
@@ -79,20 +79,20 @@ fn picture(rows: &[(&str, &str, Vec<f32>)]) -> String {
     }
     for (row, (name, colour, levels)) in rows.iter().enumerate() {
         let base = TOP + HEIGHT * (row as f32 + 1.0) - 10.0;
-        let place = |i: usize, level: f32| {
+        let point = |i: usize, level: f32| {
             let x = LEFT + WIDTH * i as f32 / levels.len() as f32;
             (x, base - (level + DECIBELS) / DECIBELS * (HEIGHT - 20.0))
         };
         let mut line = format!("M{LEFT:.0} {base:.0}");
         for (i, level) in levels.iter().enumerate() {
-            let (x, y) = place(i, *level);
+            let (x, y) = point(i, *level);
             write!(line, "L{x:.0} {y:.0}").unwrap();
         }
         write!(line, "V{base:.0}Z").unwrap();
         writeln!(svg, "<path d=\"{line}\" fill=\"{colour}\"/>").unwrap();
         writeln!(svg, "<text x=\"8\" y=\"{base:.0}\">{name}</text>").unwrap();
         for level in [0.0, -20.0, -40.0] {
-            let (_, y) = place(0, level);
+            let (_, y) = point(0, level);
             let at = format!("x=\"{:.0}\" y=\"{:.0}\"", LEFT - 4.0, y + 4.0);
             writeln!(svg, "<text {at} text-anchor=\"end\">{level} dB</text>").unwrap();
         }
@@ -100,7 +100,7 @@ fn picture(rows: &[(&str, &str, Vec<f32>)]) -> String {
     svg + "</svg>\n"
 }
 
-/// All numbers of a picture.
+/// Returns all numbers in an image.
 fn numbers(svg: &str) -> Vec<f32> {
     let parts = svg.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
     parts.filter_map(|part| part.parse().ok()).collect()
@@ -130,8 +130,8 @@ fn the_manuals_picture_of_impacts_is_what_the_mixer_gives() {
         std::fs::write(path, &svg).unwrap();
     }
     let kept = std::fs::read_to_string(path).expect("docs/pictures/impact.svg is there");
-    let (kept, made) = (numbers(&kept), numbers(&svg));
-    // A machine may round otherwise.
-    let near = kept.iter().zip(&made).all(|(a, b)| (a - b).abs() <= 1.0);
-    assert!(kept.len() == made.len() && near, "run it with ENGINE_GOLDEN_UPDATE=1 and look at it");
+    let (kept, drawn) = (numbers(&kept), numbers(&svg));
+    // Rounding may differ between machines.
+    let near = kept.iter().zip(&drawn).all(|(a, b)| (a - b).abs() <= 1.0);
+    assert!(kept.len() == drawn.len() && near, "run it with ENGINE_GOLDEN_UPDATE=1 and look at it");
 }

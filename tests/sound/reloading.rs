@@ -1,7 +1,7 @@
-//! Files that are saved while sounds play.
+//! Tests of files that are saved while sounds play.
 
 use super::game::{FRAME_SAMPLES, Game, frames, jump, offline, peak, play, tone};
-use engine::system::sound::mixer::Mixer;
+use engine::system::sound::mixer::MixerData;
 
 fn rules(volume_db: i32, file: &str) -> Vec<u8> {
     format!(
@@ -20,7 +20,7 @@ fn curves_and_switches_of_a_saved_file_reach_what_plays_and_a_broken_one_changes
         ("high.wav", &tone(1000.0, 0.5)),
     ];
     let mut game = Game::new("reload", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 5);
     game.save("s.sound", &rules(-20, "low"));
@@ -44,7 +44,7 @@ fn curves_and_switches_of_a_saved_file_reach_what_plays_and_a_broken_one_changes
 fn a_recording_that_is_saved_again_is_heard_at_the_next_trigger() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.05))];
     let mut game = Game::new("recording", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let mut level = |game: &mut Game| {
         play(game, &mut sounds, world, "t");
         let heard = peak(&frames(&mut sounds, 6));
@@ -63,7 +63,7 @@ fn a_layer_that_is_taken_out_ends_and_one_that_is_added_waits_for_the_next_trigg
     };
     let files: &[(&str, &[u8])] = &[("s.sound", &layers(2)), ("t.wav", &tone(440.0, 0.5))];
     let mut game = Game::new("layers", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "s");
     assert!(peak(&frames(&mut sounds, 5)) > 0.9);
     game.save("s.sound", &layers(1));
@@ -79,10 +79,10 @@ fn another_mixer_takes_over_without_a_gap() {
     let rules = b"play = \"tone\" loop = true bus = \"music\"";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("tone.wav", &tone(440.0, 1.0))];
     let mut game = Game::new("mixer", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 5);
-    let mut quiet = Mixer::standard();
+    let mut quiet = MixerData::standard();
     quiet.buses[2].volume_db = -20.0;
     sounds.exchange_mixer(quiet);
     let heard = frames(&mut sounds, 10);
@@ -95,7 +95,7 @@ fn a_loop_that_is_taken_out_ends_and_one_whose_region_changes_goes_on_in_the_new
     let files: &[(&str, &[u8])] =
         &[("s.sound", b"play = \"t\" loop = true"), ("t.wav", &tone(440.0, 0.2))];
     let mut game = Game::new("unloop", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 30);
     game.save("s.sound", b"play = \"t\" loop = { end_seconds = 0.1 }");
@@ -116,7 +116,7 @@ fn pan_and_priority_of_a_saved_file_reach_what_plays() {
     };
     let files: &[(&str, &[u8])] = &[("s.sound", &rules(-1, 10)), ("t.wav", &tone(440.0, 0.2))];
     let mut game = Game::new("pan", files);
-    let (mut sounds, world) = offline(Mixer::standard(), 32);
+    let (mut sounds, world) = offline(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     assert!(peak(&frames(&mut sounds, 5)) > 0.4);
     game.save("s.sound", &rules(1, 90));

@@ -1,9 +1,11 @@
-//! Guests that mean ill or have faults: the game plays on at full speed, whatever they do.
+//! Tests of malicious or faulty clients: the game plays on at full speed in any case.
 
 use super::{COUNTING, PATIENCE, Playing, ask, eval, plays, text};
-use engine::foundation::sjson::Tree;
-use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::{CLIENTS_MAX, HANDSHAKES_MAX, MESSAGE_BYTES_MAX, WRITE_PATIENCE, json};
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::{
+    CLIENTS_MAX, HANDSHAKES_MAX, MESSAGE_BYTES_MAX, WRITE_PATIENCE, json,
+};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -15,7 +17,7 @@ fn socket(game: &Playing) -> TcpStream {
     stream
 }
 
-/// A request, as bytes: the fields that a WebSocket needs, with others in their place.
+/// Returns a request: the header fields that a WebSocket needs, with some replaced by others.
 fn request(game: &Playing, path: &str, others: &[(&str, &str)]) -> String {
     let host = format!("127.0.0.1:{}", game.session.port);
     let fields = [
@@ -30,7 +32,7 @@ fn request(game: &Playing, path: &str, others: &[(&str, &str)]) -> String {
     format!("GET {path} HTTP/1.1\r\n{}\r\n", lines.collect::<String>())
 }
 
-/// The first line of the answer.
+/// Sends a request and returns the first line of the reply.
 fn status(game: &Playing, request: &str) -> String {
     let mut stream = socket(game);
     stream.write_all(request.as_bytes()).expect("it is sent");
@@ -47,7 +49,7 @@ fn status(game: &Playing, request: &str) -> String {
     answer.lines().next().unwrap_or_default().to_string()
 }
 
-/// An open WebSocket, for bytes by hand.
+/// Opens a WebSocket for raw bytes.
 fn open(game: &Playing) -> TcpStream {
     let path = format!("/connection?token={}", game.session.token);
     let mut stream = socket(game);
@@ -62,7 +64,7 @@ fn open(game: &Playing) -> TcpStream {
     stream
 }
 
-/// The beginning of a text message of this many bytes, masked with zeros.
+/// Returns the header of a text message of this many bytes, masked with zeros.
 fn head(bytes: u64) -> Vec<u8> {
     [&[0x81, 0x80 | 127][..], &bytes.to_be_bytes(), &[0; 4]].concat()
 }
@@ -77,14 +79,14 @@ fn whoever_is_not_known_is_not_let_in() {
     assert_eq!(open(&[]), "HTTP/1.1 101 Switching Protocols");
     let own = format!("http://127.0.0.1:{port}");
     assert_eq!(open(&[("Origin", &own)]), "HTTP/1.1 101 Switching Protocols");
-    // A page of elsewhere.
+    // A page from another origin.
     assert_eq!(open(&[("Origin", "https://evil.example")]), forbidden);
     assert_eq!(open(&[("Origin", "null")]), forbidden);
     assert_eq!(
         open(&[("Origin", &format!("http://127.0.0.1:{}", port.wrapping_add(1)))]),
         forbidden
     );
-    // A name of elsewhere that was made to lead here.
+    // A foreign host name that resolves to this machine (DNS rebinding).
     let rebound = format!("rebound.example:{port}");
     assert_eq!(open(&[("Host", &rebound)]), forbidden);
     assert_eq!(open(&[("Host", &rebound), ("Origin", &format!("http://{rebound}"))]), forbidden);
@@ -95,15 +97,15 @@ fn whoever_is_not_known_is_not_let_in() {
     assert_eq!(status(&game, "nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
     let mut other = game.session.clone();
     other.token = "0".repeat(32);
-    let words = Caller::connect(&other).err().expect("it is refused").message;
-    assert!(words.starts_with("the game does not let tools in"), "{words}");
+    let message = RemoteClient::connect(&other).err().expect("it is refused").message;
+    assert!(message.starts_with("the game does not let tools in"), "{message}");
     plays(&mut game.connect());
 }
 
 #[test]
 fn the_port_is_open_on_this_machine_alone() {
     let game = Playing::start("loopback", COUNTING);
-    // Every address of 127.0.0.0/8 is this machine; only one of them is listened on.
+    // Every address of 127.0.0.0/8 is this machine, but the server listens only on one of them.
     let elsewhere = std::net::SocketAddr::from(([127, 0, 0, 2], game.session.port));
     assert!(TcpStream::connect_timeout(&elsewhere, Duration::from_secs(5)).is_err());
     plays(&mut game.connect());
@@ -121,19 +123,19 @@ fn a_message_of_100_mb_is_refused() {
         sent += piece.len();
         assert!(sent < 64 << 20 && Instant::now() < end, "it takes {sent} bytes");
     }
-    // One that is just too long hears why.
+    // A client with a slightly too long message receives the reason.
     let mut caller = game.connect();
     let long = json::write(&json::object([("type", json::text("x".repeat(MESSAGE_BYTES_MAX)))]));
-    // It may be cut off while it is being sent.
+    // The connection may be closed while the message is being sent.
     let _ = caller.send_text(&long);
     loop {
         match caller.receive(PATIENCE) {
-            Received::Ended(words) => {
-                let cut = words.contains("reset") || words.contains("Broken pipe");
-                assert!(words.contains("may have 1048576 bytes") || cut, "{words}");
+            ClientMessage::Ended(message) => {
+                let cut = message.contains("reset") || message.contains("Broken pipe");
+                assert!(message.contains("may have at most 1048576 bytes") || cut, "{message}");
                 break;
             }
-            Received::Nothing => panic!("it is not cut off"),
+            ClientMessage::Nothing => panic!("it is not cut off"),
             _ => {}
         }
     }
@@ -146,12 +148,12 @@ fn a_long_message_is_read_beside_the_game() {
     let mut caller = game.connect();
     let ones = format!("{{\"type\": \"status\", \"id\": 1, \"x\": [{}1]}}", "1,".repeat(500_000));
     caller.send_text(&ones).expect("it is sent");
-    let Received::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
-    assert_eq!(text(&refused, "message"), "the message has 500005 values, and 4096 may be");
-    // As deep as texts may be; what reads it has a small stack.
+    let ClientMessage::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
+    assert_eq!(text(&refused, "message"), "the message has 500005 values, and 4096 are allowed");
+    // The maximum depth of messages. The reader's thread has a small stack.
     let deep = format!("{{\"type\": \"status\", \"x\": {}{}}}", "[".repeat(99), "]".repeat(99));
     caller.send_text(&deep).expect("it is sent");
-    let Received::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
+    let ClientMessage::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
     assert_eq!(text(&refused, "message"), "'status' has no field 'x'");
     // A long text is one value.
     let long = format!("#[[{}]]", "x".repeat(900_000));
@@ -177,27 +179,27 @@ fn half_a_message_and_half_a_request_hold_nobody_up() {
     plays(&mut caller);
 }
 
-/// Connections that never become a client's: they say nothing, half a request, or do not read the
-/// answer.
+/// Opens connections that never become clients: they send nothing, half a request, or do not read
+/// the reply.
 fn strangers(game: &Playing, count: usize) -> Vec<TcpStream> {
     let host = format!("127.0.0.1:{}", game.session.port);
     let page = format!("GET /uplot.js HTTP/1.1\r\nHost: {host}\r\n\r\n");
-    let words = ["", "GET /connection HTTP/1.1\r\nHost: 127", &page];
+    let requests = ["", "GET /connection HTTP/1.1\r\nHost: 127", &page];
     let open = |i: usize| {
         let mut stream = socket(game);
-        // It may have had to give way already.
-        let _ = stream.write_all(words[i % words.len()].as_bytes());
+        // The server may have closed the connection already.
+        let _ = stream.write_all(requests[i % requests.len()].as_bytes());
         stream
     };
     (0..count).map(open).collect()
 }
 
-/// How long a tool waits for its connection and one answer, whoever else is there. The promise is
-/// about time, so this is measured: places are free again after a second at the latest, and those
-/// whom they keep out would wait for five or more. The rest is for a machine that is busy.
+/// Maximum time for a tool's connection and one reply, regardless of other connections. The time
+/// limit is a guarantee, so it is measured: slots are freed after a second at the latest, while a
+/// tool that is kept out would wait for five seconds or more. The rest is for a busy machine.
 const SOON: Duration = Duration::from_millis(4000);
 
-/// Connects a tool and has it ask something, in time.
+/// Checks that a tool can connect and receives a reply in time.
 fn is_served_soon(game: &Playing) {
     let began = Instant::now();
     let mut caller = game.connect();
@@ -231,11 +233,11 @@ fn strangers_who_are_answered_and_stay_keep_no_tool_out() {
         let mut open = Vec::new();
         for _ in 0..HANDSHAKES_MAX {
             let mut stream = socket(&game);
-            // It may have had to give way already.
+            // The server may have closed the connection already.
             let _ = stream.write_all(page.as_bytes());
             open.push(stream);
         }
-        // A client that takes its time: it is the newest, and has no request yet.
+        // A slow client: it is the newest connection, and has not sent a request yet.
         let mut client = socket(&game);
         std::thread::sleep(Duration::from_millis(50));
         let path = format!("/connection?token={}", game.session.token);
@@ -292,7 +294,7 @@ fn what_is_no_frame_and_no_text_ends_the_connection_alone() {
         assert_eq!(answer.first(), Some(&0x88), "{bytes:?}: {answer:?}");
         u16::from_be_bytes([answer[2], answer[3]])
     };
-    // Reserved bits, an unmasked message, bytes that are no text, a message in bytes.
+    // Reserved bits, an unmasked message, bytes that are not text, a binary message.
     assert_eq!(closes(&[0xff; 20]), 1002);
     assert_eq!(closes(&[0x81, 2, b'{', b'}']), 1002);
     assert_eq!(closes(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]), 1002);
@@ -300,7 +302,7 @@ fn what_is_no_frame_and_no_text_ends_the_connection_alone() {
     plays(&mut caller);
 }
 
-/// A game that says 600 KB in a frame.
+/// A game that prints 600 KB in a frame.
 const LOUD: &str = "function update()\n  for i = 1, 150 do print(('x'):rep(4000)) end\nend\n";
 
 #[test]
@@ -314,7 +316,7 @@ fn a_client_that_never_reads_is_disconnected_and_the_others_are_served() {
     let end = Instant::now() + WRITE_PATIENCE + PATIENCE;
     loop {
         let status = ask(&mut caller, "status", vec![]);
-        if status.get("clients") == Some(&Tree::Number(1.0)) {
+        if status.get("clients") == Some(&SjsonTree::Number(1.0)) {
             break;
         }
         assert!(Instant::now() < end, "it is still there");
@@ -328,13 +330,13 @@ fn what_a_slow_client_misses_is_counted() {
     let game = Playing::start("slow", LOUD);
     let mut caller = game.connect();
     ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
-    // It reads again before it is given up.
+    // It reads again before the server gives it up.
     std::thread::sleep(WRITE_PATIENCE / 2);
     let end = Instant::now() + PATIENCE;
     loop {
         match caller.receive(PATIENCE) {
-            Received::Message(message) if text(&message, "type") == "dropped" => break,
-            Received::Message(_) => assert!(Instant::now() < end, "nothing was counted"),
+            ClientMessage::Message(message) if text(&message, "type") == "dropped" => break,
+            ClientMessage::Message(_) => assert!(Instant::now() < end, "nothing was counted"),
             other => panic!("{other:?}"),
         }
     }
@@ -343,30 +345,40 @@ fn what_a_slow_client_misses_is_counted() {
 #[test]
 fn fifty_clients_are_served_and_too_many_are_turned_away() {
     let game = Playing::start("many", COUNTING);
-    let mut callers: Vec<Caller> = (0..50).map(|_| game.connect()).collect();
+    let mut callers: Vec<RemoteClient> = (0..50).map(|_| game.connect()).collect();
     for caller in &mut callers {
         ask(caller, "subscribe", vec![("stream", json::text("time_step"))]);
         ask(caller, "subscribe", vec![("stream", json::text("log"))]);
-        let every = ("every", Tree::Number(0.01));
+        let every = ("every", SjsonTree::Number(0.01));
         ask(caller, "subscribe", vec![("stream", json::text("profile")), every]);
     }
-    // Who is not told in one frame comes first in the next.
+    // Clients that receive nothing in one frame come first in the next. Each client unsubscribes
+    // before it waits for the others: on a slow machine, unread messages fill the socket, and the
+    // game disconnects such a client after WRITE_PATIENCE.
     for caller in &mut callers {
-        super::seen::hear(caller, "profile");
+        super::seen::wait_for_message(caller, "profile");
+        for stream in ["time_step", "log", "profile"] {
+            ask(caller, "unsubscribe", vec![("stream", json::text(stream))]);
+        }
     }
     for (number, caller) in callers.iter_mut().enumerate() {
         assert_eq!(eval(caller, &format!("{number} + 1")), (number + 1).to_string());
     }
-    callers.extend((callers.len()..CLIENTS_MAX).map(|_| game.connect()));
+    for number in callers.len()..CLIENTS_MAX {
+        let mut caller = game.connect();
+        // A connection exists before its place is taken. A client that receives an answer has one.
+        assert_eq!(eval(&mut caller, &number.to_string()), number.to_string());
+        callers.push(caller);
+    }
     let mut turned_away = game.connect();
     match turned_away.receive(PATIENCE) {
-        Received::Ended(words) => assert!(words.contains("CLIENTS_MAX"), "{words}"),
+        ClientMessage::Ended(message) => assert!(message.contains("CLIENTS_MAX"), "{message}"),
         other => panic!("{other:?}"),
     }
     plays(&mut callers[0]);
     drop(callers);
     let end = Instant::now() + PATIENCE;
-    while Caller::connect(&game.session).map(|mut caller| eval(&mut caller, "1")).is_err() {
+    while RemoteClient::connect(&game.session).map(|mut caller| eval(&mut caller, "1")).is_err() {
         assert!(Instant::now() < end, "there is no room again");
     }
 }
@@ -399,7 +411,7 @@ fn a_client_that_asks_faster_than_the_game_answers_waits_alone() {
     let mut answers = 0;
     while answers < 2000 {
         match flood.receive(PATIENCE) {
-            Received::Message(_) => answers += 1,
+            ClientMessage::Message(_) => answers += 1,
             other => panic!("after {answers}: {other:?}"),
         }
     }

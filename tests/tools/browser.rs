@@ -1,9 +1,9 @@
-//! The page in a real browser, where there is one: Chromium, driven through its debugging protocol.
-//! Keys are pressed as a person would; nothing of the page is called from here.
+//! Tests of the page in a real browser, if one is installed: Chromium, driven through its debugging
+//! protocol. Keys are pressed as by a person.
 
 use super::{PATIENCE, Playing, TOWER, UNITS, ask, game, number, text};
-use engine::foundation::sjson::Tree;
-use engine::system::tools::json;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::json;
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
-/// Says that a test did not run, past the test harness, which would keep it from the terminal.
-pub fn skip(what: &str, package: &str) {
-    let words = format!("SKIPPED: {what} (to install it: apt-get install {package})");
+/// Reports a skipped test directly on the terminal, because the test harness captures normal
+/// output.
+pub fn skip(missing: &str, package: &str) {
+    let message = format!("SKIPPED: {missing} (to install it: apt-get install {package})");
     let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+    assert!(!required, "{message}");
+    writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
 }
 
-/// Whether anything can be drawn on.
+/// Returns true if a graphics adapter exists.
 pub fn has_adapter() -> bool {
     let folders = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
     folders
@@ -34,12 +35,12 @@ pub struct Browser {
     socket: WebSocket<TcpStream>,
     session: Option<String>,
     last: u64,
-    /// What went wrong in the page.
+    /// Errors of the page.
     pub problems: Vec<String>,
 }
 
 impl Browser {
-    /// Starts one; none where it is not installed.
+    /// Starts a browser. Returns `None` if none is installed.
     pub fn start(name: &str) -> Option<Browser> {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let found = ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|tool| {
@@ -59,11 +60,11 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("it is installed");
-        let told = folder.join("DevToolsActivePort");
+        let port_file = folder.join("DevToolsActivePort");
         let end = Instant::now() + PATIENCE;
         let (port, path) = loop {
-            let words = std::fs::read_to_string(&told).unwrap_or_default();
-            let mut lines = words.lines();
+            let content = std::fs::read_to_string(&port_file).unwrap_or_default();
+            let mut lines = content.lines();
             if let (Some(port), Some(path)) = (lines.next(), lines.next()) {
                 break (port.to_string(), path.to_string());
             }
@@ -76,9 +77,9 @@ impl Browser {
         let (socket, _) = tungstenite::client(address, stream).expect("it lets us in");
         let (session, problems) = (None, Vec::new());
         let mut browser = Browser { process, folder, socket, session, last: 0, problems };
-        let made = browser.call("Target.createTarget", vec![("url", json::text("about:blank"))]);
-        let target = json::text(text(&made, "targetId"));
-        let flat = ("flatten", Tree::Bool(true));
+        let created = browser.call("Target.createTarget", vec![("url", json::text("about:blank"))]);
+        let target = json::text(text(&created, "targetId"));
+        let flat = ("flatten", SjsonTree::Bool(true));
         let attached = browser.call("Target.attachToTarget", vec![("targetId", target), flat]);
         browser.session = Some(text(&attached, "sessionId"));
         for domain in ["Runtime.enable", "Log.enable", "Page.enable"] {
@@ -87,43 +88,43 @@ impl Browser {
         Some(browser)
     }
 
-    /// Asks the browser, and notes what the page complains of meanwhile.
-    fn call(&mut self, method: &str, parameters: Vec<(&str, Tree)>) -> Tree {
+    /// Calls a method of the browser, and collects errors that the page reports meanwhile.
+    fn call(&mut self, method: &str, parameters: Vec<(&str, SjsonTree)>) -> SjsonTree {
         self.last += 1;
         let parameters = parameters.into_iter().map(|(name, value)| (name.to_string(), value));
         let mut all = vec![
-            ("id".to_string(), Tree::Number(self.last as f64)),
+            ("id".to_string(), SjsonTree::Number(self.last as f64)),
             ("method".to_string(), json::text(method)),
-            ("params".to_string(), Tree::Object(parameters.collect())),
+            ("params".to_string(), SjsonTree::Object(parameters.collect())),
         ];
         if let Some(session) = &self.session {
             all.push(("sessionId".to_string(), json::text(session)));
         }
-        self.socket.send(Message::text(json::write(&Tree::Object(all)))).expect("it is there");
+        self.socket.send(Message::text(json::write(&SjsonTree::Object(all)))).expect("it is there");
         loop {
             let message = self.socket.read().expect("it is there");
-            let Message::Text(words) = message else { continue };
-            let tree = json::read(words.as_str()).expect("it speaks JSON");
-            if tree.get("id") == Some(&Tree::Number(self.last as f64)) {
+            let Message::Text(reply) = message else { continue };
+            let tree = json::read(reply.as_str()).expect("it speaks JSON");
+            if tree.get("id") == Some(&SjsonTree::Number(self.last as f64)) {
                 let result = tree.get("result").cloned();
-                return result.unwrap_or_else(|| panic!("{method}: {words}"));
+                return result.unwrap_or_else(|| panic!("{method}: {reply}"));
             }
-            let what = tree.get("method").map(json::write).unwrap_or_default();
-            let failed = what.contains("exceptionThrown")
-                || (what.contains("entryAdded") && words.contains("\"level\":\"error\""));
+            let event_type = tree.get("method").map(json::write).unwrap_or_default();
+            let failed = event_type.contains("exceptionThrown")
+                || (event_type.contains("entryAdded") && reply.contains("\"level\":\"error\""));
             if failed {
-                self.problems.push(words.as_str().to_string());
+                self.problems.push(reply.as_str().to_string());
             }
         }
     }
 
-    /// The value of an expression in the page, as text.
+    /// Returns the value of an expression in the page, as text.
     pub fn value(&mut self, expression: &str) -> String {
         let whole = format!("String({expression})");
         let parameters = vec![("expression", json::text(whole))];
         let answer = self.call("Runtime.evaluate", parameters);
         match answer.get("result").and_then(|result| result.get("value")) {
-            Some(Tree::String(text)) => text.clone(),
+            Some(SjsonTree::String(text)) => text.clone(),
             _ => json::write(&answer),
         }
     }
@@ -141,7 +142,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key: its name, its place, its modifiers (1 Alt, 8 Shift), the text that it types.
+    /// Presses a key: its name, its code, its modifiers (1 Alt, 8 Shift), the text that it types.
     pub fn press(&mut self, key: &str, code: &str, modifiers: f64, typed: &str) {
         let number = match key {
             "Tab" => 9.0,
@@ -152,23 +153,23 @@ impl Browser {
             "ArrowDown" => 40.0,
             _ => key.bytes().next().map_or(0.0, |byte| f64::from(byte.to_ascii_uppercase())),
         };
-        for what in ["keyDown", "keyUp"] {
+        for event_type in ["keyDown", "keyUp"] {
             let mut parameters = vec![
-                ("type", json::text(what)),
+                ("type", json::text(event_type)),
                 ("key", json::text(key)),
                 ("code", json::text(code)),
-                ("modifiers", Tree::Number(modifiers)),
-                ("windowsVirtualKeyCode", Tree::Number(number)),
+                ("modifiers", SjsonTree::Number(modifiers)),
+                ("windowsVirtualKeyCode", SjsonTree::Number(number)),
             ];
-            if what == "keyDown" && !typed.is_empty() {
+            if event_type == "keyDown" && !typed.is_empty() {
                 parameters.push(("text", json::text(typed)));
             }
             self.call("Input.dispatchKeyEvent", parameters);
         }
     }
 
-    pub fn write(&mut self, words: &str) {
-        self.call("Input.insertText", vec![("text", json::text(words))]);
+    pub fn write(&mut self, text: &str) {
+        self.call("Input.insertText", vec![("text", json::text(text))]);
     }
 
     pub fn open(&mut self, address: &str) {
@@ -179,7 +180,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It is the last to go, and nothing of it is kept.
+        // No data of the browser is needed any more.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -197,7 +198,7 @@ fn the_page_is_used_with_the_keyboard_alone() {
     browser.open(&game.session.address());
     browser.wait_for("document.getElementById('lines').innerText.includes('the game begins')");
     assert_eq!(browser.value("document.getElementById('state').innerText"), "running");
-    // A line of Lua, with a name completed and one recalled.
+    // A line of Lua, with a completed name and a recalled one.
     browser.press("e", "KeyE", 1.0, "");
     browser.write("hero.li");
     browser.press("Tab", "Tab", 0.0, "");
@@ -259,7 +260,7 @@ fn every_view_of_the_page_shows_what_is_there() {
         shown.push(name);
     }
     assert_eq!(shown, ["Frames", "Counters", "Profile", "Memory", "Units", "Resources"]);
-    // What scripts hold is named where somebody asks: the mark, then the walk beside it.
+    // The memory of scripts is shown on request: the mark, then the walk next to it.
     browser.press("4", "Digit4", 1.0, "");
     browser.press("Tab", "Tab", 0.0, "");
     browser.press("Enter", "Enter", 0.0, "\r");
@@ -291,7 +292,7 @@ fn what_stops_the_game_is_seen_on_the_page() {
     browser.wait_for("document.getElementById('state').innerText.includes('the game has ended')");
 }
 
-/// Says when it is drawn, and which keys and buttons are down.
+/// Script that renders, and returns the keys and buttons that are down.
 const HELD: &str = "function render() Application.render_world(Application.main_world()) end\n\
     function held() return Keyboard.button('a'), Mouse.button('left') end\n";
 
@@ -317,9 +318,9 @@ fn keys_and_mouse_of_the_picture_go_to_the_game_and_are_let_go() {
             assert!(Instant::now() < end, "{values:?} is not {wanted}");
         }
     };
-    let key = |what: &str| {
-        let words = [("type", what), ("key", "a"), ("code", "KeyA")];
-        words.map(|(name, word)| (name, json::text(word))).to_vec()
+    let key = |event_type: &str| {
+        let entries = [("type", event_type), ("key", "a"), ("code", "KeyA")];
+        entries.map(|(name, word)| (name, json::text(word))).to_vec()
     };
     browser.value("document.querySelector('#picture label + label input').click()");
     browser.call("Input.dispatchKeyEvent", key("keyDown"));
@@ -327,20 +328,20 @@ fn keys_and_mouse_of_the_picture_go_to_the_game_and_are_let_go() {
     browser.call("Input.dispatchKeyEvent", key("keyUp"));
     becomes("[\"0\",\"0\"]");
     browser.call("Input.dispatchKeyEvent", key("keyDown"));
-    let place = "(() => { const box = document.querySelector('#picture canvas')\
+    let position = "(() => { const box = document.querySelector('#picture canvas')\
         .getBoundingClientRect(); return `${box.x + box.width / 2} ${box.y + box.height / 2}` })()";
-    let place = browser.value(place);
-    let (x, y) = place.split_once(' ').expect("it is a place");
-    let at = |text: &str| Tree::Number(text.parse().expect("it is a number"));
+    let position = browser.value(position);
+    let (x, y) = position.split_once(' ').expect("it is a place");
+    let at = |text: &str| SjsonTree::Number(text.parse().expect("it is a number"));
     let mut press = vec![("type", json::text("mousePressed")), ("button", json::text("left"))];
-    press.extend([("x", at(x)), ("y", at(y)), ("clickCount", Tree::Number(1.0))]);
+    press.extend([("x", at(x)), ("y", at(y)), ("clickCount", SjsonTree::Number(1.0))]);
     browser.call("Input.dispatchMouseEvent", press);
     becomes("[\"1\",\"1\"]");
-    // The middle of the picture is the middle of the window.
+    // The middle of the image is the middle of the window.
     let middle = "math.floor(Mouse.axis('cursor').x + 0.5) * 100 \
         + math.floor(Mouse.axis('cursor').y + 0.5)";
     assert_eq!(super::eval(&mut game.connect(), middle), "3224");
-    // Whatever takes the keyboard away lets go of everything.
+    // Losing the keyboard focus releases everything.
     browser.value("document.activeElement.blur()");
     becomes("[\"0\",\"0\"]");
     assert_eq!(browser.problems, Vec::<String>::new());
@@ -367,7 +368,7 @@ fn a_connection_that_was_lost_shows_the_picture_again() {
     browser.wait_for(&format!("{frame} > {before} + 10"));
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("it can be made");
     for entry in std::fs::read_dir(from).expect("it is there") {
@@ -380,7 +381,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// With `ENGINE_GOLDEN_UPDATE=1` it is written as the manual's picture of the page.
+/// With `ENGINE_GOLDEN_UPDATE=1` the test writes the manual's image of the page.
 #[test]
 fn the_page_shows_a_game_that_is_played() {
     if !has_adapter() {
@@ -392,8 +393,8 @@ fn the_page_shows_a_game_that_is_played() {
     let prepare = |folder: &Path| copy(&root.join("examples/arcade"), folder);
     let game = Playing::start_prepared("picture", &[], &arguments, &[], prepare);
     let size = [("width", 1500.0), ("height", 853.0), ("deviceScaleFactor", 1.0)];
-    let size = size.map(|(name, number)| (name, Tree::Number(number)));
-    let size = size.into_iter().chain([("mobile", Tree::Bool(false))]).collect();
+    let size = size.map(|(name, number)| (name, SjsonTree::Number(number)));
+    let size = size.into_iter().chain([("mobile", SjsonTree::Bool(false))]).collect();
     browser.call("Emulation.setDeviceMetricsOverride", size);
     let address = game.session.address();
     browser.open(&address);
@@ -404,15 +405,15 @@ fn the_page_shows_a_game_that_is_played() {
     );
     browser.open(&address);
     let wait = |seconds: f64| std::thread::sleep(Duration::from_secs_f64(seconds));
-    // Into the first cave, and some steps in it.
+    // Enters the first cave and walks a few steps in it.
     wait(2.0);
     browser.value("document.querySelector('#picture label + label input').click()");
     browser.press("Enter", "Enter", 0.0, "");
     wait(1.5);
     for (key, times) in [("ArrowRight", 3), ("ArrowDown", 2), ("ArrowLeft", 1), ("ArrowDown", 3)] {
         for _ in 0..times {
-            let down = |what: &str| {
-                [("type", what), ("key", key), ("code", key)].map(|(a, b)| (a, json::text(b)))
+            let down = |event_type: &str| {
+                [("type", event_type), ("key", key), ("code", key)].map(|(a, b)| (a, json::text(b)))
             };
             browser.call("Input.dispatchKeyEvent", down("keyDown").to_vec());
             wait(0.1);
@@ -433,7 +434,7 @@ fn the_page_shows_a_game_that_is_played() {
     wait(1.0);
     let taken = browser.call("Page.captureScreenshot", vec![("format", json::text("png"))]);
     let png = super::seen::unbase64(&text(&taken, "data"));
-    // The width and the height stand in a PNG's first chunk.
+    // Width and height are in a PNG's first chunk.
     let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((side(16), side(20)), (1500, 853));
     if std::env::var("ENGINE_GOLDEN_UPDATE").is_ok_and(|value| value == "1") {

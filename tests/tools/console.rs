@@ -1,4 +1,4 @@
-//! `engine console`, as somebody meets it who types.
+//! Tests of `engine console` from a user's view.
 
 use super::{COUNTING, Playing, engine};
 use std::io::{Read, Write};
@@ -47,7 +47,7 @@ fn what_a_line_logs_is_printed_and_a_command_that_fails_is_an_error() {
     let (code, out, err) = run(&game, &["--eval", "say(8) error('no')"], "");
     assert_eq!((code, out.as_str()), (1, "said\t8\n"));
     assert!(err.starts_with("error: "), "{err}");
-    // The line that failed is the one that was given, also where it is an expression.
+    // The report names the entered line, even if the line is an expression.
     let (_, _, err) = run(&game, &["--eval", "lost.thing -- a comment"], "");
     assert!(err.contains("attempt to index global 'lost'"), "{err}");
     let (_, _, err) = run(&game, &["--eval", "lost.thing"], "");
@@ -92,14 +92,14 @@ fn where_no_game_runs_it_says_how_to_start_one() {
         err,
         "error: no game that runs in game lets tools in: start it with `engine run --tools game`\n"
     );
-    // One that ended without a word leaves its file.
+    // A killed game leaves its session file behind.
     game.session.write(&game.folder.join("game")).expect("it is written");
     let (code, _, err) = run(&game, &["--eval", "1"], "");
     assert_eq!(code, 1);
     assert!(err.contains("does not answer"), "{err}");
 }
 
-/// Whether a tool is installed.
+/// Returns true if a program is installed.
 #[cfg(target_os = "linux")]
 fn has(tool: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -109,7 +109,7 @@ fn has(tool: &str) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn lines_are_typed_in_a_terminal_with_words_completed_and_the_log_above() {
-    // `script` gives it a terminal.
+    // The program `script` provides a terminal.
     if !has("script") {
         return super::browser::skip("there is no script, so no terminal was tried", "bsdutils");
     }
@@ -139,22 +139,22 @@ fn lines_are_typed_in_a_terminal_with_words_completed_and_the_log_above() {
         }
     });
     let mut seen = String::new();
-    let mut wait_for = |words: &str| {
+    let mut wait_for = |wanted: &str| {
         let end = std::time::Instant::now() + super::PATIENCE;
-        while !seen.contains(words) {
+        while !seen.contains(wanted) {
             let left = end.saturating_duration_since(std::time::Instant::now());
             match pieces.recv_timeout(left) {
                 Ok(piece) => seen += &piece,
-                Err(_) => panic!("no {words:?} in {seen:?}"),
+                Err(_) => panic!("no {wanted:?} in {seen:?}"),
             }
         }
-        seen = seen.split_off(seen.find(words).unwrap_or_default() + words.len());
+        seen = seen.split_off(seen.find(wanted).unwrap_or_default() + wanted.len());
     };
     let mut press = |bytes: &str| keys.write_all(bytes.as_bytes()).expect("it reads");
     wait_for("Tab completes");
     press("hero.li\t + 38");
     wait_for("> hero.lives + 38");
-    // The end is mended, with the cursor led back.
+    // The end is corrected, with the cursor moved back.
     press("\x17\x7f\x7f* 4\x1b[D1\r");
     wait_for("> hero.lives * 14\r\n");
     wait_for("42\r\n");

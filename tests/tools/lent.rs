@@ -1,9 +1,9 @@
-//! A window that a tool lends, on a display that nobody sees (Xvfb): the game is drawn in it, takes
+//! Tests of a window that a tool lends, on a virtual display (Xvfb): the game is drawn in it, takes
 //! its size, and plays on when it is closed.
 
 use super::browser::{has_adapter, skip};
 use super::{PATIENCE, Playing, ask, eval, number, plays, refused};
-use engine::foundation::sjson::Tree;
+use engine::foundation::sjson::SjsonTree;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ struct Display {
 }
 
 impl Display {
-    /// Starts one; none where it is not installed.
+    /// Starts a display. Returns `None` if Xvfb is not installed.
     fn start() -> Option<Display> {
         let server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
@@ -35,8 +35,8 @@ impl Display {
             return None;
         };
         let mut line = String::new();
-        let told = server.stdout.as_mut().expect("it is piped");
-        BufReader::new(told).read_line(&mut line).expect("it tells its number");
+        let stdout = server.stdout.as_mut().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it tells its number");
         let name = format!(":{}", line.trim());
         let (tool, screen) = RustConnection::connect(Some(&name)).expect("it lets us in");
         let root = tool.setup().roots[screen].root;
@@ -50,7 +50,7 @@ impl Display {
         Some(Display { server, name, tool, window })
     }
 
-    /// A texel of the window: red, green, blue.
+    /// Returns a texel of the window: red, green, blue.
     fn texel(&self, x: i16, y: i16) -> [u8; 3] {
         let format = ImageFormat::Z_PIXMAP;
         let asked = self.tool.get_image(format, self.window, x, y, 1, 1, u32::MAX);
@@ -61,7 +61,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // It is the last to go, and nothing of it is kept.
+        // No data of the server is needed any more.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -72,11 +72,11 @@ const GAME: &str = "color = Color(255, 120, 0)\n\
     Gui.rect(Application.main_gui(), Vector3(0, 0, 0), Vector2(4000, 4000), color)\n  \
     Application.render_world(Application.main_world())\nend\n";
 
-/// Waits until something is so.
-fn wait_until(words: &str, mut so: impl FnMut() -> bool) {
+/// Waits until a condition holds.
+fn wait_until(condition: &str, mut so: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !so() {
-        assert!(Instant::now() < end, "{words}");
+        assert!(Instant::now() < end, "{condition}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -91,9 +91,9 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
     let arguments = ["--renderer", "software"];
     let game = Playing::start_in("lent", &[("main.lua", GAME)], &arguments, &environment);
     let mut caller = game.connect();
-    let number_of = |window: u32| vec![("window", Tree::Number(f64::from(window)))];
-    let words = refused(&mut caller, "attach_window", number_of(3));
-    assert_eq!(words, "there is no window 3 on this display");
+    let number_of = |window: u32| vec![("window", SjsonTree::Number(f64::from(window)))];
+    let message = refused(&mut caller, "attach_window", number_of(3));
+    assert_eq!(message, "there is no window 3 on this display");
     assert_eq!(refused(&mut caller, "detach_window", vec![]), "no tool has lent its window");
     let size = ask(&mut caller, "attach_window", number_of(display.window));
     assert_eq!((number(&size, "width"), number(&size, "height")), (200.0, 120.0));
@@ -104,12 +104,12 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
     display.tool.flush().expect("it is sent");
     wait_until("the size is not taken", || eval(&mut caller, "Window.resolution()") == "300, 150");
     wait_until("not all of it is drawn", || display.texel(290, 140) == [255, 120, 0]);
-    // Where it stands, what tools do is seen, too.
+    // The effects of tools on a paused game are visible, too.
     ask(&mut caller, "pause", vec![]);
     eval(&mut caller, "color = Color(0, 0, 255)");
     wait_until("it is not drawn again", || display.texel(100, 60) == [0, 0, 255]);
     ask(&mut caller, "resume", vec![]);
-    // Given back, and lent again.
+    // Taken back, and lent again.
     ask(&mut caller, "detach_window", vec![]);
     eval(&mut caller, "color = Color(0, 255, 0)");
     plays(&mut caller);
@@ -130,10 +130,10 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
 #[test]
 fn a_window_is_lent_to_a_game_that_draws_and_has_a_display() {
     let game = Playing::start("undrawn", GAME);
-    let window = || vec![("window", Tree::Number(7.0))];
-    let words = refused(&mut game.connect(), "attach_window", window());
+    let window = || vec![("window", SjsonTree::Number(7.0))];
+    let message = refused(&mut game.connect(), "attach_window", window());
     assert_eq!(
-        words,
+        message,
         "nothing is drawn in this run: run the game with --headless --realtime --tools --renderer \
          auto"
     );
@@ -141,9 +141,9 @@ fn a_window_is_lent_to_a_game_that_draws_and_has_a_display() {
     let files = [("main.lua", GAME)];
     let game =
         Playing::start_in("undisplayed", &files, &["--renderer", "null"], &[("DISPLAY", "")]);
-    let words = refused(&mut game.connect(), "attach_window", window());
+    let message = refused(&mut game.connect(), "attach_window", window());
     assert!(
-        words.starts_with("a tool's window is found by X11, and there is no display ("),
-        "{words}"
+        message.starts_with("a tool's window is found by X11, and there is no display ("),
+        "{message}"
     );
 }

@@ -1,5 +1,5 @@
-//! The page shows what a game is called and says as text, never as HTML: names of the game, of
-//! units, resources, scopes and counters, lines of the log, values, errors.
+//! Tests that the page shows all names and messages of a game as text, never as HTML: names of the
+//! game, of units, resources, scopes and counters, log lines, values, errors.
 
 use super::browser::Browser;
 use super::{Playing, TOWER};
@@ -30,12 +30,13 @@ end"
     ];
     let game = Playing::start_with("text", &files, &[]);
     browser.open(&game.session.address());
-    let has =
-        |place: &str| format!("document.querySelector('{place}')?.innerText.includes('<img')");
+    let has = |selector: &str| {
+        format!("document.querySelector('{selector}')?.innerText.includes('<img')")
+    };
     browser.wait_for(&has("#game"));
     browser.wait_for(&has("#lines"));
     assert!(browser.value("document.title").contains(MARK));
-    // A value, an error, words to complete a name with.
+    // A value, an error, and a name to complete.
     browser.press("e", "KeyE", 1.0, "");
     for typed in [format!("'{MARK}'"), format!("error('{MARK}')"), format!("_G['{MARK}'] = 1")] {
         browser.write(&typed);
@@ -43,16 +44,16 @@ end"
     }
     browser.wait_for(&has("#lines .answer"));
     browser.wait_for(&has("#lines .error"));
-    for (digit, place) in [
+    for (digit, selector) in [
         (2, "#view-counters tbody"),
         (3, "#view-profile tbody"),
         (5, "#view-units .tree"),
         (6, "#view-resources tbody"),
     ] {
         browser.press(&digit.to_string(), &format!("Digit{digit}"), 1.0, "");
-        browser.wait_for(&has(place));
+        browser.wait_for(&has(selector));
     }
-    // One resource and one unit from inside.
+    // Details of one resource and one unit.
     browser.value(
         "[...document.querySelectorAll('#view-resources tbody tr')]\
          .find(row => row.innerText.includes('<img')).click()",
@@ -61,13 +62,13 @@ end"
     browser.press("5", "Digit5", 1.0, "");
     browser.value("document.querySelector('#view-units [data-unit]').click()");
     browser.wait_for(&has("#view-units .detail"));
-    let made = "document.querySelectorAll('img, [onerror], #owned').length";
+    let script = "document.querySelectorAll('img, [onerror], #owned').length";
     assert_eq!(
-        (browser.value(made), browser.value("typeof owned")),
+        (browser.value(script), browser.value("typeof owned")),
         ("0".into(), "undefined".into())
     );
     assert_eq!(browser.problems, Vec::<String>::new());
-    // Were there a hole, the browser would still run nothing that stands in the page.
+    // Even if markup were injected, the browser would run no inline script of the page.
     browser.value(
         "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.owned=1\">'), \
          (() => { const one = document.createElement('script'); one.textContent = \

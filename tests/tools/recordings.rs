@@ -1,11 +1,11 @@
-//! Recordings of runs into which tools look: what they only look at changes nothing, and what they
-//! have devices say is recorded.
+//! Tests of recordings while remote tools inspect the run: inspection changes nothing, and
+//! simulated device events are recorded.
 
 use super::{PATIENCE, TOWER, UNITS, ask, engine, game, list, number};
-use engine::foundation::sjson::Tree;
-use engine::system::tools::caller::Caller;
-use engine::system::tools::json;
-use engine::system::tools::session::Session;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use engine::system::remote::json;
+use engine::system::remote::session_file::SessionFile;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -26,13 +26,13 @@ fn a_run_that_tools_look_into_is_recorded_and_played_again_the_same() {
         .expect("the engine starts");
     let end = Instant::now() + PATIENCE;
     let session = loop {
-        match Session::read(&folder.join("game")) {
+        match SessionFile::read(&folder.join("game")) {
             Ok(session) => break session,
             Err(error) => assert!(Instant::now() < end, "{error}"),
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    let mut caller = Caller::connect(&session).expect("the game lets tools in");
+    let mut caller = RemoteClient::connect(&session).expect("the game lets tools in");
     for stream in ["log", "time_step"] {
         ask(&mut caller, "subscribe", vec![("stream", json::text(stream))]);
     }
@@ -40,14 +40,14 @@ fn a_run_that_tools_look_into_is_recorded_and_played_again_the_same() {
         let units = ask(&mut caller, "units", vec![]);
         for world in list(&units, "worlds") {
             for unit in list(world, "units") {
-                let handle = Tree::Number(number(unit, "unit"));
+                let handle = SjsonTree::Number(number(unit, "unit"));
                 ask(&mut caller, "unit", vec![("unit", handle)]);
             }
         }
         ask(&mut caller, "resources", vec![]);
         ask(&mut caller, "complete", vec![("text", json::text("Unit.l"))]);
         ask(&mut caller, "eval", vec![("text", json::text("Unit.num_nodes(tower)"))]);
-        let value = ("value", Tree::Number(f64::from(turn % 2)));
+        let value = ("value", SjsonTree::Number(f64::from(turn % 2)));
         let key = [("device", json::text("keyboard")), ("button", json::text("a")), value];
         ask(&mut caller, "input", key.into());
         if turn == 5 {
@@ -60,8 +60,8 @@ fn a_run_that_tools_look_into_is_recorded_and_played_again_the_same() {
     assert!(process.wait().expect("it ends").success());
     let replay = engine(&folder, &["run", "game", "--replay", "run.rec"]).output();
     let replay = replay.expect("the engine starts");
-    let words = String::from_utf8_lossy(&replay.stderr);
-    assert!(replay.status.success(), "{words}");
-    assert!(!words.contains("tools:"), "a replay is looked into by nobody: {words}");
+    let output = String::from_utf8_lossy(&replay.stderr);
+    assert!(replay.status.success(), "{output}");
+    assert!(!output.contains("tools:"), "a replay is looked into by nobody: {output}");
     std::fs::remove_dir_all(&folder).expect("a scratch folder can be removed");
 }

@@ -1,21 +1,21 @@
-//! What tools find out about a running game: who leaks, where scripts spend their time, what the
-//! game sends, and the picture of a game that stands.
+//! Tests of the inspection of a running game: memory leaks, time spent in scripts, messages of the
+//! game, and the frame of a paused game.
 
 use super::browser::{has_adapter, skip};
 use super::{PATIENCE, Playing, ask, eval, list, number, refused, text};
-use engine::foundation::sjson::Tree;
-use engine::resource::image::{Decoded, Image, Pixels, decode};
-use engine::system::tools::caller::{Caller, Received};
-use engine::system::tools::json;
+use engine::foundation::sjson::SjsonTree;
+use engine::resource::image::{DecodedImage, Image, PixelFormat, decode};
+use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::json;
 use std::time::{Duration, Instant};
 
-/// A game with a leak: what is hit is forgotten nowhere.
+/// A game with a leak: hits are stored and never removed.
 const LEAKING: &str = "local hits = {}\nlocal function strike() \
     hits[#hits + 1] = { at = Vector3(1, 2, 3), by = 'a sword' } end\n\
     function update() for _ = 1, 20 do strike() end end\n";
 
-fn yes(name: &str) -> (&str, Tree) {
-    (name, Tree::Bool(true))
+fn yes(name: &str) -> (&str, SjsonTree) {
+    (name, SjsonTree::Bool(true))
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn a_planted_leak_is_named() {
     let game = Playing::start("leak", LEAKING);
     let mut caller = game.connect();
     let marked = ask(&mut caller, "memory", vec![yes("mark")]);
-    // The frame of the mark is 0 where the tool was faster than the game.
+    // The frame of the mark is 0 if the tool was faster than the game.
     assert!(number(&marked, "seconds") > 0.0 && number(&marked, "marked") >= 0.0);
     let end = Instant::now() + PATIENCE;
     loop {
@@ -46,7 +46,7 @@ fn scripts_are_sampled_while_a_tool_wants_it() {
     let game = Playing::start("sampling", BUSY);
     let mut caller = game.connect();
     let off = ask(&mut caller, "sampling", vec![]);
-    assert_eq!((off.get("on"), number(&off, "samples")), (Some(&Tree::Bool(false)), 0.0));
+    assert_eq!((off.get("on"), number(&off, "samples")), (Some(&SjsonTree::Bool(false)), 0.0));
     let end = Instant::now() + PATIENCE;
     loop {
         let met = ask(&mut caller, "sampling", vec![yes("on")]);
@@ -58,7 +58,7 @@ fn scripts_are_sampled_while_a_tool_wants_it() {
         }
         assert!(Instant::now() < end, "nothing is met: {}", json::write(&met));
     }
-    let last = ask(&mut caller, "sampling", vec![("on", Tree::Bool(false))]);
+    let last = ask(&mut caller, "sampling", vec![("on", SjsonTree::Bool(false))]);
     assert!(number(&last, "samples") > 3.0);
     assert_eq!(number(&ask(&mut caller, "sampling", vec![]), "samples"), 0.0);
 }
@@ -67,19 +67,19 @@ fn scripts_are_sampled_while_a_tool_wants_it() {
 fn a_run_that_is_sampled_as_a_whole_goes_on_being_sampled() {
     let game = Playing::start_with("whole", &[("main.lua", BUSY)], &["--profile-scripts"]);
     let mut caller = game.connect();
-    let words = refused(&mut caller, "sampling", vec![("on", Tree::Bool(false))]);
-    assert_eq!(words, "scripts are sampled, for all of this run (--profile-scripts)");
-    assert_eq!(ask(&mut caller, "sampling", vec![]).get("on"), Some(&Tree::Bool(true)));
+    let message = refused(&mut caller, "sampling", vec![("on", SjsonTree::Bool(false))]);
+    assert_eq!(message, "scripts are sampled, for all of this run (--profile-scripts)");
+    assert_eq!(ask(&mut caller, "sampling", vec![]).get("on"), Some(&SjsonTree::Bool(true)));
 }
 
-/// The next message of a type.
-pub fn hear(caller: &mut Caller, wanted: &str) -> Tree {
+/// Returns the next message of a type.
+pub fn wait_for_message(caller: &mut RemoteClient, wanted: &str) -> SjsonTree {
     let end = Instant::now() + PATIENCE;
     loop {
         assert!(Instant::now() < end, "no '{wanted}' comes");
         match caller.receive(PATIENCE) {
-            Received::Message(message) if text(&message, "type") == wanted => return message,
-            Received::Ended(words) => panic!("{words}"),
+            ClientMessage::Message(message) if text(&message, "type") == wanted => return message,
+            ClientMessage::Ended(message) => panic!("{message}"),
             _ => {}
         }
     }
@@ -97,34 +97,35 @@ fn what_the_game_sends_comes_to_those_who_follow_it() {
     let script = ("script", json::text("spawn('orc', 3)"));
     let done = ask(&mut caller, "script", vec![script]);
     assert!(done.get("values").is_none(), "{}", json::write(&done));
-    let told = hear(&mut caller, "spawned");
-    assert_eq!((text(&told, "kind"), number(&told, "count")), ("orc".to_string(), 3.0));
+    let spawned = wait_for_message(&mut caller, "spawned");
+    assert_eq!((text(&spawned, "kind"), number(&spawned, "count")), ("orc".to_string(), 3.0));
     ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
     eval(&mut caller, "flood()");
-    // The log's line may come before the first of them.
-    let (mut first, mut told) = (None, false);
+    // The log line may arrive before the first message.
+    let (mut first, mut is_reported) = (None, false);
     let end = Instant::now() + PATIENCE;
-    while first.is_none() || !told {
+    while first.is_none() || !is_reported {
         assert!(Instant::now() < end, "what was dropped is not told: {first:?}");
-        let Received::Message(line) = caller.receive(PATIENCE) else { continue };
+        let ClientMessage::Message(line) = caller.receive(PATIENCE) else { continue };
         match text(&line, "type").as_str() {
             "drop" => first = first.or(Some(number(&line, "n"))),
             "message" => {
-                let words = text(&line, "message");
-                told |= words.contains("more was sent in a frame than tools are told");
+                let message = text(&line, "message");
+                is_reported |=
+                    message.contains("more was sent in a frame than is passed on to tools");
             }
             _ => {}
         }
     }
     assert_eq!(first, Some(1.0));
-    // Whoever does not follow hears nothing of it.
+    // A client without a subscription receives nothing.
     eval(&mut deaf, "1");
-    assert_eq!(deaf.receive(Duration::from_millis(50)), Received::Nothing);
-    let words = refused(&mut caller, "script", vec![("script", json::text("error('no orcs')"))]);
-    assert!(words.ends_with("no orcs"), "{words}");
+    assert_eq!(deaf.receive(Duration::from_millis(50)), ClientMessage::Nothing);
+    let message = refused(&mut caller, "script", vec![("script", json::text("error('no orcs')"))]);
+    assert!(message.ends_with("no orcs"), "{message}");
     let endless = vec![("script", json::text("while true do end"))];
-    let words = refused(&mut caller, "script", endless);
-    assert!(words.contains("('eval' takes more in 'seconds')"), "{words}");
+    let message = refused(&mut caller, "script", endless);
+    assert!(message.contains("('eval' allows more with 'seconds')"), "{message}");
 }
 
 #[test]
@@ -133,10 +134,11 @@ fn commands_of_the_console_have_the_game_stand_and_take_resources_again() {
     let game = Playing::start_with("commands", &files, &["--no-watch"]);
     let mut caller = game.connect();
     eval(&mut caller, "pause");
-    let status = |caller: &mut Caller| ask(caller, "status", vec![]);
-    let paused = |caller: &mut Caller| status(caller).get("paused") == Some(&Tree::Bool(true));
-    // It acts between two frames.
-    let becomes = |caller: &mut Caller, wanted: bool| {
+    let status = |caller: &mut RemoteClient| ask(caller, "status", vec![]);
+    let paused =
+        |caller: &mut RemoteClient| status(caller).get("paused") == Some(&SjsonTree::Bool(true));
+    // The command acts between two frames.
+    let becomes = |caller: &mut RemoteClient, wanted: bool| {
         let end = Instant::now() + PATIENCE;
         while paused(caller) != wanted {
             assert!(Instant::now() < end, "it does not become paused: {wanted}");
@@ -155,7 +157,7 @@ fn commands_of_the_console_have_the_game_stand_and_take_resources_again() {
     eval(&mut caller, "reload lua");
     let end = Instant::now() + PATIENCE;
     loop {
-        if text(&hear(&mut caller, "message"), "message") == "reload: main.lua" {
+        if text(&wait_for_message(&mut caller, "message"), "message") == "reload: main.lua" {
             break;
         }
         assert!(Instant::now() < end, "nothing is taken again");
@@ -167,13 +169,13 @@ fn what_is_logged_in_the_frame_of_a_subscription_is_told() {
     let game = Playing::start("at-once", "");
     for round in 0..20 {
         let mut caller = game.connect();
-        // Both are handled in one frame, mostly.
+        // Both are usually handled in one frame.
         let stream = ("stream", json::text("log"));
         caller.send("subscribe", vec![stream]).expect("it is sent");
         let script = format!("print('line {round}')");
         caller.send("script", vec![("script", json::text(&script))]).expect("it is sent");
         let wanted = format!("line {round}");
-        while text(&hear(&mut caller, "message"), "message") != wanted {}
+        while text(&wait_for_message(&mut caller, "message"), "message") != wanted {}
     }
 }
 
@@ -184,21 +186,24 @@ fn why_a_game_has_ended_is_told_before_it_goes() {
     let mut caller = game.connect();
     ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
     caller.send("script", vec![("script", json::text("stops = true"))]).expect("it is sent");
-    let mut told = String::new();
+    let mut log_text = String::new();
     loop {
         match caller.receive(PATIENCE) {
-            Received::Message(message) if message.get("level").is_some() => {
-                told += &text(&message, "message");
+            ClientMessage::Message(message) if message.get("level").is_some() => {
+                log_text += &text(&message, "message");
             }
-            Received::Message(_) => {}
-            Received::Ended(words) => {
-                assert!(words.contains("the game has ended"), "{words}");
+            ClientMessage::Message(_) => {}
+            ClientMessage::Ended(message) => {
+                assert!(message.contains("the game has ended"), "{message}");
                 break;
             }
             other => panic!("{other:?}"),
         }
     }
-    assert!(told.contains("Error: no weapon") && told.contains("In main.lua:1"), "{told}");
+    assert!(
+        log_text.contains("Error: no weapon") && log_text.contains("In main.lua:1"),
+        "{log_text}"
+    );
     assert_eq!(game.wait(), 1);
 }
 
@@ -209,12 +214,12 @@ const COLORED: &str = "color, updates, renders = Color(255, 0, 0), 0, 0\n\
     Application.render_world(Application.main_world())\nend\n";
 const SMALL: &str = "window = { width = 64, height = 48 }";
 
-/// The middle texel of a screenshot: red, green, blue.
-fn middle(caller: &mut Caller) -> [u8; 3] {
+/// Returns the middle texel of a screenshot: red, green, blue.
+fn middle(caller: &mut RemoteClient) -> [u8; 3] {
     let picture = ask(caller, "screenshot", vec![]);
     let bytes = unbase64(&text(&picture, "png"));
     match decode(&bytes, "png") {
-        Ok(Decoded::Image(Image { width, height, pixels: Pixels::Bytes(rgba) })) => {
+        Ok(DecodedImage::Image(Image { width, height, pixels: PixelFormat::Bytes(rgba) })) => {
             let at = ((height / 2 * width + width / 2) * 4) as usize;
             [rgba[at], rgba[at + 1], rgba[at + 2]]
         }
@@ -259,7 +264,7 @@ fn the_picture_of_a_standing_game_shows_what_tools_did() {
         assert!(Instant::now() < end, "the picture stays as it was");
     }
     assert_eq!(eval(&mut caller, "updates"), updates);
-    // A step is played and seen.
+    // A step is played and shown.
     eval(&mut caller, "color = Color(0, 255, 0)");
     ask(&mut caller, "step", vec![]);
     assert_eq!(middle(&mut caller), [0, 255, 0]);

@@ -1,5 +1,5 @@
-//! The broker of a game in a window: links are opened by it, it has nothing of the game's process,
-//! and it ends with it, however that ends.
+//! Tests of the broker of a game in a window: it opens links, shares nothing with the game's
+//! process, and ends with that process in any case.
 
 use super::display::{Display, Playing};
 use super::{scratch, write};
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The broker of a process.
+/// Returns the process id of a process's broker.
 fn broker_of(process: u32) -> Option<u32> {
     fs::read_dir("/proc").expect("it is there").flatten().find_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
@@ -19,18 +19,18 @@ fn broker_of(process: u32) -> Option<u32> {
 }
 
 #[track_caller]
-fn within_a_minute<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+fn within_a_minute<T>(condition: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
-/// A program in the place of the desktop's own, which writes down what it is given.
+/// Creates a program that replaces the desktop's own and writes its arguments to a file.
 fn browser(folder: &Path) -> PathBuf {
     let programs = folder.join("programs");
     fs::create_dir(&programs).expect("it can be made");
@@ -70,7 +70,7 @@ end
     });
     assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
     let broker = within_a_minute("it has no broker", || broker_of(game.process.id()));
-    // The game itself is confined in all of its threads, those of the window's libraries too.
+    // All threads of the game are sandboxed, including those of the window's libraries.
     let statuses = || {
         let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
         tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
@@ -78,20 +78,21 @@ end
     let confined = statuses().filter(|status| status.contains("\nSeccomp:\t2\n")).count();
     assert!(confined > 1 && confined == statuses().count(), "{confined}");
     let nothing = std::ptr::null::<u8>();
-    // SAFETY: asks for the version, as linux/landlock.h has it: no record, of no bytes, and a flag.
+    // SAFETY: queries the version, as defined in linux/landlock.h: no record, of no bytes, and a
+    // flag.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) };
     let log = folder.join("saves/game/logs/game.log");
     let log = within_a_minute("no log", || {
         fs::read_to_string(&log).ok().filter(|text| text.contains("no programs are started\n"))
     });
     if version > 0 {
-        // The whole line: nothing is excepted.
+        // The complete line, without exceptions after it.
         let files = log.split("confinement: files are limited (Landlock ").nth(1);
         let found =
             files.and_then(|rest| rest.lines().next()?.strip_suffix(')')?.parse::<u32>().ok());
         assert!(found.is_some_and(|found| found > 0), "{log}");
     }
-    // Its files: nothing three times, and the connection. The system's owner alone may look.
+    // The broker's files: /dev/null three times, and the connection. Only root may look.
     let folder_of_files = format!("/proc/{broker}/fd");
     if let Ok(files) = fs::read_dir(&folder_of_files) {
         let of = |number: &str| {
@@ -102,12 +103,12 @@ end
         assert_eq!([of("0"), of("1"), of("2")], ["/dev/null"; 3]);
         assert!(of("3").starts_with("socket:") && files == 4, "{} and {files} files", of("3"));
     }
-    // Asked to end as a desktop does, it waits for the game, which may have files to write.
+    // If it is asked to end as by a desktop, it waits for the game, which may have files to write.
     let asked = std::process::Command::new("kill").arg(broker.to_string()).status();
     assert!(asked.expect("every system has it").success());
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(broker_of(game.process.id()), Some(broker));
-    // Killed without a word, the game takes it along.
+    // A killed game ends its broker, too.
     game.process.kill().expect("it is ours");
     let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
     within_a_minute("the broker stayed", gone);

@@ -1,5 +1,5 @@
-//! What players do with keyboard, mouse and clipboard in a real window: commands that are no text,
-//! a cursor that is held, programs that do not answer, many files at once.
+//! Tests of keyboard, mouse and clipboard in a real window: commands that are not text, a captured
+//! cursor, programs that do not answer, many files at once.
 
 use super::{Display, Other, Playing, encode, scratch};
 
@@ -65,7 +65,7 @@ fn a_held_cursor_is_free_while_the_window_has_not_the_focus() {
     };
     display.tool(&["key", "l"]);
     game.hears("locked");
-    // It is held when the frame is shown that wished it.
+    // The cursor is captured when the frame that requested it is shown.
     let began = std::time::Instant::now();
     while moved() && began.elapsed().as_secs() < 20 {}
     assert!(!moved(), "it is not held");
@@ -85,8 +85,8 @@ fn a_program_that_does_not_answer_for_the_clipboard_does_not_hold_the_game() {
     let mut game = play(&display, "mute");
     let other = Other::on(&display);
     other.take_clipboard();
-    let mute = "pasted\tnil\tthe clipboard cannot be used: the program that has put something \
-                there does not answer";
+    let mute = "pasted\tnil\tthe clipboard cannot be used: the program that owns its content does \
+                not answer";
     display.tool(&["key", "v"]);
     assert_eq!(game.hears("pasted"), mute);
     display.tool(&["key", "v"]);

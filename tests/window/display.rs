@@ -1,5 +1,5 @@
-//! A display that nobody sees (Xvfb), and a game that is played on it with synthesized keys and
-//! mouse (xdotool). Knows no game.
+//! A virtual display (Xvfb), and a game played on it with synthesized keys and mouse input
+//! (xdotool). It does not know the games.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -7,26 +7,27 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How long the game may take to say something, on a machine that is busy.
+/// Maximum wait for the game, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says that a test did not run, past the test harness, which would keep it from the terminal.
-pub fn skip(what: &str) {
-    let words = format!("SKIPPED: {what} (to install it: apt-get install xvfb xdotool)");
+/// Reports a skipped test directly on the terminal, because the test harness captures normal
+/// output.
+pub fn skip(missing: &str) {
+    let message = format!("SKIPPED: {missing} (to install it: apt-get install xvfb xdotool)");
     let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
-    assert!(!required, "{words}");
-    writeln!(std::io::stderr(), "{words}").expect("stderr can be written to");
+    assert!(!required, "{message}");
+    writeln!(std::io::stderr(), "{message}").expect("stderr can be written to");
 }
 
-/// A display of its own.
+/// A virtual display with its own server.
 pub struct Display {
     pub server: Child,
-    /// As the environment's `DISPLAY` has it.
+    /// Value of the environment variable `DISPLAY`.
     pub name: String,
 }
 
 impl Display {
-    /// Starts one; none where it is not installed.
+    /// Starts a display. Returns `None` if Xvfb or xdotool is not installed.
     pub fn start() -> Option<Display> {
         let found = |tool: &str| {
             let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -46,12 +47,13 @@ impl Display {
             .spawn()
             .expect("it is installed");
         let mut line = String::new();
-        let told = server.stdout.as_mut().expect("it is piped");
-        BufReader::new(told).read_line(&mut line).expect("it tells its number");
+        let stdout = server.stdout.as_mut().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it tells its number");
         Some(Display { server, name: format!(":{}", line.trim()) })
     }
 
-    /// Runs xdotool: what it prints. It waits without an end for a window that never comes.
+    /// Runs xdotool and returns its output. xdotool would wait forever for a window that never
+    /// appears.
     pub fn tool(&self, arguments: &[&str]) -> String {
         let patience = PATIENCE.as_secs().to_string();
         let run = Command::new("timeout")
@@ -68,13 +70,13 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // It is the last to go, and nothing of it is kept.
+        // No data of the server is needed any more.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// A game that is played in a window.
+/// A game played in a window.
 pub struct Playing {
     pub process: Child,
     lines: Receiver<String>,
@@ -83,12 +85,12 @@ pub struct Playing {
 }
 
 impl Playing {
-    /// Runs the game of a folder; what else is written goes into `scratch`.
+    /// Runs the game of a folder. All other files are written to `scratch`.
     pub fn run(display: &Display, game: &Path, scratch: &Path, arguments: &[&str]) -> Playing {
         Playing::run_with(display, game, scratch, arguments, &[])
     }
 
-    /// The same with more in the environment.
+    /// Runs the game with further environment variables.
     pub fn run_with(
         display: &Display,
         game: &Path,
@@ -130,39 +132,39 @@ impl Playing {
         Playing { process, lines, window: String::new(), said: Vec::new() }
     }
 
-    /// Waits until a line begins so.
+    /// Waits until a line begins with this text.
     #[track_caller]
     pub fn hears(&mut self, wanted: &str) -> String {
         self.hears_any(&[wanted])
     }
 
-    /// Waits until a line begins with one of these.
+    /// Waits until a line begins with one of these texts.
     #[track_caller]
     pub fn hears_any(&mut self, wanted: &[&str]) -> String {
         self.hears_within(wanted, PATIENCE)
             .unwrap_or_else(|| panic!("no line began with {wanted:?}:\n{}", self.said.join("\n")))
     }
 
-    /// The same for at most so long.
+    /// Waits until a line begins with one of these texts, at most for `patience`.
     pub fn hears_within(&mut self, wanted: &[&str], patience: Duration) -> Option<String> {
         let began = Instant::now();
         loop {
             let left = patience.saturating_sub(began.elapsed());
             let line = self.lines.recv_timeout(left).ok()?;
             self.said.push(line.clone());
-            if wanted.iter().any(|words| line.starts_with(words)) {
+            if wanted.iter().any(|beginning| line.starts_with(beginning)) {
                 return Some(line);
             }
         }
     }
 
-    /// Finds the window by its title and gives it the focus, which no window manager does here.
+    /// Finds the window by its title and gives it the focus, because no window manager runs here.
     pub fn take_focus(&mut self, display: &Display, title: &str) {
         self.window = display.tool(&["search", "--sync", "--name", &format!("^{title}$")]);
         display.tool(&["windowfocus", "--sync", &self.window]);
     }
 
-    /// Waits for the process's end: its exit code.
+    /// Waits for the end of the process and returns its exit code.
     #[track_caller]
     pub fn ends(&mut self) -> Option<i32> {
         let began = Instant::now();
@@ -186,7 +188,7 @@ impl Playing {
 
 impl Drop for Playing {
     fn drop(&mut self) {
-        // A test that failed leaves none behind.
+        // A failed test leaves no process behind.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

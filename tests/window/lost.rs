@@ -1,4 +1,4 @@
-//! The display goes away while a game is played in its window: the X server ends.
+//! Tests of a lost display: the X server ends while a game is played in its window.
 
 use super::{Display, Playing, scratch};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ end
 "#;
 
 impl Display {
-    /// Ends the X server, as one that fails.
+    /// Kills the X server, as if it had crashed.
     fn lose(&mut self) {
         self.server.kill().expect("it is ours");
         self.server.wait().expect("it is ours");
@@ -28,7 +28,7 @@ impl Display {
 }
 
 #[track_caller]
-fn ends_well(name: &str, main: &str, arguments: &[&str], told: &[&str]) -> Option<PathBuf> {
+fn ends_well(name: &str, main: &str, arguments: &[&str], expected: &[&str]) -> Option<PathBuf> {
     let mut display = Display::start()?;
     let folder = scratch(name);
     let mut game = Playing::start(&display, &folder, main, arguments);
@@ -37,7 +37,7 @@ fn ends_well(name: &str, main: &str, arguments: &[&str], told: &[&str]) -> Optio
     let code = game.ends();
     let said = game.said.join("\n");
     assert_eq!(code, Some(1), "{said}");
-    for line in told {
+    for line in expected {
         assert!(game.said.iter().any(|said| said.starts_with(line)), "{line} is not in:\n{said}");
     }
     let gone = "error: the display is gone: its server ended, or closed the connection; the game \

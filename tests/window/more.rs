@@ -1,16 +1,18 @@
-//! Windows beside the main one: what is seen there, who hears the keys, and how each of them ends.
+//! Tests of secondary windows: their content, their keyboard input, and each way of closing them.
 
 use super::display::{Display, Playing, skip};
 use super::other::Other;
 use super::scratch;
-use engine::packet::{Packet, Target, View, WindowFrame};
-use engine::system::render::{Choice, Event, Options, Output, Quality, Renderer, Vsync};
-use engine::system::window::Lent;
+use engine::frame_packet::{FramePacket, View, ViewTarget, WindowFrame};
+use engine::system::render::{
+    AdapterChoice, RenderQuality, Renderer, RendererEvent, RendererOptions, SurfaceTarget, Vsync,
+};
+use engine::system::window::ForeignWindow;
 use engine::world::camera::Camera;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long something may take, on a machine that is busy.
+/// Maximum wait, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const GAME: &str = r#"
@@ -50,7 +52,7 @@ fn number(window: &str) -> u32 {
     window.parse().expect("a window has a number")
 }
 
-/// Waits until a pixel of a window has a colour.
+/// Waits until a pixel of a window has a color.
 #[track_caller]
 fn comes(other: &Other, window: u32, (x, y): (i16, i16), wanted: [u8; 3]) {
     let began = Instant::now();
@@ -125,9 +127,9 @@ fn windows_that_are_opened_by_the_hundred_or_taken_away_do_not_end_the_game() {
     game.hears("w\ttrue\tfalse");
     display.tool(&["key", "n"]);
     let said = game.hears("eight\tfalse");
-    assert!(said.contains("8 windows are there already beside the main one"), "{said}");
+    assert!(said.contains("8 windows already exist besides the main one"), "{said}");
     display.tool(&["search", "--sync", "--name", "^More6$"]);
-    // A window that is opened takes no key out of the player's hand.
+    // Opening a window does not release a key that the player holds.
     display.tool(&["key", "q"]);
     let down = game.hears("down");
     assert_eq!(down, "down\t1", "{}", game.said.join("\n"));
@@ -187,13 +189,13 @@ end
     comes(&map, (25, 175), [0, 255, 0]);
     comes(&map, (75, 175), [0, 0, 0]);
     comes(&game.window, (200, 150), [255, 0, 0]);
-    // What is drawn follows the window's size: its lower left corner is elsewhere.
+    // The content follows the window's size: its lower left corner moves.
     display.tool(&["windowsize", &map, "320", "300"]);
     comes(&map, (25, 275), [0, 255, 0]);
     comes(&map, (25, 175), [0, 0, 0]);
     display.tool(&["key", "c"]);
     game.hears("closed");
-    // One that is taken away while it is drawn to does not end the game.
+    // A window destroyed while it is drawn to does not end the game.
     display.tool(&["key", "o"]);
     let map = display.tool(&["search", "--sync", "--name", "^Again$"]);
     comes(&map, (25, 175), [0, 255, 0]);
@@ -204,14 +206,14 @@ end
     assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
 }
 
-/// Set where this program runs itself, on the display that the environment names.
+/// Environment variable of the child process, in which this program runs itself on another display.
 const AGAIN: &str = "ENGINE_TEST_WINDOW_AGAIN";
 
-/// A packet that fills a window with a colour.
-fn filled(number: u64, [red, green, blue]: [u8; 3]) -> Packet {
+/// Returns a packet that fills a window with a color.
+fn filled(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
     let color = [red, green, blue].map(|part| f32::from(part) / 255.0);
     let view = View {
-        target: Target::Window(number),
+        target: ViewTarget::Window(number),
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: Some([color[0], color[1], color[2], 1.0]),
         camera: Camera::DEFAULT.frame(1.0),
@@ -220,13 +222,13 @@ fn filled(number: u64, [red, green, blue]: [u8; 3]) -> Packet {
         guis: Vec::new(),
     };
     let windows = vec![WindowFrame { number, scale: 1.0 }];
-    Packet { scale: 1.0, windows, views: vec![view], ..Packet::default() }
+    FramePacket { scale: 1.0, windows, views: vec![view], ..FramePacket::default() }
 }
 
 #[test]
 fn a_lost_adapter_comes_back_in_every_window() {
-    // Other programs' windows are found on the display of the environment, which no thread may
-    // change: so a process of its own has another.
+    // Windows of other programs are found on the display of the environment, which no thread may
+    // change. A child process therefore gets another environment.
     let Ok(name) = std::env::var(AGAIN) else {
         let Some(display) = Display::start() else { return };
         let test = "more::a_lost_adapter_comes_back_in_every_window";
@@ -239,19 +241,19 @@ fn a_lost_adapter_comes_back_in_every_window() {
             (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
         return assert!(run.status.success() && out.contains("1 passed"), "{out}\n{err}");
     };
-    let started = Renderer::start(Options {
-        choice: Choice::Software,
-        output: Output::Offscreen { width: 8, height: 8 },
+    let started = Renderer::start(RendererOptions {
+        choice: AdapterChoice::Software,
+        output: SurfaceTarget::Offscreen { width: 8, height: 8 },
         threaded: true,
         vsync: Vsync::Off,
         timing: false,
-        quality: Quality::DEFAULT,
+        quality: RenderQuality::DEFAULT,
         clock: || 0.0,
     });
     let Ok(mut renderer) = started else { return skip("there is no adapter to draw with") };
     let other = Other::at(&name);
     let window = other.show(64, 48);
-    let lent = Lent::open(window.into()).expect("it is there");
+    let lent = ForeignWindow::open(window.into()).expect("it is there");
     renderer.open_window(7, lent.handle(), lent.size()).expect("it can be drawn to");
     renderer.submit(filled(7, [255, 0, 0]));
     comes(&other, window, (30, 20), [255, 0, 0]);
@@ -259,10 +261,10 @@ fn a_lost_adapter_comes_back_in_every_window() {
     renderer.submit(filled(7, [0, 255, 0]));
     comes(&other, window, (30, 20), [0, 255, 0]);
     let events = renderer.events();
-    assert!(matches!(events[..], [Event::DeviceRecovered { .. }]), "{events:?}");
-    // A window that is not among a packet's, or that nobody knows, is not drawn to.
+    assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
+    // A window that is missing in the packet, or unknown, is not drawn to.
     renderer.submit(filled(8, [0, 0, 255]));
-    renderer.submit(Packet { windows: Vec::new(), ..filled(7, [0, 0, 255]) });
+    renderer.submit(FramePacket { windows: Vec::new(), ..filled(7, [0, 0, 255]) });
     renderer.finish();
     assert_eq!(other.pixel(window, 30, 20), [0, 255, 0]);
     renderer.close_window(7);

@@ -1,6 +1,5 @@
-//! Another program on the display: it reads what windows say of themselves, asks them to close,
-//! shares the clipboard with them, and drops files on them, as the XDND protocol of freedesktop.org
-//! has it.
+//! Another program on the display: it reads the properties of windows, asks windows to close,
+//! shares the clipboard with them, and drops files on them by the XDND protocol of freedesktop.org.
 
 use super::Display;
 use x11rb::connection::Connection;
@@ -14,7 +13,7 @@ use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 use x11rb::{COPY_DEPTH_FROM_PARENT, COPY_FROM_PARENT, CURRENT_TIME};
 
-/// The version of the protocol that is spoken.
+/// Version of the protocol.
 const VERSION: u32 = 5;
 
 pub struct Other {
@@ -27,7 +26,7 @@ impl Other {
         Other::at(&display.name)
     }
 
-    /// On the display of that name.
+    /// Connects to the display of that name.
     pub fn at(name: &str) -> Other {
         let (to, screen) = x11rb::connect(Some(name)).expect("the display is there");
         let root = to.setup().roots[screen].root;
@@ -41,7 +40,7 @@ impl Other {
         Other { to, own }
     }
 
-    /// Makes its own window as large as this, and has it seen: its number.
+    /// Resizes and maps its own window, and returns its number.
     pub fn show(&self, width: u32, height: u32) -> u32 {
         let size = ConfigureWindowAux::new().width(width).height(height);
         let sized = self.to.configure_window(self.own, &size).expect("it is sent");
@@ -55,7 +54,7 @@ impl Other {
         asked.reply().expect("it is answered").atom
     }
 
-    /// A property of a window: whole numbers of four bytes.
+    /// Returns a property of a window: integers of four bytes.
     pub fn property(&self, window: u32, name: &str) -> Vec<u32> {
         let name = self.atom(name);
         let asked = self.to.get_property(false, window, name, AtomEnum::ANY, 0, 1 << 20);
@@ -63,15 +62,16 @@ impl Other {
         found.value32().map(Iterator::collect).unwrap_or_default()
     }
 
-    /// The colour of a pixel of a window, from its upper left corner: red, green, blue.
+    /// Returns the color of a pixel of a window, counted from its upper left corner: red, green,
+    /// blue.
     pub fn pixel(&self, window: u32, x: i16, y: i16) -> [u8; 3] {
         let asked = self.to.get_image(ImageFormat::Z_PIXMAP, window, x, y, 1, 1, u32::MAX);
         let image = asked.expect("it is sent").reply().expect("the window is seen");
-        // As Xvfb has it with 24 bits.
+        // The byte order of Xvfb with 24 bits.
         [image.data[2], image.data[1], image.data[0]]
     }
 
-    fn tell(&self, window: u32, name: &str, data: [u32; 5]) {
+    fn send_message(&self, window: u32, name: &str, data: [u32; 5]) {
         let message = ClientMessageEvent::new(32, window, self.atom(name), data);
         let sent = self.to.send_event(false, window, EventMask::NO_EVENT, message);
         sent.expect("it is sent").check().expect("the window is there");
@@ -79,17 +79,21 @@ impl Other {
 
     /// Asks a window to close, as a desktop does for the player.
     pub fn ask_to_close(&self, window: u32) {
-        self.tell(window, "WM_PROTOCOLS", [self.atom("WM_DELETE_WINDOW"), CURRENT_TIME, 0, 0, 0]);
+        self.send_message(
+            window,
+            "WM_PROTOCOLS",
+            [self.atom("WM_DELETE_WINDOW"), CURRENT_TIME, 0, 0, 0],
+        );
     }
 
-    /// The text that another program has put into the clipboard.
+    /// Returns the text that another program has put into the clipboard.
     pub fn clipboard(&self) -> String {
         let (from, text) = (self.atom("CLIPBOARD"), self.atom("UTF8_STRING"));
         let asked = self.to.convert_selection(self.own, from, text, from, CURRENT_TIME);
         asked.expect("it is sent").check().expect("it can be asked for");
         loop {
-            if let Event::SelectionNotify(told) = self.to.wait_for_event().expect("it is there") {
-                assert_eq!(told.property, from, "nobody has anything there");
+            if let Event::SelectionNotify(event) = self.to.wait_for_event().expect("it is there") {
+                assert_eq!(event.property, from, "nobody has anything there");
                 break;
             }
         }
@@ -98,13 +102,13 @@ impl Other {
         String::from_utf8(found.value).expect("it is UTF-8")
     }
 
-    /// Takes the clipboard.
+    /// Takes ownership of the clipboard.
     pub fn take_clipboard(&self) {
         let owner = self.to.set_selection_owner(self.own, self.atom("CLIPBOARD"), CURRENT_TIME);
         owner.expect("it is sent").check().expect("it can be owned");
     }
 
-    /// Gives the clipboard's text to whoever asks first.
+    /// Passes the clipboard's text to the first program that requests it.
     pub fn give(&self, text: &str) {
         loop {
             let event = self.to.wait_for_event().expect("the display is there");
@@ -114,15 +118,15 @@ impl Other {
         }
     }
 
-    /// Drops what a list of addresses names on a window.
+    /// Drops the files of a list of URIs on a window.
     pub fn drop_on(&self, window: u32, addresses: &str) {
         let (selection, list) = (self.atom("XdndSelection"), self.atom("text/uri-list"));
         let owner = self.to.set_selection_owner(self.own, selection, CURRENT_TIME);
         owner.expect("it is sent").check().expect("it can be owned");
-        self.tell(window, "XdndEnter", [self.own, VERSION << 24, list, 0, 0]);
+        self.send_message(window, "XdndEnter", [self.own, VERSION << 24, list, 0, 0]);
         let copy = self.atom("XdndActionCopy");
-        self.tell(window, "XdndPosition", [self.own, 0, 10 << 16 | 10, CURRENT_TIME, copy]);
-        // The window asks for the list, and says that it takes it.
+        self.send_message(window, "XdndPosition", [self.own, 0, 10 << 16 | 10, CURRENT_TIME, copy]);
+        // The window requests the list, and reports that it accepts it.
         let (mut asked, mut taken) = (false, false);
         while !(asked && taken) {
             match self.to.wait_for_event().expect("the display is there") {
@@ -137,19 +141,19 @@ impl Other {
                 _ => {}
             }
         }
-        self.tell(window, "XdndDrop", [self.own, 0, CURRENT_TIME, 0, 0]);
+        self.send_message(window, "XdndDrop", [self.own, 0, CURRENT_TIME, 0, 0]);
     }
 
     fn answer(&self, request: &SelectionRequestEvent, text: &str) {
         let SelectionRequestEvent { requestor, selection, target, property, time, .. } = *request;
-        let put = self.to.change_property8(
+        let request = self.to.change_property8(
             PropMode::REPLACE,
             requestor,
             property,
             target,
             text.as_bytes(),
         );
-        put.expect("it is sent").check().expect("the window is there");
+        request.expect("it is sent").check().expect("the window is there");
         let notify = SelectionNotifyEvent {
             response_type: SELECTION_NOTIFY_EVENT,
             sequence: 0,

@@ -1,6 +1,6 @@
--- The rules of a cave: what is dug, pushed, falls, rolls and flies, a step at a time. Cells count
--- from 1, from the left bottom. Knows neither pictures nor sounds nor keys: what happened in a step
--- is listed in `events`, for whoever shows it.
+-- The rules of a cave: digging, pushing, falling, rolling and flying, in steps. Cells count from 1,
+-- from the bottom left. This module has no pictures, sounds or keys: the events of a step are
+-- listed in `events`, for the modules that show them.
 local Cave = {}
 
 ---@class Thing
@@ -9,16 +9,16 @@ local Cave = {}
 ---@field y integer
 ---@field from_x integer where it was one step ago
 ---@field from_y integer
----@field falls integer how many cells it has been falling
----@field face_x integer which way a bat flies or the hero looks
+---@field falls integer the number of cells that it has fallen
+---@field face_x integer the direction in which a bat flies or the hero looks
 ---@field face_y integer
 
 local OUTSIDE = { kind = "rock" }
--- What stands on these rolls off them.
+-- Boulders and gems roll off these.
 local ROUND = { boulder = true, gem = true }
-local PUSHES = 2 -- so many steps it takes to get a boulder going
+local PUSHES = 2 -- the number of steps that it takes to move a boulder
 
----@param needed integer how many gems open the door
+---@param needed integer the number of gems that open the door
 function Cave.new(columns, rows, needed)
   return { columns = columns, rows = rows, needed = needed, cells = {}, events = {}, steps = 0,
     gems = 0, hero = nil, door = nil, ended = nil }
@@ -28,7 +28,7 @@ function Cave.is_inside(cave, x, y)
   return x >= 1 and y >= 1 and x <= cave.columns and y <= cave.rows
 end
 
----@return Thing? thing nil where the cell is empty
+---@return Thing? thing nil if the cell is empty
 function Cave.at(cave, x, y)
   if not Cave.is_inside(cave, x, y) then return OUTSIDE end
   return cave.cells[(y - 1) * cave.columns + x]
@@ -62,7 +62,7 @@ local function move(cave, thing, dx, dy)
   set(cave, thing.x, thing.y, thing)
 end
 
----Ends the hero: a stone, a bat, or whatever else befalls him.
+---Kills the hero. The cause is a stone, a bat or something else.
 function Cave.kill_hero(cave)
   local hero = cave.hero
   if cave.ended then return end
@@ -103,7 +103,7 @@ local function walk(cave, dx, dy)
   move(cave, hero, dx, dy)
 end
 
--- Boulders and gems. What lies still on the hero's head stays there; what falls on it kills.
+-- Boulders and gems. They can rest on the hero's head, but they kill if they fall on it.
 local function fall(cave, thing)
   local below = Cave.at(cave, thing.x, thing.y - 1)
   if not below then
@@ -112,7 +112,7 @@ local function fall(cave, thing)
   end
   if thing.falls > 0 and below.kind == "hero" then return Cave.kill_hero(cave) end
   if thing.falls > 0 and below.kind == "bat" then
-    -- A stone on a bat turns it into a gem: the reason to lure them.
+    -- A stone that falls on a bat turns it into a gem, so it pays to lure bats.
     Cave.put(cave, "gem", below.x, below.y).stepped = cave.steps
     happened(cave, "crush", below.x, below.y)
   end
@@ -129,7 +129,7 @@ local function fall(cave, thing)
   thing.falls = 0
 end
 
--- Bats keep the wall to their left. Turning back is the last thing they try.
+-- Bats follow the wall on their left. They turn back only if no other way is free.
 local function fly(cave, bat)
   local x, y = bat.face_x, bat.face_y
   for _, turn in ipairs({ { -y, x }, { x, y }, { y, -x }, { -x, -y } }) do
@@ -144,7 +144,7 @@ end
 
 local MOVES = { boulder = fall, gem = fall, bat = fly }
 
----Moves the cave on by one step; the hero walks by (`dx`, `dy`), one of which is 0.
+---Advances the cave by one step. The hero walks by (`dx`, `dy`), one of which is 0.
 function Cave.step(cave, dx, dy)
   cave.steps = cave.steps + 1
   cave.events = {}
@@ -152,7 +152,7 @@ function Cave.step(cave, dx, dy)
     thing.from_x, thing.from_y = thing.x, thing.y
   end
   if not cave.ended and (dx ~= 0 or dy ~= 0) then walk(cave, dx, dy) end
-  -- From the bottom up: what is above falls into the room that was made in the same step.
+  -- From the bottom up, so that things fall into cells that became free in the same step.
   for y = 1, cave.rows do
     for x = 1, cave.columns do
       local thing = Cave.at(cave, x, y)

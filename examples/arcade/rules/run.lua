@@ -1,10 +1,10 @@
--- One game, from the first cave to the last lamp: points, lives, oil, how deep it went. Caves have
--- their own rules (rules/cave.lua); this is what their events are worth.
+-- One game, from the first cave to the last lamp: points, lives, oil and depth. Caves have their
+-- own rules (rules/cave.lua); this module gives points for their events.
 local Run = {}
 
 local LIVES = 3
 local CAVES = 3 -- after the last map comes the first one again, faster
-local COMBO_SECONDS = 2.5 -- so soon the next gem must follow
+local COMBO_SECONDS = 2.5 -- the next gem must follow within this time
 local COMBO_MAX = 8
 local POINTS = { gem = 10, crush = 50, win = 100 }
 local POINTS_A_SECOND = 5 -- for oil that is left at the door
@@ -14,12 +14,12 @@ function Run.new()
   return { score = 0, lives = LIVES, depth = 1, oil = 0, oil_full = 1, combo = 0, combo_left = 0 }
 end
 
----The map of the cave that the run has come to.
+---Returns the map of the current cave.
 function Run.map(run)
   return "maps/cave_" .. (run.depth - 1) % CAVES + 1
 end
 
----Seconds between two steps of a cave: fewer, the deeper it lies.
+---Returns the seconds between two steps of a cave. Deeper caves are faster.
 function Run.step_seconds(run)
   return math.max(STEP_SECONDS_LEAST, STEP_SECONDS * FASTER ^ (run.depth - 1))
 end
@@ -30,7 +30,7 @@ function Run.enter(run, seconds)
 end
 
 ---Burns oil.
----@return boolean out whether the lamp went out in this very moment
+---@return boolean out true if the lamp went out in this call
 function Run.burn(run, dt)
   run.combo_left = run.combo_left - dt
   if run.combo_left <= 0 then run.combo = 0 end
@@ -39,7 +39,7 @@ function Run.burn(run, dt)
   return before > 0 and run.oil == 0
 end
 
----What an event of a cave is worth. Gems that are taken quickly one after the other count more.
+---Returns the points for an event of a cave. Gems that are taken in quick succession count more.
 ---@return integer points
 function Run.take(run, event)
   local points = POINTS[event.kind] or 0

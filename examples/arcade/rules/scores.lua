@@ -1,5 +1,5 @@
--- The best scores, kept on the disk (docs/save.md). A save that cannot be read or written is no
--- reason to stop: the game goes on without, and `problem` says why.
+-- The best scores, saved on disk (docs/save.md). If the save cannot be read or written, the game
+-- continues without it, and `problem` has the reason.
 local Scores = {}
 
 local SLOT = "scores"
@@ -8,7 +8,7 @@ local PLACES = 5
 local best ---@type { score: integer, depth: integer }[]?
 Scores.problem = nil ---@type string?
 
----The list, the best first, read when it is first asked for.
+---Returns the list, the best first. The first call reads it from disk.
 function Scores.list()
   if not best then
     best = {}
@@ -21,7 +21,7 @@ function Scores.list()
 end
 
 ---Enters a score.
----@return integer? place nil where it is not among the best
+---@return integer? place nil if it is not among the best
 function Scores.add(score, depth)
   local list = Scores.list()
   local place = #list + 1
@@ -34,7 +34,7 @@ function Scores.add(score, depth)
   return place
 end
 
----Forgets what was read, as a new start of the game does.
+---Forgets the list, as if the game had been restarted.
 function Scores.forget()
   best, Scores.problem = nil, nil
 end

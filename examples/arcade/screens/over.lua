@@ -1,4 +1,4 @@
--- The end of a game: the score, its place among the best, and what next.
+-- The end of a game: the score, its place among the best, and a menu.
 local Scores = require "rules.scores"
 local Backdrop = require "backdrop"
 local Controls = require "controls"

@@ -1,5 +1,5 @@
--- A game being played: brings rules (rules/), pictures (view.lua) and the player together. The
--- light tells what is going on: it opens when a cave begins and closes when it ends.
+-- The game screen: connects the rules (rules/), the pictures (view.lua) and the player. The light
+-- shows the state of the game: it opens when a cave begins and closes when it ends.
 local Cave = require "rules.cave"
 local Run = require "rules.run"
 local Terrain = require "terrain"
@@ -12,14 +12,14 @@ local Ui = require "ui"
 local Play = {}
 
 local OPEN_SECONDS, CLOSE_SECONDS = 0.7, 1.4
-local LOW_OIL = 0.2 -- the share from which on the bar blinks
+local LOW_OIL = 0.2 -- the bar blinks below this share
 local BAR = 300
-local STATUS = 24 -- texels above the cave that are kept free for what is written there
+local STATUS = 24 -- texels above the cave that are reserved for the status line
 
 local run, terrain, view
 local waited = 0 -- seconds since the last step of the cave
 local paused = false
-local told = { text = "", alpha = 0 } -- words in the middle of the screen
+local told = { text = "", alpha = 0 } -- text in the middle of the screen
 
 local function tell(key, values)
   if told.tween then Tween.cancel(told.tween) end
@@ -27,7 +27,7 @@ local function tell(key, values)
   told.tween = Tween.to(told, 0.6, { alpha = 0 }, { delay = 2.2 })
 end
 
--- Begins the cave that the run has come to, or begins it anew.
+-- Starts or restarts the current cave.
 local function enter_cave()
   if terrain then Terrain.release(terrain) end
   Effects.clear()
@@ -52,7 +52,7 @@ function Play.leave()
   terrain = nil
 end
 
----For tests, and for whoever wants to look: what is being played.
+---Returns the current game, for tests and for inspection.
 function Play.state()
   return run, terrain.cave
 end
@@ -67,7 +67,7 @@ local function show_events()
   terrain.cave.events = {}
 end
 
--- The light closes; then comes the next cave, the same one again, or the end.
+-- The light closes. Then the next cave begins, or the same one again, or the game ends.
 local function close()
   view.closing = true
   tell(terrain.cave.ended == "won" and "won" or run.oil == 0 and "dark" or "crushed")
@@ -113,12 +113,12 @@ function Play.update(dt)
   if view.closed then enter_cave() end
 end
 
----The window lost the focus: nobody should die of that.
+---The window lost the focus. The player should not die because of that.
 function Play.on_activate(active)
   paused = paused or not active
 end
 
----A saved map is seen at once: its cave begins anew.
+---A saved map takes effect at once: its cave restarts.
 function Play.on_reload(names)
   for _, name in ipairs(names) do
     if terrain and name == terrain.name .. ".tilemap" then enter_cave() end

@@ -1,4 +1,4 @@
--- The rules of caves, each shown by two pictures: before, and after some steps. The signs are those
+-- The rules of caves. Each test has two pictures: before, and after some steps. The signs are those
 -- of art/caves.art: # rock, . earth, o boulder, * gem, b bat, @ hero, E door.
 local Cave = require "rules.cave"
 
@@ -34,7 +34,7 @@ local function picture(cave)
   return rows
 end
 
--- Plays "right right wait" and the like: the cave, and the kinds of all that happened.
+-- Plays moves such as "right right wait". Returns the cave, and the kinds of all events.
 local function play(rows, steps, needed)
   local cave, happened = cave_of(rows, needed), {}
   for name in steps:gmatch("%a+") do

@@ -1,4 +1,4 @@
--- The maps as they were painted: what each must have to be played, and tiles that fit.
+-- The maps: the things that each of them must have, and tiles that fit.
 local Cave = require "rules.cave"
 local Terrain = require "terrain"
 

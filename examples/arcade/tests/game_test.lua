@@ -1,11 +1,11 @@
--- The game as a player meets it: what is pressed, and what it does. Each file of tests starts the
--- game once, so these go on from each other.
+-- The game as a player sees it: keys, and their effects. Each test file starts the game once, so
+-- each test continues where the one before it ended.
 local Cave = require "rules.cave"
 local Play = require "screens.play"
 local Run = require "rules.run"
 local Screen = require "tests.screen"
 
--- Lets lamp after lamp go out, until the game is over.
+-- Lets all lamps go out, until the game is over.
 local function lose_all_lives()
   local run = Play.state()
   for _ = 1, run.lives do
@@ -137,7 +137,7 @@ describe("the game", function()
     Screen.tap("pad1:a")
     local run, cave = Play.state()
     cave.gems = cave.needed
-    -- Beside the door, with nothing between.
+    -- Next to the door, with nothing between.
     Cave.put(cave, "hero", cave.door.x - 1, cave.door.y)
     Screen.hold("right", 20)
     assert.equals("won", cave.ended)

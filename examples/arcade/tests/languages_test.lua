@@ -1,4 +1,4 @@
--- Four languages: every text is there, keeps its values, and fits, in windows of any shape.
+-- Four languages: every text exists, keeps its values, and fits into windows of any shape.
 local Texts = require "texts"
 local Ui = require "ui"
 local Screen = require "tests.screen"
@@ -11,7 +11,7 @@ local function use(code)
   test.frames(1)
 end
 
--- The names in braces, in the order of the alphabet.
+-- The names in braces, in alphabetical order.
 local function values(text)
   local names = {}
   for name in text:gmatch("{(%w+)}") do names[#names + 1] = name end

@@ -1,4 +1,4 @@
--- What a game is worth, and how it goes on: points, combos, oil, lives, depth; and the best scores.
+-- The course of a game: points, combos, oil, lives and depth; and the best scores.
 local Run = require "rules.run"
 local Scores = require "rules.scores"
 

@@ -1,11 +1,11 @@
--- What suites ask about the screen, and keys that are pressed and let go of.
+-- Helpers for tests: the texts on the screen, and keys that are pressed and released.
 local Ui = require "ui"
--- The words of suites are known in suites alone; this is how a module gets at them.
+-- The test functions are globals only in test files. This is how a module gets them.
 local test = require("busted").test
 
 local Screen = {}
 
----Every text that is on the screen, with its place in units of ui.lua.
+---Returns every text on the screen, with its position in units of ui.lua.
 function Screen.texts()
   local texts = {}
   for _, object in ipairs(Gui.inspect(Ui.gui())) do
@@ -21,13 +21,13 @@ function Screen.shows(text)
   return false
 end
 
----Taps a key or a button of a pad, as "pad1:a".
+---Taps a key, or a button of a pad such as "pad1:a".
 function Screen.tap(button)
   test.input({ tap = button })
   test.frames(2)
 end
 
----Holds a key for some frames, and a few more until the step that it began is done.
+---Holds a key for some frames, then waits a few frames until the step that it began is done.
 function Screen.hold(button, frames)
   test.input({ press = button })
   test.frames(frames)

@@ -1,5 +1,5 @@
--- Beetles: they come to the lamp, keep out of stones and of each other, and do it the same way
--- every time. Nothing is drawn here.
+-- Beetles: they reach the lamp, avoid stones and each other, and do it the same way every time.
+-- Nothing is drawn here.
 local Crowd = require "crowd"
 local Flow = require "flow"
 local Map = require "map"
@@ -12,7 +12,7 @@ local function garden()
   return Crowd.new(), flow, map
 end
 
--- A crowd of that many beetles, walking for some steps.
+-- Returns a crowd of `count` beetles after some steps.
 local function walked(seed, count, steps)
   Math.set_seed(seed)
   local crowd, flow, map = garden()

@@ -1,5 +1,5 @@
--- The garden and the flow field: every way leads to the lamp, straight where it can, around where
--- it must, and elsewhere where it is crowded.
+-- The garden and the flow field: every way leads to the lamp, straight if possible, around
+-- obstacles, and around crowded cells.
 local Crowd = require "crowd"
 local Flow = require "flow"
 local Map = require "map"
@@ -58,7 +58,7 @@ describe("the flow field", function()
 
   it("counts cells as a bird flies where nothing is in the way", function()
     assert.near(4, flow.distance[map.lamp + 4 * Map.WIDE], 1e-6)
-    -- A slanting way is a little long: the method is of the first order.
+    -- A diagonal way is slightly too long, because the method is of first order.
     assert.near(math.sqrt(18), flow.distance[map.lamp - 3 + 3 * Map.WIDE], 0.8)
   end)
 

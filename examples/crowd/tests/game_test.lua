@@ -1,4 +1,4 @@
--- The whole game, played by a script in the player's place: mouse, keys, what is on the screen.
+-- The whole game, played by a script instead of a player: mouse, keys and the screen.
 local Map = require "map"
 local Panel = require "panel"
 

@@ -12,7 +12,7 @@ local function play(game, seconds)
   end
 end
 
--- A cell by its column and row, from 1 at the left bottom.
+-- Returns a cell by its column and row, from 1 at the bottom left.
 local function cell(column, row)
   return (row - 1) * Map.WIDE + column
 end
@@ -87,7 +87,7 @@ end)
 describe("a tower", function()
   local game
 
-  -- A tower with one walker beside it.
+  -- A tower with one walker next to it.
   local function shoots(kind, distance)
     Math.set_seed(1)
     game = Game.new()

@@ -1,4 +1,4 @@
--- The whole game, and what it promises: a hundred barrels that stand until somebody comes.
+-- The whole game: a hundred barrels that stand until somebody comes.
 local Barrels = require "barrels"
 local Eye = require "eye"
 local Walker = require "walker"

@@ -1,6 +1,6 @@
--- What is heard when something falls: Sound.history() lists the recordings that were started.
+-- The sounds of falling barrels: Sound.history() lists the recordings that were started.
 
--- Drops a barrel onto the open floor: the loudest volume of each recording that was heard.
+-- Drops a barrel onto the open floor. Returns the loudest volume of each recording.
 local function drop(name, height)
   local world = Application.main_world()
   local before = #Sound.history()

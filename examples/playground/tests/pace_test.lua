@@ -1,4 +1,4 @@
--- Slow motion: the world's time, what falls in it, and how deep it sounds.
+-- Slow motion: the world's time, falling barrels, and the pitch of sounds.
 local Pace = require "pace"
 
 describe("slow motion", function()
@@ -16,7 +16,7 @@ describe("slow motion", function()
     return World.time(world) - before
   end
 
-  -- How fast something falls half a second of the player's time after it was let go.
+  -- Returns the speed of a barrel half a second of the player's time after it was released.
   local function falling()
     local barrel = World.spawn_unit(world, "units/drum", Vector3(0, -4, 30))
     test.seconds(0.5)

@@ -1,11 +1,11 @@
--- The walker, played as a player does: by keys. `engine test .` runs every file in tests/.
+-- The walker, controlled by keys. `engine test .` runs every file in tests/.
 local Eye = require "eye"
 local Walker = require "walker"
 
 describe("the walker", function()
   setup(function() test.boot() end)
 
-  -- Puts it somewhere, turned so that W leads along x or y.
+  -- Places it, turned so that W leads along x or y.
   local function put(place, yaw)
     Eye.yaw = yaw
     Mover.set_position(Unit.mover(Walker.unit), place)

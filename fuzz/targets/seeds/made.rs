@@ -1,19 +1,19 @@
-//! Seeds that no file of the project is: small files of the formats that it has none of, and inputs
-//! of the targets that read no resources.
+//! Generated seeds: small files of formats that the project has no file of, and inputs of the
+//! targets that read no resources.
 
 use super::super::files::reframed;
 use super::super::game::Stage;
 use super::super::{SEPARATOR, packed, runs, scratch};
-use engine::app::earlier::Earlier;
-use engine::app::given::Given;
-use engine::app::kinds::KINDS;
-use engine::app::record::{Frame, Note, Origin, Recording};
-use engine::foundation::blob::Writer;
-use engine::resource::bundling::{self, Making};
-use engine::resource::save::{Saves, Slot, Version};
-use engine::system::input::{DeviceId, Event, KEYBOARD, What};
-use engine::system::platform;
-use engine::system::window::Change;
+use engine::app::frame_input::FrameInput;
+use engine::app::initial_saves::InitialSaves;
+use engine::app::recording::{ObjectDifference, RecordedFrame, Recording, RecordingOrigin};
+use engine::app::resource_kinds::KINDS;
+use engine::foundation::blob::BlobWriter;
+use engine::platform;
+use engine::resource::bundle_writer::{self, BundleOptions};
+use engine::resource::save::{NewerVersions, SaveSlot, Saves};
+use engine::system::input::{DeviceId, EventKind, InputEvent, KEYBOARD};
+use engine::system::window::WindowChange;
 use image::{ExtendedColorType, ImageEncoder, codecs};
 use std::fs;
 
@@ -84,7 +84,7 @@ const TILE_SET_XML: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" 
 const TILE_SET: &str = r#"{"name":"more","image":"x.png","imagewidth":16,"imageheight":8,
 "tilewidth":8,"tileheight":8,"columns":2,"tilecount":2}"#;
 
-/// Messages of tools, one a line.
+/// Messages of remote tools, one per line.
 const MESSAGES: [&str; 4] = [
     r#"{"type":"status"}
 {"type":"help"}
@@ -107,19 +107,19 @@ const MESSAGES: [&str; 4] = [
 {"type":"resource","name":"units/hero.unit"}"#,
 ];
 
-/// Requests to the broker, one a line.
+/// Requests to the broker, one per line.
 const REQUESTS: [&str; 3] = [
     "ahttps://example.org/a?b=c\namailto:x@example.org?subject=x\nafile:///etc/passwd",
     "b\0\nf\0\nb\0\nd\0\nb\x01\nf\x07",
     "eFOLDER/passed.txt\neFOLDER/../a.txt\nrFOLDER/plain.txt\nrFOLDER\nr/proc/self/environ\nx",
 ];
 
-/// A line of SDL's database, for the pad that the target has.
+/// A line of SDL's database, for the pad of the target.
 const PAD: &str = "# pads\n030000005e0400008e02000010010000,Pad,a:b0,b:b1,x:b2,y:b3,back:b6,\
     guide:b8,start:b7,leftshoulder:b4,dpup:h0.1,dpleft:h0.8,leftx:a0,lefty:a1~,+rightx:a3,\
     -rightx:-a3,lefttrigger:a2,platform:Linux,\nxinput,Pad,a:b0,\n";
 
-/// Small files of an ending.
+/// Returns small files with a file extension.
 pub fn files(ending: &str) -> Vec<Vec<u8>> {
     let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     let kind = ExtendedColorType::Rgba8;
@@ -180,12 +180,12 @@ fn dds(four: &[u8; 4], blocks: &[u8]) -> Vec<u8> {
     [b"DDS ", &head[..], blocks].concat()
 }
 
-/// A collection of one font.
+/// Returns a font collection with one font.
 fn collection() -> Vec<u8> {
     let font = super::root().join("core/fonts/symbols.ttf");
     let mut font = fs::read(font).expect("the engine's font is there");
     let head = [b"ttcf", &[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16][..]].concat();
-    // Its tables are found from the file's beginning.
+    // Offsets of its tables are relative to the file's beginning.
     let tables = usize::from(u16::from_be_bytes([font[4], font[5]]));
     for table in 0..tables {
         let at = 12 + 16 * table + 8;
@@ -195,7 +195,7 @@ fn collection() -> Vec<u8> {
     [head, font].concat()
 }
 
-/// Two frames of 2 x 1 texels: two layers, a linked cel, a palette and a tag.
+/// Returns a file with two frames of 2 x 1 texels: two layers, a linked cel, a palette and a tag.
 fn aseprite(depth: u16) -> Vec<u8> {
     let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let chunk = |kind: u16, body: &[u8]| {
@@ -239,7 +239,7 @@ fn aseprite(depth: u16) -> Vec<u8> {
     [head, frame(70, &first.concat(), 6), frame(30, &cel(0, 1, &words(&[0])), 1)].concat()
 }
 
-/// Inputs of the targets that read no resources.
+/// Returns inputs of the targets that read no resources.
 pub fn others(target: &str) -> Vec<Vec<u8>> {
     let texts: &[&str] = match target {
         "file.bundle" => return vec![bundle()],
@@ -303,10 +303,10 @@ pub fn others(target: &str) -> Vec<Vec<u8>> {
 fn bundle() -> Vec<u8> {
     let stage = Stage::shared();
     let mut index = stage.small_index();
-    // What a package names would have to be there, too.
+    // The resources that a package names would have to exist, too.
     index.entries.retain(|entry| entry.resource.kind != "package");
     let out = scratch("seeds").join("x.bundle");
-    let making = Making {
+    let making = BundleOptions {
         index: &index,
         data: &stage.data,
         kinds: KINDS,
@@ -316,12 +316,12 @@ fn bundle() -> Vec<u8> {
         keeps_path: |name| name.kind == "lua",
         is_stopped: || false,
     };
-    bundling::make(&making, &out, &|_, _| ()).expect("a bundle is made");
+    bundle_writer::make(&making, &out, &|_, _| ()).expect("a bundle is made");
     fs::read(out).expect("it is there")
 }
 
 fn recording() -> Vec<u8> {
-    let origin = Origin {
+    let origin = RecordingOrigin {
         game: "game".to_string(),
         game_version: "1.0".to_string(),
         engine_version: env!("CARGO_PKG_VERSION").to_string(),
@@ -329,18 +329,18 @@ fn recording() -> Vec<u8> {
         seed: 3,
         boot: "main".to_string(),
         display: true,
-        given: Given::default(),
+        given: FrameInput::default(),
         arguments: vec!["a".to_string()],
     };
-    let note = Note { system: 0, object: 4, hash: 9 };
-    let frame = || Frame {
+    let note = ObjectDifference { system: 0, object: 4, hash: 9 };
+    let frame = || RecordedFrame {
         measured: 0.016,
-        given: Given::default(),
+        given: FrameInput::default(),
         hashes: std::array::from_fn(|at| at as u64),
         notes: vec![note],
     };
     let saves = [("auto.1.save".to_string(), save(&[1]))].into();
-    let earlier = Earlier { saves, user_settings: Some(b"loud = true".to_vec()) };
+    let earlier = InitialSaves { saves, user_settings: Some(b"loud = true".to_vec()) };
     let frames = vec![frame(), frame()];
     let recording = Recording { origin, frames, noted: 2, earlier, failure: None, old: false };
     let path = scratch("seeds").join("x.recording");
@@ -350,13 +350,13 @@ fn recording() -> Vec<u8> {
 
 fn save(content: &[u8]) -> Vec<u8> {
     let mut saves = Saves::of_files(Default::default(), "1.2");
-    let slot = Slot::new("auto").expect("a good name");
-    saves.write(&slot, content, 5.0, Version::Any).expect("memory can be written to");
+    let slot = SaveSlot::new("auto").expect("a good name");
+    saves.write(&slot, content, 5.0, NewerVersions::Any).expect("memory can be written to");
     let files = saves.files(1 << 20).expect("memory can be read").expect("they are small");
     files.into_values().next().expect("one was written")
 }
 
-/// JSON with every kind of value.
+/// Returns JSON texts with every type of value.
 fn json() -> Vec<Vec<u8>> {
     let texts = [
         r#"{"a":[1,-0.5e-3,1e308,12345678901234567890,[],{}],"b":null,"c":true,"d":{"e":false}}"#,
@@ -367,7 +367,7 @@ fn json() -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// A WebSocket's request with frames behind it, and other requests.
+/// Returns a WebSocket request followed by frames, and other requests.
 fn connections() -> Vec<Vec<u8>> {
     let lines = [
         "GET /connection?token=TOKEN HTTP/1.1",
@@ -396,37 +396,39 @@ fn connections() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Events of devices and changes of the window, in frames.
+/// Returns events of devices and changes of the window, in frames.
 fn inputs() -> Vec<Vec<u8>> {
-    let event = |what: What| Event { device: KEYBOARD, age: 0.004, what };
+    let event = |what: EventKind| InputEvent { device: KEYBOARD, age: 0.004, what };
     let typed = vec![
-        event(What::Button { button: 3, value: 1.0, repeat: false }),
-        event(What::Text("ß".to_string())),
-        event(What::Compose { text: "か".to_string(), cursor: Some((0, 3)) }),
-        event(What::Label { button: 3, text: "Ö".to_string() }),
-        event(What::Reset),
+        event(EventKind::Button { button: 3, value: 1.0, repeat: false }),
+        event(EventKind::Text("ß".to_string())),
+        event(EventKind::Compose { text: "か".to_string(), cursor: Some((0, 3)) }),
+        event(EventKind::Label { button: 3, text: "Ö".to_string() }),
+        event(EventKind::Reset),
     ];
-    let pads = (0..8).map(|device| Event {
+    let pads = (0..8).map(|device| InputEvent {
         device: DeviceId(device),
         age: 0.0,
-        what: What::Connected { name: "Pad".to_string(), motors: 2 },
+        what: EventKind::Connected { name: "Pad".to_string(), motors: 2 },
     });
     let changes = vec![
-        Change::Resized { width: 300, height: 400 },
-        Change::Scale(1.5),
-        Change::Focus(false),
-        Change::Cursor { x: -1.5, y: 20.0 },
-        Change::Dropped("a/b.png".to_string()),
-        Change::Of(7, Box::new(Change::Close)),
+        WindowChange::Resized { width: 300, height: 400 },
+        WindowChange::Scale(1.5),
+        WindowChange::Focus(false),
+        WindowChange::Cursor { x: -1.5, y: 20.0 },
+        WindowChange::Dropped("a/b.png".to_string()),
+        WindowChange::Of(7, Box::new(WindowChange::Close)),
     ];
-    let frames =
-        [Given { events: typed, changes: Vec::new() }, Given { events: pads.collect(), changes }];
-    let mut writer = Writer::default();
+    let frames = [
+        FrameInput { events: typed, changes: Vec::new() },
+        FrameInput { events: pads.collect(), changes },
+    ];
+    let mut writer = BlobWriter::default();
     writer.list(&frames, |writer, given| given.write(writer));
     vec![writer.finish()]
 }
 
-/// Programs of calls: bytes of a simple generator.
+/// Returns programs of calls: bytes of a simple generator.
 fn calls() -> Vec<Vec<u8>> {
     let mut state = 1u32;
     let mut next = || {
@@ -436,7 +438,7 @@ fn calls() -> Vec<Vec<u8>> {
     (0..12).map(|_| (0..600).map(|_| next()).collect()).collect()
 }
 
-/// Scripts before and after an edit.
+/// Returns scripts before and after an edit.
 fn reloads() -> Vec<Vec<u8>> {
     let pair =
         |before: &str, after: &str| [before.as_bytes(), SEPARATOR, after.as_bytes()].concat();

@@ -1,82 +1,85 @@
-//! Which files are tests, and in which folders their modules are found. Reads folders, no files.
+//! Test discovery: finds the test files, and the folders in which their modules are searched. Reads
+//! folders, no files.
 
-use super::recording;
-use crate::foundation::file_access::{self, EntryKind, Refusal};
-use crate::foundation::{Error, log};
-use crate::resource::settings;
+use super::replay_test;
+use engine_foundation::file_access::{self, AccessError, EntryKind};
+use engine_foundation::{Error, log};
+use engine_resource::settings;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// How many folders deep tests are looked for.
+/// Maximum depth of folders searched for tests.
 pub const DEPTH_MAX: usize = 32;
 
-/// Folders of other people's code, which brings tests of its own along.
+/// Folders of third-party code, which contains its own tests.
 const FOREIGN: [&str; 3] = ["lua_modules", "node_modules", "target"];
 
-/// Folders that modules are looked for in beside the root, where they exist.
+/// Folders searched for modules in addition to the root, if they exist.
 const SCRIPT_FOLDERS: [&str; 3] = ["lua", "src", "lib"];
 
-/// Folders of tests, which stand beside what they test.
+/// Names of test folders, which are next to the code that they test.
 const TEST_FOLDERS: [&str; 4] = ["spec", "specs", "tests", "test"];
 
-/// What was found.
+/// Result of a search.
 #[derive(Debug, PartialEq)]
-pub struct Found {
-    /// Paths from the root, sorted, with slashes.
+pub struct DiscoveredTests {
+    /// Paths relative to the root, sorted, with slashes.
     pub files: Vec<String>,
-    /// Where it was looked, for a person who expected more.
-    pub looked: String,
+    /// Description of the searched locations, for the message if tests are missing.
+    pub searched: String,
 }
 
-/// Where tests are looked for, where that is not by the usual names in the whole folder.
+/// Locations of tests, if they differ from the usual names in the whole folder.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Places {
-    /// Folders and files, from the root; the whole of what was asked for if empty.
+pub struct SearchRoots {
+    /// Folders and files, relative to the root. If empty, everything that was asked for.
     pub roots: Vec<String>,
-    /// Lua patterns that a file's name must fit one of; the usual names if empty.
+    /// Lua patterns, one of which a file's name must match. If empty, the usual names.
     pub patterns: Vec<String>,
-    /// Lua patterns that it must not fit.
+    /// Lua patterns that a file's name must not match.
     pub excludes: Vec<String>,
-    /// Only in these folders, not in those below.
+    /// Search only these folders, not their subfolders.
     pub flat: bool,
 }
 
-/// Finds the test files that `start` (a folder or one file) and `filters` mean, as paths from
-/// `root`. A filter is a part of a path, or names a file that would not be found by its name.
-/// `choose` keeps those that fit the places' patterns.
+/// Finds the test files that `start` (a folder or one file) and `filters` select, as paths relative
+/// to `root`. A filter is a part of a path, or names a file that would not be found by its name.
+/// `choose` keeps the files that match the patterns of `search_roots`.
 pub fn find<E: From<Error>>(
     (root, start): (&Path, &Path),
     filters: &[String],
-    places: &Places,
+    search_roots: &SearchRoots,
     choose: impl FnOnce(Vec<String>) -> Result<Vec<String>, E>,
-) -> Result<Found, E> {
-    let inside = inside(root, start);
+) -> Result<DiscoveredTests, E> {
+    let inside = relative_to_root(root, start);
     if start.is_file() {
-        let looked = format!("'{}'", start.display());
-        return Ok(Found { files: vec![slashed(inside)], looked });
+        let searched = format!("'{}'", start.display());
+        return Ok(DiscoveredTests { files: vec![slashed(inside)], searched });
     }
-    let search = Search { root, any_spec: !inside.as_os_str().is_empty(), places };
+    let search = FolderWalk { root, any_spec: !inside.as_os_str().is_empty(), search_roots };
     let mut files = Vec::new();
-    // What a person asks for on the command line comes before the file's own places.
-    if places.roots.is_empty() || search.any_spec {
+    // Paths on the command line take precedence over those of the `.busted` file.
+    if search_roots.roots.is_empty() || search.any_spec {
         search.collect(inside, 0, &mut files);
     } else {
-        for place in places.roots.iter().map(|place| place.trim_end_matches('/')) {
-            match file_access::inspect(root, place) {
-                Ok((EntryKind::File, _)) => files.push(slashed(Path::new(place))),
-                Ok((EntryKind::Folder, _)) => search.collect(Path::new(place), 0, &mut files),
-                Err(Refusal::Path | Refusal::Link) => Err(crate::error!(
-                    ".busted: '{place}', which ROOT names, is outside of the folder: give that \
-                     folder to engine test"
+        for search_root in
+            search_roots.roots.iter().map(|search_root| search_root.trim_end_matches('/'))
+        {
+            match file_access::inspect(root, search_root) {
+                Ok((EntryKind::File, _)) => files.push(slashed(Path::new(search_root))),
+                Ok((EntryKind::Folder, _)) => search.collect(Path::new(search_root), 0, &mut files),
+                Err(AccessError::Path | AccessError::Link) => Err(engine_foundation::error!(
+                    ".busted: '{search_root}', which ROOT names, is outside of the folder: give \
+                     that folder to engine test"
                 ))?,
-                _ => Err(crate::error!(
+                _ => Err(engine_foundation::error!(
                     ".busted: there is no '{}', which ROOT names",
-                    root.join(place).display()
+                    root.join(search_root).display()
                 ))?,
             }
         }
     }
-    if !places.patterns.is_empty() || !places.excludes.is_empty() {
+    if !search_roots.patterns.is_empty() || !search_roots.excludes.is_empty() {
         files = choose(files)?;
     }
     if !filters.is_empty() {
@@ -86,19 +89,21 @@ pub fn find<E: From<Error>>(
     }
     files.sort();
     files.dedup();
-    Ok(Found { files, looked: search.words(start, filters) })
+    Ok(DiscoveredTests { files, searched: search.describe_search(start, filters) })
 }
 
-/// The path of what was asked for from its root, which stands before it or is the working folder.
-pub fn inside<'a>(root: &Path, start: &'a Path) -> &'a Path {
+/// Returns the path of `start` relative to `root`. The root is a prefix of the path or the working
+/// directory.
+pub fn relative_to_root<'a>(root: &Path, start: &'a Path) -> &'a Path {
     start.strip_prefix(root).unwrap_or(start)
 }
 
-/// The folder of the game or library that a folder or file is in. A folder is its own root, but for
-/// that of the tests themselves: what is tested is beside it.
+/// Returns the root folder of the game or library that contains a folder or file. A folder is its
+/// own root. The root of a test folder is its parent.
 pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
-    let about = std::fs::metadata(start)
-        .map_err(|reason| crate::error!("'{}' cannot be opened: {reason}", start.display()))?;
+    let metadata = std::fs::metadata(start).map_err(|reason| {
+        engine_foundation::error!("'{}' cannot be opened: {reason}", start.display())
+    })?;
     let parent = |path: &Path| match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -106,40 +111,41 @@ pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
     let named = |path: &Path, names: &[&str]| {
         path.file_name().is_some_and(|name| names.iter().any(|known| name == OsStr::new(known)))
     };
-    if !about.is_dir() {
+    if !metadata.is_dir() {
         let tests = start.ancestors().find(|path| named(path, &TEST_FOLDERS));
         return Ok(parent(tests.unwrap_or(start)));
     }
-    // A game or library that is only called so.
-    let whole = ["main.lua", "settings.sjson", "spec"].iter().any(|name| start.join(name).exists());
-    let of_tests = named(start, &TEST_FOLDERS) && !whole;
-    Ok(if of_tests { parent(start) } else { start.to_path_buf() })
+    // A game or library with the name of a test folder.
+    let is_root =
+        ["main.lua", "settings.sjson", "spec"].iter().any(|name| start.join(name).exists());
+    let is_test_folder = named(start, &TEST_FOLDERS) && !is_root;
+    Ok(if is_test_folder { parent(start) } else { start.to_path_buf() })
 }
 
-/// Whether a folder is a game's; a library has scripts alone.
+/// Returns true if a folder is that of a game. A library has only scripts.
 pub fn is_game(root: &Path) -> bool {
     ["main.lua", settings::FILE].iter().any(|file| file_access::is_file(root, file))
 }
 
-/// One walk through folders.
-struct Search<'a> {
+/// One search through folders.
+struct FolderWalk<'a> {
     root: &'a Path,
-    /// Specs anywhere below were asked for by naming the folder.
+    /// True if the user named the folder, so that specs anywhere below it are included.
     any_spec: bool,
-    places: &'a Places,
+    search_roots: &'a SearchRoots,
 }
 
-impl Search<'_> {
+impl FolderWalk<'_> {
     fn collect(&self, inside: &Path, depth: usize, files: &mut Vec<String>) {
-        // A folder that cannot be read has no tests; what is missing shows in the count.
+        // An unreadable folder has no tests. The missing tests show in the count.
         let Ok(listing) = file_access::list(self.root, inside) else { return };
         for entry in listing.entries {
             let name = entry.name.to_string_lossy().into_owned();
             let path = inside.join(&entry.name);
             match entry.kind {
-                // Links to folders are not followed: they could lead in a circle.
+                // Links to folders are not followed, because they could form a cycle.
                 EntryKind::Folder => {
-                    let enters = !is_foreign(&name) && !self.places.flat && depth < DEPTH_MAX;
+                    let enters = !is_foreign(&name) && !self.search_roots.flat && depth < DEPTH_MAX;
                     if enters && !entry.is_link {
                         self.collect(&path, depth + 1, files);
                     }
@@ -147,52 +153,52 @@ impl Search<'_> {
                 _ if !self.may_be_test(&path, &name) => {}
                 EntryKind::File => files.push(slashed(&path)),
                 EntryKind::Special => {
-                    tell_odd(&path, "it is no file (a pipe, a socket or a device)");
+                    report_unusual_names(&path, "it is no file (a pipe, a socket or a device)");
                 }
-                EntryKind::LinkOut => tell_odd(&path, &Refusal::Link.to_string()),
-                EntryKind::Dangling => tell_odd(&path, "it is a link to nothing"),
+                EntryKind::LinkOut => report_unusual_names(&path, &AccessError::Link.to_string()),
+                EntryKind::Dangling => report_unusual_names(&path, "it is a link to nothing"),
             }
         }
     }
 
     fn may_be_test(&self, path: &Path, name: &str) -> bool {
-        if recording::is_meant(name) {
+        if replay_test::is_recording(name) {
             return true;
         }
-        if !self.places.patterns.is_empty() {
+        if !self.search_roots.patterns.is_empty() {
             return name.ends_with(".lua") && !name.starts_with('.');
         }
-        let specs = self.any_spec || !self.places.roots.is_empty();
+        let specs = self.any_spec || !self.search_roots.roots.is_empty();
         let is_spec = || specs || TEST_FOLDERS.iter().any(|folder| path.starts_with(folder));
         name.ends_with("_test.lua") || (name.ends_with("_spec.lua") && is_spec())
     }
 
-    fn words(&self, start: &Path, filters: &[String]) -> String {
-        let Places { roots, patterns, .. } = self.places;
-        let mut words = match patterns.as_slice() {
+    fn describe_search(&self, start: &Path, filters: &[String]) -> String {
+        let SearchRoots { roots, patterns, .. } = self.search_roots;
+        let mut text = match patterns.as_slice() {
             [] => format!("'{}' for spec/**/*_spec.lua and **/*_test.lua", start.display()),
             some => format!("'{}' for names with {}", start.display(), some.join(" or ")),
         };
         if !roots.is_empty() && !self.any_spec {
-            words += &format!(" in {}", roots.join(" and "));
+            text += &format!(" in {}", roots.join(" and "));
         }
         if !filters.is_empty() {
-            words += &format!(" with {} in the path", filters.join(" or "));
+            text += &format!(" with {} in the path", filters.join(" or "));
         }
-        words
+        text
     }
 }
 
-fn tell_odd(path: &Path, why: &str) {
+fn report_unusual_names(path: &Path, why: &str) {
     log::warning(&format!("'{}' is named as a test and left out: {why}", path.display()));
 }
 
-/// Whether a folder's or file's name says that it is hidden, or other people's.
+/// Returns true if the name of a folder or file marks it as hidden or third-party.
 pub fn is_foreign(name: &str) -> bool {
     name.starts_with('.') || FOREIGN.contains(&name)
 }
 
-/// Whether a path is that of a test, or of what helps tests, by the usual names.
+/// Returns true if a path has one of the usual names of tests or test helpers.
 pub fn is_usual(path: &str) -> bool {
     let folder = path.split('/').next().unwrap_or_default();
     path.ends_with("_test.lua")
@@ -205,8 +211,9 @@ fn slashed(path: &Path) -> String {
     parts.join("/").trim_start_matches("./").to_string()
 }
 
-/// The folders that a test file's modules are found in, from the root: the root, `lua`, `src` and
-/// `lib` where they exist, those of `lpath`, and the file's own. What has a `?` is a whole path.
+/// Returns the folders in which a test file's modules are searched, relative to the root: the root,
+/// `lua`, `src` and `lib` if they exist, those of `lpath`, and the file's own folder. An entry with
+/// a `?` is a path pattern.
 pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> {
     let mut folders = vec![String::new()];
     let usual = SCRIPT_FOLDERS.iter().filter(|name| file_access::is_folder(root, name));
@@ -227,8 +234,8 @@ pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> 
     folders
 }
 
-/// The folders of a search path as Lua writes it: `src/?.lua;lib/?/init.lua`, or plain folders.
-/// Other paths with a `?` stay as they are.
+/// Returns the folders of a search path in Lua's form: `src/?.lua;lib/?/init.lua`, or plain
+/// folders. Other patterns with a `?` stay unchanged.
 pub fn folders_of_lpath(lpath: &str) -> Result<Vec<String>, String> {
     let mut folders = Vec::new();
     for part in lpath.split(';').filter(|part| !part.is_empty()) {
@@ -284,18 +291,23 @@ mod tests {
         check(&root, &[], &["a_test.lua", "spec/deep/b_spec.lua"]);
         check(&root, &["deep"], &["spec/deep/b_spec.lua"]);
         check(&root, &["spec/helper.lua"], &["spec/helper.lua"]);
-        // A folder that is named has specs of its own.
-        let src = found(&root, &root.join("src"), &[], &Places::default());
+        // A folder named by the user is searched for specs.
+        let src = found(&root, &root.join("src"), &[], &SearchRoots::default());
         assert_eq!(src.files, ["src/c_spec.lua"]);
     }
 
     fn check(root: &Path, filters: &[&str], files: &[&str]) {
-        assert_eq!(found(root, root, filters, &Places::default()).files, files);
+        assert_eq!(found(root, root, filters, &SearchRoots::default()).files, files);
     }
 
-    fn found(root: &Path, start: &Path, filters: &[&str], places: &Places) -> Found {
+    fn found(
+        root: &Path,
+        start: &Path,
+        filters: &[&str],
+        search_roots: &SearchRoots,
+    ) -> DiscoveredTests {
         let filters: Vec<_> = filters.iter().map(|filter| filter.to_string()).collect();
-        find((root, start), &filters, places, Ok::<_, Error>).unwrap()
+        find((root, start), &filters, search_roots, Ok::<_, Error>).unwrap()
     }
 
     #[test]
@@ -304,10 +316,13 @@ mod tests {
         for start in ["spec", "spec/a_spec.lua"] {
             let start = root.join(start);
             assert_eq!(root_of(&start).unwrap(), root);
-            assert_eq!(found(&root, &start, &[], &Places::default()).files, ["spec/a_spec.lua"]);
+            assert_eq!(
+                found(&root, &start, &[], &SearchRoots::default()).files,
+                ["spec/a_spec.lua"]
+            );
         }
         assert_eq!(root_of(&root.join("b_test.lua")).unwrap(), root);
-        // A game that is called so is its own root.
+        // A game with that name is its own root.
         assert_eq!(root_of(&root.join("test")).unwrap(), root.join("test"));
         assert!(root_of(&root.join("nowhere")).is_err());
     }
@@ -315,11 +330,11 @@ mod tests {
     #[test]
     fn places_of_a_file_take_the_place_of_the_usual_names() {
         let root = scratch("places", &["spec/a_spec.lua", "t/b_spec.lua", "t/c.lua", "d.lua"]);
-        let in_t = Places { roots: vec!["t/".into()], ..Places::default() };
+        let in_t = SearchRoots { roots: vec!["t/".into()], ..SearchRoots::default() };
         assert_eq!(found(&root, &root, &[], &in_t).files, ["t/b_spec.lua"]);
-        let all = Places { patterns: vec!["lua".into()], ..in_t.clone() };
+        let all = SearchRoots { patterns: vec!["lua".into()], ..in_t.clone() };
         assert_eq!(found(&root, &root, &[], &all).files, ["t/b_spec.lua", "t/c.lua"]);
-        let lost = Places { roots: vec!["u".into()], ..Places::default() };
+        let lost = SearchRoots { roots: vec!["u".into()], ..SearchRoots::default() };
         let error = find((&root, &root), &[], &lost, Ok::<_, Error>).unwrap_err();
         assert!(error.to_string().starts_with(".busted: there is no "), "{error}");
     }
@@ -335,7 +350,7 @@ mod tests {
     fn a_search_path_names_folders() {
         let folders = folders_of_lpath("./src/?.lua;lib/?/init.lua;;?.lua;a/?/?.lua;vendor/");
         assert_eq!(folders.unwrap(), ["src", "lib", "", "a/?/?.lua", "vendor"]);
-        let words = folders_of_lpath("a/?.so").unwrap_err();
-        assert!(words.starts_with("'a/?.so' must be a folder"), "{words}");
+        let message = folders_of_lpath("a/?.so").unwrap_err();
+        assert!(message.starts_with("'a/?.so' must be a folder"), "{message}");
     }
 }

@@ -1,119 +1,121 @@
-//! Test runs: which files, each in an engine of its own, what is said, the exit code. The suite
-//! language is Lua's (lua/test); flags are the command's (tool/test.rs).
+//! Test runs: finds the test files, runs each one in its own engine, writes the outputs and chooses
+//! the exit code. The suites' language is defined in Lua (lua/test), the flags in the command
+//! (command/test.rs).
 
-mod changed;
+mod api_usage;
 mod config;
-mod confine;
 mod coverage;
-mod crew;
+mod cpu_clock;
 mod discovery;
-mod event;
-mod file;
-mod frames;
-mod hands;
+mod hang_watchdog;
 pub mod output;
-mod pictures;
-mod recording;
+mod process_pool;
+mod replay_test;
 mod result;
 mod retry;
-mod run;
+mod run_confinement;
 mod screenshot;
-mod spending;
-mod stuck;
-mod usage;
-mod worker;
+mod simulated_input;
+mod software_renderer;
+mod stdio_framing;
+mod step_event;
+mod test_file;
+mod test_run;
+mod watch_mode;
+mod worker_process;
 
 use super::exit;
-use crate::foundation::{Error, log};
-use crate::script::Value;
-use output::Output;
+use engine_foundation::{Error, log};
+use engine_script::ScriptValue;
+use output::OutputFormat;
 use std::path::PathBuf;
 
-pub use discovery::{Places, folders_of_lpath};
-pub use worker::work;
+pub use discovery::{SearchRoots, folders_of_lpath};
+pub use worker_process::work;
 
-/// The most processes of a run.
+/// Maximum number of processes of a run.
 pub const JOBS_MAX: usize = 256;
-/// The most times that a failed file is run again.
+/// Maximum number of times that a failed file is run again.
 pub const RETRIES_MAX: u32 = 100;
-/// The most times that all files are run, one after the other.
+/// Maximum number of times that all files are run.
 pub const REPEAT_MAX: u32 = 10_000;
-/// Where the lines that ran are written, unless another file is named.
+/// Default file for line coverage.
 pub const COVERAGE_FILE: &str = "lcov.info";
 
-/// What to test, and how.
+/// Options of a test run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct TestOptions {
     /// The folder of a game or library, or one file.
     pub start: PathBuf,
-    /// Parts of the paths of files to run; all of them if empty.
+    /// Parts of the paths of files to run. If empty, all files.
     pub files: Vec<String>,
-    /// Lua patterns: tests whose full name fits one of them.
+    /// Lua patterns: only tests with a full name that matches one of them run.
     pub filter: Vec<String>,
     pub filter_out: Vec<String>,
-    /// Exact full names.
+    /// Exact full names of tests to run.
     pub names: Vec<String>,
-    /// Exact full names of tests that are left out.
+    /// Exact full names of tests to leave out.
     pub exclude_names: Vec<String>,
     pub tags: Vec<String>,
     pub exclude_tags: Vec<String>,
-    /// Say what would run, and run nothing.
+    /// List the tests, and run none.
     pub list: bool,
     pub fail_fast: bool,
     pub shuffle: bool,
-    /// Where random numbers and the shuffled order begin: 0, or by the clock to shuffle.
+    /// Seed of random numbers and of the shuffled order. If `None`, 0, or taken from the clock to
+    /// shuffle.
     pub seed: Option<u64>,
     pub sandbox: bool,
-    /// Have the system confine the processes, where it can.
+    /// Sandbox the processes, if the operating system can.
     pub confined: bool,
     /// Read the folder's `.busted` file.
     pub config: bool,
-    /// The profile of that file to use, in the place of `default`.
+    /// Profile of that file to use, instead of `default`.
     pub task: Option<String>,
-    /// A script that runs before each file: its path, or a module's name.
+    /// Script that runs before each file: its path, or a module's name.
     pub helper: Option<String>,
-    /// Where tests are, in the place of the usual names.
-    pub places: Places,
-    /// Further folders that modules are found in.
+    /// Locations of tests, instead of the usual names.
+    pub search_roots: SearchRoots,
+    /// Further folders in which modules are searched.
     pub lpath: Vec<String>,
-    /// CPU time that a test may take.
+    /// Time limit of a test, in seconds of CPU time.
     pub timeout_seconds: f64,
-    /// Where to write how often each function of the API was called.
+    /// Output file for the number of calls of each API function.
     pub api_coverage: Option<PathBuf>,
-    /// Where to write which lines of the game's files ran.
+    /// Output file for line coverage of the game's files.
     pub coverage: Option<PathBuf>,
-    /// The form of the output, of [`output::OUTPUTS`]; the usual one if none.
+    /// Name of the output format, from [`output::OUTPUTS`]. If `None`, the usual one.
     pub output: Option<String>,
-    /// Where to write it, in the place of standard output, which then has the usual one.
+    /// Output file for that format. Standard output then has the usual format.
     pub output_file: Option<PathBuf>,
-    /// How many of the slowest tests are told.
+    /// Number of the slowest tests to report.
     pub slowest: usize,
-    /// How many processes run files; as many as there are cores if none.
+    /// Number of processes that run files. If `None`, one for each core.
     pub jobs: Option<usize>,
-    /// How many threads work on a frame; as many as there are cores if none.
+    /// Number of threads that work on a frame. If `None`, one for each core.
     pub threads: Option<usize>,
-    /// How often a file in which something failed is run again.
+    /// Number of times that a failed file is run again.
     pub retry: u32,
-    /// Run again what changes, until the process is asked to end.
+    /// Watch mode: run tests again after changes, until the process is asked to end.
     pub watch: bool,
-    /// Write what screenshots show in the place of comparing it.
+    /// Write the screenshots as new reference images instead of comparing them.
     pub update_golden: bool,
-    /// Run tests by their names, not in the order in which they are written.
+    /// Run tests sorted by name, not in source order.
     pub sort: bool,
-    /// How often all files are run.
+    /// Number of times that all files are run.
     pub repeat: u32,
-    /// What a helper's function is given.
+    /// Arguments of a helper's function.
     pub helper_arguments: Vec<String>,
-    /// Lua that runs before each file, and before the helper.
+    /// Lua statements that run before each file, and before the helper.
     pub statements: Vec<String>,
-    /// The file, from the root, to which the names of tests that pass are added.
+    /// File, relative to the root, to which the names of passing tests are appended.
     pub log_success: Option<String>,
 }
 
-impl Options {
-    /// Everything in a folder, or one file, in the usual way.
-    pub fn new(start: PathBuf) -> Options {
-        Options {
+impl TestOptions {
+    /// Creates the default options to test a folder or one file.
+    pub fn new(start: PathBuf) -> TestOptions {
+        TestOptions {
             start,
             files: Vec::new(),
             filter: Vec::new(),
@@ -131,7 +133,7 @@ impl Options {
             config: true,
             task: None,
             helper: None,
-            places: Places::default(),
+            search_roots: SearchRoots::default(),
             lpath: Vec::new(),
             timeout_seconds: 10.0,
             api_coverage: None,
@@ -152,20 +154,20 @@ impl Options {
         }
     }
 
-    /// The chosen form of output.
-    fn chosen(&self) -> Option<&'static Output> {
-        self.output.as_deref().and_then(Output::named)
+    /// Returns the chosen output format.
+    fn chosen_output(&self) -> Option<&'static OutputFormat> {
+        self.output.as_deref().and_then(OutputFormat::by_name)
     }
 
-    /// Whether the names of tests that passed are needed, too.
+    /// Returns true if the names of passing tests are needed, too.
     fn wants_names(&self) -> bool {
-        let told = self.slowest > 0 || self.retry > 0 || self.log_success.is_some();
-        told || self.chosen().is_some_and(|output| output.names)
+        let needs_names = self.slowest > 0 || self.retry > 0 || self.log_success.is_some();
+        needs_names || self.chosen_output().is_some_and(|output| output.names)
     }
 
-    /// Whether some tests of a file may be left out.
+    /// Returns true if the options may leave out some tests of a file.
     fn selects(&self) -> bool {
-        let Options { filter, filter_out, names, exclude_names, tags, exclude_tags, .. } = self;
+        let TestOptions { filter, filter_out, names, exclude_names, tags, exclude_tags, .. } = self;
         let lists = [filter, filter_out, names, exclude_names, tags, exclude_tags];
         lists.iter().any(|list| !list.is_empty())
     }
@@ -174,9 +176,11 @@ impl Options {
         self.seed.unwrap_or(0)
     }
 
-    /// The part that the suite's runner needs.
-    fn to_value(&self) -> Value {
-        let list = |items: &[String]| Value::List(items.iter().cloned().map(Value::Text).collect());
+    /// Returns the options that the suite's runner in Lua needs.
+    fn to_value(&self) -> ScriptValue {
+        let list = |items: &[String]| {
+            ScriptValue::List(items.iter().cloned().map(ScriptValue::Text).collect())
+        };
         let entries = [
             ("filter", list(&self.filter)),
             ("filter_out", list(&self.filter_out)),
@@ -184,35 +188,35 @@ impl Options {
             ("exclude_names", list(&self.exclude_names)),
             ("tags", list(&self.tags)),
             ("exclude_tags", list(&self.exclude_tags)),
-            ("list_only", Value::Boolean(self.list)),
-            ("fail_fast", Value::Boolean(self.fail_fast)),
-            ("shuffle", Value::Boolean(self.shuffle)),
-            ("sort", Value::Boolean(self.sort)),
-            ("seed", Value::Number(self.seed() as f64)),
-            ("detailed", Value::Boolean(self.wants_names())),
-            ("frame_seconds", Value::Number(file::FRAME_SECONDS)),
+            ("list_only", ScriptValue::Boolean(self.list)),
+            ("fail_fast", ScriptValue::Boolean(self.fail_fast)),
+            ("shuffle", ScriptValue::Boolean(self.shuffle)),
+            ("sort", ScriptValue::Boolean(self.sort)),
+            ("seed", ScriptValue::Number(self.seed() as f64)),
+            ("detailed", ScriptValue::Boolean(self.wants_names())),
+            ("frame_seconds", ScriptValue::Number(test_file::FRAME_SECONDS)),
         ];
-        Value::Table(entries.map(|(key, value)| (key.to_string(), value)).to_vec())
+        ScriptValue::Table(entries.map(|(key, value)| (key.to_string(), value)).to_vec())
     }
 }
 
-/// Runs tests: the process's exit code.
-pub fn test(options: &Options) -> i32 {
-    run::run(options).unwrap_or_else(|stop| {
-        log::error(&stop.words);
+/// Runs tests and returns the exit code of the process.
+pub fn test(options: &TestOptions) -> i32 {
+    test_run::run(options).unwrap_or_else(|stop| {
+        log::error(&stop.message);
         stop.code
     })
 }
 
-/// Why a run cannot go on at all.
+/// The reason why a whole run cannot continue.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub struct RunAborted {
     code: i32,
-    words: String,
+    message: String,
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop { code: exit::FAILED, words: error.to_string() }
+impl From<Error> for RunAborted {
+    fn from(error: Error) -> RunAborted {
+        RunAborted { code: exit::FAILED, message: error.to_string() }
     }
 }

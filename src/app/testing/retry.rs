@@ -1,34 +1,34 @@
-//! Running a file again where it failed: what passes then is flaky.
+//! Retries of failed files. A test that fails and passes in another attempt is flaky.
 
-use super::Stop;
-use super::file::Tell;
-use super::result::{Outcome, Status, TestResult, merge};
+use super::RunAborted;
+use super::result::{FileOutcome, TestResult, TestStatus, merge};
+use super::test_file::OnTestResult;
 
-/// Runs a file up to `more` times again, for as long as something in it fails, each time in a fresh
-/// engine. Tests are told once, after the last time.
+/// Runs a file, and up to `retries` times again while something in it fails, each time in a new
+/// engine. Tests are reported once, after the last attempt.
 pub fn with_retries(
-    more: u32,
-    tell: Tell,
-    mut once: impl FnMut(Tell) -> Result<Outcome, Stop>,
-) -> Result<Outcome, Stop> {
-    if more == 0 {
-        return once(tell);
+    retries: u32,
+    on_test: OnTestResult,
+    mut run_once: impl FnMut(OnTestResult) -> Result<FileOutcome, RunAborted>,
+) -> Result<FileOutcome, RunAborted> {
+    if retries == 0 {
+        return run_once(on_test);
     }
-    let mut known: Option<Vec<TestResult>> = None;
-    let mut left = more;
+    let mut previous: Option<Vec<TestResult>> = None;
+    let mut retries_left = retries;
     loop {
         let mut tests = Vec::new();
-        let outcome = once(&mut |test| tests.push(test))?;
-        let merged = match known.take() {
+        let outcome = run_once(&mut |test| tests.push(test))?;
+        let merged = match previous.take() {
             Some(before) => merge(before, tests),
             None => tests,
         };
-        let failed = merged.iter().any(|test| test.status == Status::Failed);
-        if !failed || left == 0 {
-            merged.into_iter().for_each(tell);
+        let failed = merged.iter().any(|test| test.status == TestStatus::Failed);
+        if !failed || retries_left == 0 {
+            merged.into_iter().for_each(on_test);
             return Ok(outcome);
         }
-        left -= 1;
-        known = Some(merged);
+        retries_left -= 1;
+        previous = Some(merged);
     }
 }

@@ -1,56 +1,58 @@
-//! What every counter came to in every frame of a run, as a table: CSV or JSON.
+//! The values of all counters in all frames of a run, as a CSV or JSON table.
 
 use super::registry::name_of;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Values that are kept, those that are not zero: of 300 counters, 15 minutes at 60 frames.
+/// Maximum number of nonzero values that are kept: 15 minutes at 60 frames per second for 300
+/// counters.
 pub const EXPORT_VALUES_MAX: usize = 1 << 24;
 
-/// How the table is written.
+/// The file format of an exported table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// A row for each frame, a column for each counter.
+pub enum ExportFormat {
+    /// One row for each frame, one column for each counter.
     Csv,
-    /// `{"frames": 300, "counters": {"name": [values]}}`.
+    /// An object with one array for each counter: `{"frames": 300, "counters": {"name":
+    /// [values]}}`.
     Json,
 }
 
-impl Form {
-    /// The form that a file's name asks for.
-    pub fn of(file: &str) -> Option<Form> {
+impl ExportFormat {
+    /// Returns the format for a file's extension.
+    pub fn of(file: &str) -> Option<ExportFormat> {
         match file.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-            "csv" => Some(Form::Csv),
-            "json" => Some(Form::Json),
+            "csv" => Some(ExportFormat::Csv),
+            "json" => Some(ExportFormat::Json),
             _ => None,
         }
     }
 }
 
 #[derive(Default)]
-pub struct Export {
-    /// Where each frame's values begin.
+pub struct CounterExport {
+    /// Index in `values` of each frame's first value.
     frames: Vec<u32>,
     values: Vec<(u32, f64)>,
-    /// Frames that found no room.
+    /// Number of frames that did not fit.
     dropped: u64,
 }
 
-/// A number as both forms have it; what is no number is left out.
-fn shown(value: f64) -> String {
+/// Formats a number for both formats. NaN and infinities become an empty string.
+fn format_value(value: f64) -> String {
     if value.is_finite() { format!("{value}") } else { String::new() }
 }
 
-impl Export {
-    /// Notes a frame.
+impl CounterExport {
+    /// Records the values of a frame.
     pub fn note(&mut self, newest: &[f64]) {
         if self.values.len() + newest.len() > EXPORT_VALUES_MAX {
             self.dropped += 1;
             return;
         }
         self.frames.push(self.values.len() as u32);
-        let met = newest.iter().enumerate().filter(|(_, value)| **value != 0.0);
-        self.values.extend(met.map(|(number, value)| (number as u32, *value)));
+        let nonzero = newest.iter().enumerate().filter(|(_, value)| **value != 0.0);
+        self.values.extend(nonzero.map(|(number, value)| (number as u32, *value)));
     }
 
     fn frame(&self, at: usize) -> &[(u32, f64)] {
@@ -58,24 +60,24 @@ impl Export {
         &self.values[self.frames[at] as usize..end]
     }
 
-    /// The table, and how many frames are not in it.
-    pub fn write(&self, form: Form) -> (String, u64) {
-        // In the order of names: that of numbers is another one in every run of a program that
-        // counts on several threads.
+    /// Returns the table, and the number of frames that are missing from it.
+    pub fn write(&self, form: ExportFormat) -> (String, u64) {
+        // Columns are sorted by name. The order of counter numbers differs between runs if a
+        // program counts on several threads.
         let mut columns = BTreeMap::new();
         for (number, _) in &self.values {
             columns.entry(name_of(*number)).or_insert(*number);
         }
         let text = match form {
-            Form::Csv => self.csv(&columns),
-            Form::Json => self.json(&columns),
+            ExportFormat::Csv => self.csv(&columns),
+            ExportFormat::Json => self.json(&columns),
         };
         (text, self.dropped)
     }
 
     fn csv(&self, columns: &BTreeMap<&str, u32>) -> String {
         let quoted = |name: &&str| {
-            // Programs for tables would take these for formulas.
+            // Spreadsheet programs would read these names as formulas.
             let mark = if name.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
             match name.contains([',', '"']) {
                 true => format!("\"{mark}{}\"", name.replace('"', "\"\"")),
@@ -85,18 +87,18 @@ impl Export {
         let names: Vec<_> = columns.keys().map(quoted).collect();
         let mut text =
             format!("frame{}\n", names.iter().map(|it| format!(",{it}")).collect::<String>());
-        let mut place = BTreeMap::new();
+        let mut column_of = BTreeMap::new();
         for (at, number) in columns.values().enumerate() {
-            place.insert(*number, at);
+            column_of.insert(*number, at);
         }
         for at in 0..self.frames.len() {
             let mut row = vec![0.0; columns.len()];
             for (number, value) in self.frame(at) {
-                row[place[number]] = *value;
+                row[column_of[number]] = *value;
             }
             write!(text, "{}", at + 1).expect("a string can be written to");
             for value in row {
-                write!(text, ",{}", shown(value)).expect("a string can be written to");
+                write!(text, ",{}", format_value(value)).expect("a string can be written to");
             }
             text.push('\n');
         }
@@ -115,12 +117,12 @@ impl Export {
         let each = columns.iter().map(|(name, number)| {
             let mut values = series.remove(number).unwrap_or_default();
             values.resize(self.frames.len(), 0.0);
-            let words = values.iter().map(|value| shown(*value));
-            let words: Vec<_> =
-                words.map(|word| if word.is_empty() { "null".into() } else { word }).collect();
-            // A name has no control characters.
+            let cells = values.iter().map(|value| format_value(*value));
+            let cells: Vec<_> =
+                cells.map(|word| if word.is_empty() { "null".into() } else { word }).collect();
+            // Names contain no control characters.
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-            format!("\"{name}\": [{}]", words.join(", "))
+            format!("\"{name}\": [{}]", cells.join(", "))
         });
         let each: Vec<_> = each.collect();
         format!(
@@ -134,11 +136,11 @@ impl Export {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::counters::counter;
+    use crate::counters::counter;
 
-    fn example() -> Export {
+    fn example() -> CounterExport {
         let (a, b) = (counter("tests/export a").unwrap(), counter("tests/export, \"b\"").unwrap());
-        let mut export = Export::default();
+        let mut export = CounterExport::default();
         let mut frame = vec![0.0; a.max(b) as usize + 1];
         for values in [[1.0, 0.0], [0.0, 2.5], [f64::NAN, 0.0]] {
             (frame[a as usize], frame[b as usize]) = (values[0], values[1]);
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_table_has_a_row_for_each_frame_and_a_column_for_each_counter() {
-        let (text, dropped) = example().write(Form::Csv);
+        let (text, dropped) = example().write(ExportFormat::Csv);
         let expected = "frame,tests/export a,\"tests/export, \"\"b\"\"\"\n1,1,0\n2,0,2.5\n3,,0\n";
         assert_eq!((text.as_str(), dropped), (expected, 0));
     }
@@ -157,19 +159,22 @@ mod tests {
     #[test]
     fn a_name_never_becomes_a_formula_of_a_table() {
         let columns = ["=1+1", "@a, b", "a=b"].into_iter().zip([1, 2, 3]).collect();
-        assert_eq!(Export::default().csv(&columns), "frame,'=1+1,\"'@a, b\",a=b\n");
+        assert_eq!(CounterExport::default().csv(&columns), "frame,'=1+1,\"'@a, b\",a=b\n");
     }
 
     #[test]
     fn json_has_a_list_for_each_counter() {
         let expected = "{\"frames\": 3, \"counters\": {\n\"tests/export a\": [1, 0, null],\n\
                         \"tests/export, \\\"b\\\"\": [0, 2.5, 0]\n}}\n";
-        assert_eq!(example().write(Form::Json).0, expected);
+        assert_eq!(example().write(ExportFormat::Json).0, expected);
     }
 
     #[test]
     fn the_form_is_known_by_the_files_name() {
-        assert_eq!((Form::of("a.csv"), Form::of("b.JSON")), (Some(Form::Csv), Some(Form::Json)));
-        assert_eq!((Form::of("a"), Form::of("a.txt")), (None, None));
+        assert_eq!(
+            (ExportFormat::of("a.csv"), ExportFormat::of("b.JSON")),
+            (Some(ExportFormat::Csv), Some(ExportFormat::Json))
+        );
+        assert_eq!((ExportFormat::of("a"), ExportFormat::of("a.txt")), (None, None));
     }
 }

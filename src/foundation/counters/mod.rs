@@ -1,74 +1,74 @@
-//! Statistics: counters with names like paths, each a number that is added up during a frame and is
-//! zero when the next one begins. After Niklas Gray's "Simple Statistics" (The Machinery, 2020).
+//! Statistics: counters with names like paths. Each counter is a number that is summed during a
+//! frame and starts at zero in the next one. After "Recording Statistics – An Exercise in
+//! Minimalism" (Bitsquid).
 //!
-//! A place in the code counts with [`counter!`](crate::counter), from any thread:
+//! Code counts with [`counter!`](crate::counter), from any thread:
 //!
 //! ```text
 //! counter!("renderer/draw_calls") += 1;
 //! ```
 //!
-//! Every thread adds to an array of its own, without locks; a counter's place in it never moves.
-//! At the frame's end [`push`] sums them up. Only counters that are watched keep a history.
-//! Counters are never deleted. Knows no clocks and no scripts.
+//! Every thread adds to its own array, without locks. A counter's index in the array never changes.
+//! At the end of a frame, [`push`] sums the arrays. Only watched counters keep a history. Counters
+//! are never deleted. This module knows no clocks and no scripts.
 
-mod block;
-mod board;
 mod export;
+mod history;
 mod registry;
+mod thread_counters;
 
-use block::Block;
-use board::Board;
+use history::HistoryStore;
 use std::ops::{AddAssign, Deref, DerefMut};
 use std::sync::Mutex;
+use thread_counters::ThreadCounters;
 
-pub use board::{ALARMS_MAX, Alarmed, HISTORY_FRAMES, WATCHED_MAX};
-pub use export::{EXPORT_VALUES_MAX, Form};
-pub use registry::{COUNTERS_MAX, NAME_BYTES_MAX, Site, counter, find, name_of, names};
+pub use export::{EXPORT_VALUES_MAX, ExportFormat};
+pub use history::{ALARMS_MAX, HISTORY_FRAMES, RaisedAlarm, WATCHED_MAX};
+pub use registry::{COUNTERS_MAX, CounterSite, NAME_BYTES_MAX, counter, find, name_of, names};
 
 /// Adds to a counter of this thread: `counter!("gui/objects") += 1;`
 #[macro_export]
 macro_rules! counter {
     ($name:literal) => {
-        *$crate::foundation::counters::Place::of({
-            static SITE: $crate::foundation::counters::Site =
-                $crate::foundation::counters::Site::new($name);
+        *$crate::counters::CounterSlot::of({
+            static SITE: $crate::counters::CounterSite = $crate::counters::CounterSite::new($name);
             &SITE
         })
     };
 }
 
-/// Where a counter stands in this thread's array. Made by [`counter!`](crate::counter).
-pub struct Place(Sum);
+/// A reference to a counter in this thread's array. Created by [`counter!`](crate::counter).
+pub struct CounterSlot(Summable);
 
-/// What can be added to.
-pub struct Sum {
-    block: &'static Block,
+/// The target of `+=` for a counter.
+pub struct Summable {
+    block: &'static ThreadCounters,
     number: u32,
 }
 
-impl Place {
+impl CounterSlot {
     #[inline(always)]
-    pub fn of(site: &Site) -> Place {
-        Place(Sum { block: block::own(), number: site.number() })
+    pub fn of(site: &CounterSite) -> CounterSlot {
+        CounterSlot(Summable { block: thread_counters::own(), number: site.number() })
     }
 }
 
-impl Deref for Place {
-    type Target = Sum;
-    fn deref(&self) -> &Sum {
+impl Deref for CounterSlot {
+    type Target = Summable;
+    fn deref(&self) -> &Summable {
         &self.0
     }
 }
 
-impl DerefMut for Place {
-    fn deref_mut(&mut self) -> &mut Sum {
+impl DerefMut for CounterSlot {
+    fn deref_mut(&mut self) -> &mut Summable {
         &mut self.0
     }
 }
 
 macro_rules! adds {
     ($($t:ty)*) => {
-        $(impl AddAssign<$t> for Sum {
+        $(impl AddAssign<$t> for Summable {
             #[inline(always)]
             fn add_assign(&mut self, amount: $t) {
                 self.block.add(self.number, amount as f64);
@@ -79,19 +79,20 @@ macro_rules! adds {
 
 adds!(f64 i32 u32 i64 u64 usize);
 
-/// Adds to a counter by its number, as [`counter`] gave it.
+/// Adds to the counter with a number that [`counter`] returned.
 #[inline]
 pub fn add(number: u32, amount: f64) {
-    block::own().add(number, amount);
+    thread_counters::own().add(number, amount);
 }
 
-/// The address of a counter's number in this thread's array: for whoever adds to it by itself, on
-/// this thread alone. It holds for as long as the process lives.
+/// Returns the address of a counter's value in this thread's array, for code that adds to it
+/// directly. Only this thread may use the address. It is valid until the process ends.
 pub fn address(number: u32) -> *mut f64 {
-    block::own().address(number)
+    thread_counters::own().address(number)
 }
 
-/// The number of a scope's counter; 0, the one that nobody reads, where there is no room.
+/// Returns the number of a profiler scope's counter. If the table is full, returns 0: the number
+/// that is never read.
 pub fn scope_counter(path: &str) -> u32 {
     let mut end = path.len().min(NAME_BYTES_MAX);
     while !path.is_char_boundary(end) {
@@ -102,27 +103,27 @@ pub fn scope_counter(path: &str) -> u32 {
     counter(&clean.join("/")).unwrap_or(0)
 }
 
-static BOARD: Mutex<Option<Board>> = Mutex::new(None);
+static BOARD: Mutex<Option<HistoryStore>> = Mutex::new(None);
 
-fn with<R>(f: impl FnOnce(&mut Board) -> R) -> R {
+fn with<R>(f: impl FnOnce(&mut HistoryStore) -> R) -> R {
     crate::owner!("statistics");
     let mut board = BOARD.lock().unwrap_or_else(|poison| poison.into_inner());
-    f(board.get_or_insert_with(Board::new))
+    f(board.get_or_insert_with(HistoryStore::new))
 }
 
-/// Ends a frame: what all threads added is the newest value of each counter, and this thread's
-/// begin at zero again. To be called by the thread that plays the frames.
+/// Ends a frame: stores the sum over all threads as each counter's newest value, and resets this
+/// thread's values to zero. Must be called by the thread that plays the frames.
 pub fn push() {
-    let (own, count) = (block::own(), registry::count());
-    with(|board| board.push(own, &block::others(own), count));
+    let (own, count) = (thread_counters::own(), registry::count());
+    with(|board| board.push(own, &thread_counters::other_threads(own), count));
 }
 
-/// What a counter came to in the last frame.
+/// Returns a counter's value in the last frame.
 pub fn newest(number: u32) -> f64 {
     with(|board| board.newest(number))
 }
 
-/// Every counter with what it came to in the last frame, in the order of their making.
+/// Returns all counters with their values in the last frame, in order of creation.
 pub fn all() -> Vec<(&'static str, f64)> {
     let names = names();
     with(|board| {
@@ -131,67 +132,67 @@ pub fn all() -> Vec<(&'static str, f64)> {
     })
 }
 
-/// How many frames were pushed.
+/// Returns the number of frames pushed so far.
 pub fn frames() -> u64 {
     with(|board| board.frame)
 }
 
-/// Keeps the history of a counter from now on: its last [`HISTORY_FRAMES`] values.
+/// Starts to record the history of a counter: its last [`HISTORY_FRAMES`] values.
 ///
 /// # Errors
-/// Where [`WATCHED_MAX`] others are watched.
-pub fn watch(number: u32) -> Result<(), crate::foundation::Error> {
+/// Returns an error if [`WATCHED_MAX`] other counters are watched.
+pub fn watch(number: u32) -> Result<(), crate::Error> {
     with(|board| board.watch(number))
 }
 
-/// Ends one [`watch`]; the history goes with the last one.
+/// Ends one [`watch`]. The last call for a counter deletes its history.
 pub fn unwatch(number: u32) {
     with(|board| board.unwatch(number));
 }
 
-/// The values of a watched counter, oldest first, the last `count` of them at most.
+/// Returns the last values of a watched counter, oldest first, at most `count`.
 pub fn history(number: u32, count: usize) -> Option<Vec<f64>> {
     with(|board| board.history(number, count))
 }
 
-/// Has a counter's rise above a limit told by [`take_alarms`].
+/// Sets an alarm: [`take_alarms`] reports when the counter rises above a limit.
 ///
 /// # Errors
-/// Where [`ALARMS_MAX`] alarms are set.
-pub fn set_alarm(number: u32, limit: f64) -> Result<(), crate::foundation::Error> {
+/// Returns an error if [`ALARMS_MAX`] alarms are set.
+pub fn set_alarm(number: u32, limit: f64) -> Result<(), crate::Error> {
     with(|board| board.set_alarm(number, limit))
 }
 
-/// Whether there was an alarm.
+/// Removes a counter's alarm. Returns true if it existed.
 pub fn remove_alarm(number: u32) -> bool {
     with(|board| board.remove_alarm(number))
 }
 
-/// What rose above its limit since the last time.
-pub fn take_alarms() -> Vec<Alarmed> {
+/// Returns the counters that rose above their limits since the last call.
+pub fn take_alarms() -> Vec<RaisedAlarm> {
     with(|board| std::mem::take(&mut board.alarmed))
 }
 
-/// Keeps what every counter comes to in every frame from now on, for [`exported`].
+/// Starts to record the values of all counters in all frames, for [`exported`].
 pub fn begin_export() {
-    with(|board| board.export = Some(export::Export::default()));
+    with(|board| board.export = Some(export::CounterExport::default()));
 }
 
-/// All that was kept since [`begin_export`], as a table of frames and counters. The second is how
-/// many frames found no room, at the end.
-pub fn exported(form: Form) -> (String, u64) {
+/// Returns everything recorded since [`begin_export`], as a table of frames and counters. The
+/// second value is the number of frames at the end that did not fit.
+pub fn exported(form: ExportFormat) -> (String, u64) {
     with(|board| board.export.as_ref().map_or_else(Default::default, |export| export.write(form)))
 }
 
-/// Forgets values, histories, watches and alarms: another game begins in this process. Counters
-/// keep their numbers.
+/// Clears values, histories, watches and alarms before another game starts in this process.
+/// Counters keep their numbers.
 pub fn forget() {
-    let own = block::own();
+    let own = thread_counters::own();
     own.clear();
     with(|board| {
         let export = board.export.take();
-        *board = Board::new();
-        board.push(own, &block::others(own), registry::count());
+        *board = HistoryStore::new();
+        board.push(own, &thread_counters::other_threads(own), registry::count());
         board.export = export;
         board.frame = 0;
     });
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn counters_are_added_to_from_rust_and_pushed() {
-        let _alone = crate::foundation::profile::exclusive();
+        let _alone = crate::profile::exclusive();
         forget();
         let number = counter("tests/added").unwrap();
         for _ in 0..3 {
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!((newest(number), name_of(number)), (13.5, "tests/added"));
         push();
         assert_eq!(newest(number), 0.0);
-        // SAFETY: this thread's own number, which nobody else uses meanwhile.
+        // SAFETY: this is this thread's own value, and no other code uses it at the same time.
         unsafe { *address(number) += 4.0 };
         push();
         assert_eq!(newest(number), 4.0);

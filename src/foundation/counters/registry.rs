@@ -1,45 +1,45 @@
-//! The names of counters, and their numbers, which hold for good.
+//! The registry of counters: their names and their permanent numbers.
 
 use crate::error;
-use crate::foundation::fault;
-use crate::foundation::{Error, log};
+use crate::panic;
+use crate::{Error, log};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
-/// Counters that can be there. Number 0 is none: what is added to it goes nowhere.
+/// Maximum number of counters. Number 0 means no counter: amounts added to it are lost.
 pub const COUNTERS_MAX: usize = 1 << 14;
-/// Bytes of a name.
+/// Maximum length of a counter's name in bytes.
 pub const NAME_BYTES_MAX: usize = 120;
 
-struct Registry {
+struct CounterRegistry {
     names: Vec<&'static str>,
     numbers: HashMap<&'static str, u32>,
 }
 
-static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(|| {
+static REGISTRY: LazyLock<Mutex<CounterRegistry>> = LazyLock::new(|| {
     COUNT.store(1, Ordering::Release);
-    Mutex::new(Registry { names: vec![""], numbers: HashMap::new() })
+    Mutex::new(CounterRegistry { names: vec![""], numbers: HashMap::new() })
 });
 
-/// How many numbers are taken, with the one that is none.
+/// Count of assigned numbers, including 0.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn count() -> usize {
     COUNT.load(Ordering::Acquire)
 }
 
-/// What a place in the code that counts knows: the name, and its number once it was asked for.
-pub struct Site {
+/// A call site of `counter!`: the counter's name, and its number after the first use.
+pub struct CounterSite {
     name: &'static str,
     number: AtomicU32,
 }
 
 const UNKNOWN: u32 = u32::MAX;
 
-impl Site {
-    pub const fn new(name: &'static str) -> Site {
-        Site { name, number: AtomicU32::new(UNKNOWN) }
+impl CounterSite {
+    pub const fn new(name: &'static str) -> CounterSite {
+        CounterSite { name, number: AtomicU32::new(UNKNOWN) }
     }
 
     #[inline(always)]
@@ -62,8 +62,8 @@ impl Site {
     }
 }
 
-/// What is wrong with a counter's name.
-fn wrong(name: &str) -> Option<&'static str> {
+/// Returns the reason why a counter's name is invalid, if it is.
+fn name_problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it is empty");
     } else if name.len() > NAME_BYTES_MAX {
@@ -75,18 +75,19 @@ fn wrong(name: &str) -> Option<&'static str> {
     blank.then_some("a part between its slashes is empty")
 }
 
-/// The number of a counter, which is made where there is none of that name.
+/// Returns the number of a counter, and creates the counter if it does not exist.
 ///
 /// # Errors
-/// Where the name is no path (`enemies/alive`), or [`COUNTERS_MAX`] are there.
+/// Returns an error if the name is not a path such as `enemies/alive`, or if [`COUNTERS_MAX`]
+/// counters exist.
 pub fn counter(name: &str) -> Result<u32, Error> {
     crate::owner!("statistics");
-    let mut table = fault::lock(&REGISTRY);
+    let mut table = panic::lock(&REGISTRY);
     if let Some(number) = table.numbers.get(name) {
         return Ok(*number);
     }
-    if let Some(words) = wrong(name) {
-        return Err(error!("'{name}' cannot name a counter: {words} (right: \"enemies/alive\")"));
+    if let Some(message) = name_problem(name) {
+        return Err(error!("'{name}' cannot name a counter: {message} (right: \"enemies/alive\")"));
     }
     if table.names.len() >= COUNTERS_MAX {
         return Err(error!(
@@ -102,20 +103,20 @@ pub fn counter(name: &str) -> Result<u32, Error> {
     Ok(number)
 }
 
-/// The number of a counter, where there is one of that name.
+/// Returns the number of an existing counter.
 pub fn find(name: &str) -> Option<u32> {
-    fault::lock(&REGISTRY).numbers.get(name).copied()
+    panic::lock(&REGISTRY).numbers.get(name).copied()
 }
 
-/// The name of a number that [`counter`] gave.
+/// Returns the name of a number that [`counter`] returned.
 pub fn name_of(number: u32) -> &'static str {
-    let table = fault::lock(&REGISTRY);
+    let table = panic::lock(&REGISTRY);
     table.names.get(number as usize).copied().unwrap_or("")
 }
 
-/// The names of all counters, in the order of their making.
+/// Returns the names of all counters, in order of creation.
 pub fn names() -> Vec<&'static str> {
-    fault::lock(&REGISTRY).names[1..].to_vec()
+    panic::lock(&REGISTRY).names[1..].to_vec()
 }
 
 #[cfg(test)]
@@ -124,9 +125,9 @@ mod tests {
 
     #[test]
     fn names_are_paths() {
-        let check = |name: &str, words: &str| {
+        let check = |name: &str, message: &str| {
             let error = counter(name).unwrap_err().message;
-            assert!(error.contains(words), "{error}");
+            assert!(error.contains(message), "{error}");
         };
         check("", "it is empty");
         check("a//b", "a part between its slashes is empty");

@@ -1,7 +1,9 @@
-//! Opening files: those below a folder, which no link leads out of, and those that a person names.
-//! Every reader of files comes here. Only regular files are opened, opening never waits (a pipe, a
-//! device), and a limit on the size is checked before the first byte is read. The limits are the
-//! rows of readers.rs. Knows nothing of what is in the files; writing them safely is files.rs.
+//! Opening files: files below a folder, which links cannot leave, and files that a person names.
+//! All code that reads files uses this module.
+//!
+//! Only regular files are opened, and opening never blocks on a pipe or a device. A size limit is
+//! checked before the first byte is read. The limits are the rows of readers.rs. Knows nothing
+//! about the content of files. Safe writing is in src/foundation/atomic_file/.
 
 #[cfg(any(test, not(unix)))]
 mod portable;
@@ -16,7 +18,7 @@ use portable as system;
 #[cfg(unix)]
 use unix as system;
 
-use readers::Reader;
+use readers::ReaderRow;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -24,117 +26,117 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path};
 use std::time::UNIX_EPOCH;
 
-/// The most entries of one folder that are listed.
+/// Maximum number of entries that are listed of one folder.
 pub const ENTRIES_MAX: usize = 1_000_000;
 
-/// Why a file was not read or written.
+/// The reason why a file could not be read or written.
 #[derive(Debug)]
-pub enum Refusal {
-    /// Its path leads out of the folder.
+pub enum AccessError {
+    /// The path leads out of the folder.
     Path,
-    /// A link on its path does.
+    /// A link on the path leads out of the folder.
     Link,
-    /// It is a folder.
+    /// The path is a folder.
     Folder,
-    /// It is a pipe, a socket or a device.
+    /// The path is a pipe, a socket or a device.
     Special,
-    /// It is larger than its reader's limit.
-    Size(&'static Reader),
+    /// The file is larger than its reader's limit.
+    Size(&'static ReaderRow),
     System(io::Error),
 }
 
-impl From<io::Error> for Refusal {
-    fn from(reason: io::Error) -> Refusal {
-        Refusal::System(reason)
+impl From<io::Error> for AccessError {
+    fn from(reason: io::Error) -> AccessError {
+        AccessError::System(reason)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for AccessError {}
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> io::Error {
+impl From<AccessError> for io::Error {
+    fn from(refusal: AccessError) -> io::Error {
         match refusal {
-            Refusal::System(reason) => reason,
+            AccessError::System(reason) => reason,
             refusal => io::Error::other(refusal),
         }
     }
 }
 
-impl Refusal {
-    /// Whether there is no such file.
+impl AccessError {
+    /// Returns true if the file does not exist.
     pub fn is_missing(&self) -> bool {
-        matches!(self, Refusal::System(reason) if reason.kind() == ErrorKind::NotFound)
+        matches!(self, AccessError::System(reason) if reason.kind() == ErrorKind::NotFound)
     }
 
-    /// The message, with the path of the file.
+    /// Returns the error message, with the path of the file.
     pub fn message(&self, path: &str) -> String {
         match self {
-            Refusal::System(reason) if reason.kind() == ErrorKind::NotFound => {
+            AccessError::System(reason) if reason.kind() == ErrorKind::NotFound => {
                 format!("{path}: there is no such file")
             }
-            Refusal::System(reason) => format!("{path}: the file cannot be read: {reason}"),
+            AccessError::System(reason) => format!("{path}: the file cannot be read: {reason}"),
             refusal => format!("{path}: {refusal}"),
         }
     }
 }
 
-/// The reason and the remedy, to stand after "… cannot be read: ".
-impl fmt::Display for Refusal {
+/// Formats the reason and the remedy, to follow "… cannot be read: ".
+impl fmt::Display for AccessError {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Refusal::Path => out.write_str("only files in the game's folder can be read"),
-            Refusal::Link => out.write_str(
+            AccessError::Path => out.write_str("only files in the game's folder can be read"),
+            AccessError::Link => out.write_str(
                 "a link leads out of the game's folder, and only files in it can be read: copy \
                  into the folder what it leads to",
             ),
-            Refusal::Folder => out.write_str("it is a folder, and a file is needed: rename it"),
-            Refusal::Special => out.write_str(
+            AccessError::Folder => out.write_str("it is a folder, and a file is needed: rename it"),
+            AccessError::Special => out.write_str(
                 "it is a pipe, a socket or a device, and only regular files are read: put a file \
                  there",
             ),
-            Refusal::Size(reader) => {
+            AccessError::Size(reader) => {
                 let (size, limit) = (readers::size_text(reader.bytes_max), reader.limit);
                 write!(out, "the file is larger than {size} ({limit}): {}", reader.remedy)
             }
-            Refusal::System(reason) => write!(out, "{reason}"),
+            AccessError::System(reason) => write!(out, "{reason}"),
         }
     }
 }
 
-/// What tells one content of a file from another without reading it.
+/// File metadata that distinguishes versions of a file's content without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileState {
     pub size: u64,
-    /// When it was modified, in nanoseconds since 1970. Programs can set this to any time.
+    /// Modification time in nanoseconds since 1970. Programs can set it to any value.
     pub modified: u64,
-    /// When its content, name or rights changed, in nanoseconds since 1970. The system alone sets
-    /// this; 0 where it keeps no such time.
+    /// Time of the last change of content, name or permissions, in nanoseconds since 1970. Only the
+    /// system sets it. It is 0 on systems without this time.
     pub changed: u64,
-    /// Its number in the file system; 0 where files have none.
+    /// Inode number; 0 on systems without inodes.
     pub inode: u64,
 }
 
 impl FileState {
-    fn of(about: &Metadata) -> FileState {
-        let since = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    fn of(metadata: &Metadata) -> FileState {
+        let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let modified = since.map_or(0, |since| since.as_nanos() as u64);
         #[cfg(unix)]
         let (changed, inode) = {
             use std::os::unix::fs::MetadataExt;
-            (nanoseconds(about.ctime(), about.ctime_nsec()), about.ino())
+            (nanoseconds(metadata.ctime(), metadata.ctime_nsec()), metadata.ino())
         };
         #[cfg(not(unix))]
         let (changed, inode) = (0, 0);
-        FileState { size: about.len(), modified, changed, inode }.as_kept()
+        FileState { size: metadata.len(), modified, changed, inode }.as_recorded()
     }
 
-    #[cfg(not(test))]
-    fn as_kept(self) -> FileState {
+    #[cfg(not(debug_assertions))]
+    fn as_recorded(self) -> FileState {
         self
     }
 
-    #[cfg(test)]
-    fn as_kept(self) -> FileState {
+    #[cfg(debug_assertions)]
+    fn as_recorded(self) -> FileState {
         match NO_CHANGE_TIMES.get() {
             true => FileState { changed: 0, inode: 0, ..self },
             false => self,
@@ -142,13 +144,13 @@ impl FileState {
     }
 }
 
-#[cfg(test)]
+#[cfg(debug_assertions)]
 thread_local! {
-    /// Has this thread see states as on a system that keeps no time of the change.
+    /// For tests: if true, this thread sees file states as on a system without a change time.
     pub static NO_CHANGE_TIMES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// A time of the system's, in nanoseconds since 1970; 0 before that.
+/// Converts a system time to nanoseconds since 1970; earlier times become 0.
 #[cfg(unix)]
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> u64 {
     match u64::try_from(seconds) {
@@ -157,7 +159,7 @@ fn nanoseconds(seconds: i64, nanoseconds: i64) -> u64 {
     }
 }
 
-/// The kinds of things that have a path.
+/// The type of a folder entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     File,
@@ -166,13 +168,13 @@ pub enum EntryKind {
     Special,
     /// A link that leads out of the folder.
     LinkOut,
-    /// A link that leads to nothing.
+    /// A link whose target does not exist.
     Dangling,
 }
 
 impl EntryKind {
-    fn of(about: &Metadata) -> EntryKind {
-        match (about.is_file(), about.is_dir()) {
+    fn of(metadata: &Metadata) -> EntryKind {
+        match (metadata.is_file(), metadata.is_dir()) {
             (true, _) => EntryKind::File,
             (_, true) => EntryKind::Folder,
             _ => EntryKind::Special,
@@ -180,191 +182,207 @@ impl EntryKind {
     }
 }
 
-/// One name in a folder. Of a link that stays within the root: what it leads to.
+/// One entry of a folder. For a link that stays within the root, the kind and state are those of
+/// its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     pub name: OsString,
     pub kind: EntryKind,
     pub is_link: bool,
-    /// All zeros for a folder, for a link to nothing, and where states were not asked for.
+    /// The state of a file. All zeros for folders, for dangling links, and if states were not
+    /// requested.
     pub state: FileState,
 }
 
-/// Tells folders apart, whatever path leads to them.
+/// The identity of a folder, independent of the path that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FolderId(u64, u64);
 
-/// A folder's content, in the order of the system.
+/// The entries of a folder, in the order that the system returns them.
 #[derive(Debug)]
-pub struct Listing {
+pub struct FolderListing {
     pub id: FolderId,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FolderEntry>,
 }
 
-/// Whether a path stays, as it is written, in the folder that it begins at.
+/// Returns true if a path, as written, stays in the folder at which it starts. Links are not
+/// considered.
 pub fn stays_inside(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     let bytes = path.as_os_str().as_encoded_bytes();
-    // A colon is a drive, or a hidden part of a file.
+    // On Windows, a colon denotes a drive or an alternate stream of a file.
     let foreign = |byte: &u8| *byte == 0 || (cfg!(windows) && *byte == b':');
-    let within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    path.components().all(within) && !bytes.iter().any(foreign)
+    let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    path.components().all(is_plain) && !bytes.iter().any(foreign)
 }
 
-/// Reads a file by its path from a folder. Links may lead anywhere within the folder.
+/// Reads a file by its path relative to a folder. Links may lead anywhere within the folder.
 ///
 /// # Errors
-/// It is not in the folder, is no regular file, is too large, or cannot be read.
-pub fn read(root: &Path, path: &str, reader: &'static Reader) -> Result<Vec<u8>, Refusal> {
+/// Returns an error if the file is outside of the folder, is not a regular file, is too large, or
+/// cannot be read.
+pub fn read(root: &Path, path: &str, reader: &'static ReaderRow) -> Result<Vec<u8>, AccessError> {
     read_with_state(root, path, reader).map(|(bytes, _)| bytes)
 }
 
-/// The same, with the state of the file that was read; `None` where it changed meanwhile.
+/// Reads a file as [`read`] does, and also returns its state, or `None` if the file changed during
+/// the read.
 pub fn read_with_state(
     root: &Path,
     path: &str,
-    reader: &'static Reader,
-) -> Result<(Vec<u8>, Option<FileState>), Refusal> {
+    reader: &'static ReaderRow,
+) -> Result<(Vec<u8>, Option<FileState>), AccessError> {
     match stays_inside(path) {
         true => read_whole(system::open(root, path)?, reader),
-        false => Err(Refusal::Path),
+        false => Err(AccessError::Path),
     }
 }
 
-/// Reads a text as [`read`] does; bytes that are no UTF-8 are an error.
-pub fn read_text(root: &Path, path: &str, reader: &'static Reader) -> Result<String, Refusal> {
+/// Reads a text file as [`read`] does. Bytes that are not UTF-8 are an error.
+pub fn read_text(
+    root: &Path,
+    path: &str,
+    reader: &'static ReaderRow,
+) -> Result<String, AccessError> {
     text(read(root, path, reader)?)
 }
 
-/// Reads a file that a person names, or one in a folder of the user's. Links may lead anywhere.
-pub fn read_named(path: &Path, reader: &'static Reader) -> Result<Vec<u8>, Refusal> {
+/// Reads a file that a person names, or a file in one of the user's folders. Links may lead
+/// anywhere.
+pub fn read_named(path: &Path, reader: &'static ReaderRow) -> Result<Vec<u8>, AccessError> {
     read_whole(system::open_named(path)?, reader).map(|(bytes, _)| bytes)
 }
 
-/// Reads a file that somebody else opened, with the checks of [`read_named`].
-pub fn read_open(file: File, reader: &'static Reader) -> Result<Vec<u8>, Refusal> {
+/// Reads a file that other code opened, with the checks of [`read_named`].
+pub fn read_open(file: File, reader: &'static ReaderRow) -> Result<Vec<u8>, AccessError> {
     read_whole(file, reader).map(|(bytes, _)| bytes)
 }
 
-/// Opens a regular file that a person names. The caller limits how much of it is read.
-pub fn open_named(path: &Path) -> Result<File, Refusal> {
+/// Opens a regular file that a person names. The caller must limit the number of bytes that it
+/// reads.
+pub fn open_named(path: &Path) -> Result<File, AccessError> {
     let file = system::open_named(path)?;
     regular(&file)?;
     Ok(file)
 }
 
-fn text(bytes: Vec<u8>) -> Result<String, Refusal> {
-    let invalid = |_| Refusal::System(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"));
+fn text(bytes: Vec<u8>) -> Result<String, AccessError> {
+    let invalid =
+        |_| AccessError::System(io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"));
     String::from_utf8(bytes).map_err(invalid)
 }
 
-fn regular(file: &File) -> Result<Metadata, Refusal> {
-    let about = file.metadata()?;
-    match EntryKind::of(&about) {
-        EntryKind::File => Ok(about),
-        EntryKind::Folder => Err(Refusal::Folder),
-        _ => Err(Refusal::Special),
+fn regular(file: &File) -> Result<Metadata, AccessError> {
+    let metadata = file.metadata()?;
+    match EntryKind::of(&metadata) {
+        EntryKind::File => Ok(metadata),
+        EntryKind::Folder => Err(AccessError::Folder),
+        _ => Err(AccessError::Special),
     }
 }
 
-/// Reads an open file up to the limit, also where it grows meanwhile.
+/// Reads an open file up to the limit, even if the file grows during the read.
 fn read_whole(
     file: File,
-    reader: &'static Reader,
-) -> Result<(Vec<u8>, Option<FileState>), Refusal> {
+    reader: &'static ReaderRow,
+) -> Result<(Vec<u8>, Option<FileState>), AccessError> {
     let before = FileState::of(&regular(&file)?);
     if before.size > reader.bytes_max {
-        return Err(Refusal::Size(reader));
+        return Err(AccessError::Size(reader));
     }
     let mut bytes = Vec::new();
-    let lacks = |_| io::Error::new(ErrorKind::OutOfMemory, "there is no memory for it");
-    bytes.try_reserve_exact(before.size as usize).map_err(lacks)?;
+    let no_memory = |_| io::Error::new(ErrorKind::OutOfMemory, "there is no memory for it");
+    bytes.try_reserve_exact(before.size as usize).map_err(no_memory)?;
     (&file).take(reader.bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > reader.bytes_max {
-        return Err(Refusal::Size(reader));
+        return Err(AccessError::Size(reader));
     }
     let after = FileState::of(&file.metadata()?);
     let same = before == after && bytes.len() as u64 == after.size;
     Ok((bytes, same.then_some(after)))
 }
 
-/// What a path leads to in a folder. Nothing is read.
-pub fn inspect(root: &Path, path: &str) -> Result<(EntryKind, FileState), Refusal> {
+/// Returns the kind and state of the entry at a path below a folder, without reading the file.
+pub fn inspect(root: &Path, path: &str) -> Result<(EntryKind, FileState), AccessError> {
     if !stays_inside(path) {
-        return Err(Refusal::Path);
+        return Err(AccessError::Path);
     }
-    let about = system::inspect(root, path)?;
-    Ok(found(&about))
+    let metadata = system::inspect(root, path)?;
+    Ok(kind_and_state(&metadata))
 }
 
-fn found(about: &Metadata) -> (EntryKind, FileState) {
-    match EntryKind::of(about) {
+fn kind_and_state(metadata: &Metadata) -> (EntryKind, FileState) {
+    match EntryKind::of(metadata) {
         EntryKind::Folder => (EntryKind::Folder, FileState::default()),
-        kind => (kind, FileState::of(about)),
+        kind => (kind, FileState::of(metadata)),
     }
 }
 
-/// Whether a path leads to a regular file in a folder.
+/// Returns true if a path below `root` leads to a regular file.
 pub fn is_file(root: &Path, path: &str) -> bool {
     inspect(root, path).is_ok_and(|(kind, _)| kind == EntryKind::File)
 }
 
-/// Whether a path leads to a folder in a folder.
+/// Returns true if a path below `root` leads to a folder.
 pub fn is_folder(root: &Path, path: &str) -> bool {
     inspect(root, path).is_ok_and(|(kind, _)| kind == EntryKind::Folder)
 }
 
-/// Lists a folder by its path from a folder; "" is that folder itself. Entries have no states, so
-/// that files need not be looked at one by one.
+/// Lists a folder by its path relative to `root`; "" is `root` itself. The entries have no states,
+/// so the files need not be inspected one by one.
 ///
 /// # Errors
-/// It leads out, is no folder, cannot be read, or has more than [`ENTRIES_MAX`] entries.
-pub fn list(root: &Path, path: impl AsRef<Path>) -> Result<Listing, Refusal> {
+/// Returns an error if the path leads out of `root`, is not a folder, cannot be read, or has more
+/// than [`ENTRIES_MAX`] entries.
+pub fn list(root: &Path, path: impl AsRef<Path>) -> Result<FolderListing, AccessError> {
     match stays_inside(&path) {
         true => system::list(root, path.as_ref(), false),
-        false => Err(Refusal::Path),
+        false => Err(AccessError::Path),
     }
 }
 
-/// As [`list`], with the states of the files.
-pub fn list_states(root: &Path, path: impl AsRef<Path>) -> Result<Listing, Refusal> {
+/// Lists a folder as [`list`] does, with the states of the files.
+pub fn list_states(root: &Path, path: impl AsRef<Path>) -> Result<FolderListing, AccessError> {
     match stays_inside(&path) {
         true => system::list(root, path.as_ref(), true),
-        false => Err(Refusal::Path),
+        false => Err(AccessError::Path),
     }
 }
 
-/// Replaces a file by its path from a folder, so that nobody reads half of it. Folders on the way
-/// are made. A link in the place of the file is replaced; one on the way must stay in the folder.
+/// Replaces a file atomically, by its path relative to a folder: no reader sees a partial file.
+/// Missing parent folders are created. A link at the path itself is replaced. Links among the
+/// parent folders must stay in `root`.
 pub fn write(root: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let (above, name) = split(path)?;
-    system::replace(root, above, name, bytes).map_err(not_written)
+    let (parent, name) = split(path)?;
+    system::replace(root, parent, name, bytes).map_err(not_written)
 }
 
-/// Opens a file by its path from a folder to add to its end; it is made where it is missing. A
-/// link in its place is refused, wherever it leads.
+/// Opens a file for appending, by its path relative to a folder, and creates it if it is missing. A
+/// link at the path itself is refused, wherever it leads.
 pub fn append(root: &Path, path: &str) -> io::Result<File> {
-    let (above, name) = split(path)?;
-    let file = system::append(root, above, name).map_err(not_written)?;
+    let (parent, name) = split(path)?;
+    let file = system::append(root, parent, name).map_err(not_written)?;
     regular(&file).map_err(not_written)?;
     Ok(file)
 }
 
-/// The folder and the name of a file that is to be written.
+/// Splits the path of an output file into its folder and its name.
 fn split(path: &str) -> io::Result<(&str, &str)> {
-    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
     match stays_inside(path) && !["", "."].contains(&name) {
-        true => Ok((above, name)),
-        false => Err(not_written(Refusal::Path)),
+        true => Ok((parent, name)),
+        false => Err(not_written(AccessError::Path)),
     }
 }
 
-fn not_written(refusal: Refusal) -> io::Error {
+fn not_written(refusal: AccessError) -> io::Error {
     io::Error::other(match refusal {
-        Refusal::System(reason) => return reason,
-        Refusal::Path => "its path leads out of the folder: name a file in it",
-        Refusal::Link => "a link on its path, or in its place, leads elsewhere: remove the link",
-        Refusal::Folder | Refusal::Special | Refusal::Size(_) => {
+        AccessError::System(reason) => return reason,
+        AccessError::Path => "its path leads out of the folder: name a file in it",
+        AccessError::Link => {
+            "a link on its path, or in its place, leads elsewhere: remove the link"
+        }
+        AccessError::Folder | AccessError::Special | AccessError::Size(_) => {
             "a folder, a pipe, a socket or a device has its name: rename or remove that"
         }
     })

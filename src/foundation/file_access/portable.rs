@@ -1,128 +1,128 @@
-//! Opening below a folder where the system has no descriptors of folders: the path without links
-//! must lie in the folder before the file is opened, and be the same path after.
+//! Opening files below a folder on systems without folder descriptors. The resolved path must lie
+//! in the folder before the file is opened, and must be unchanged afterwards.
 
-use super::{ENTRIES_MAX, Entry, EntryKind, FileState, FolderId, Listing, Refusal};
-use crate::foundation::hash::murmur64a;
+use super::{AccessError, ENTRIES_MAX, EntryKind, FileState, FolderEntry, FolderId, FolderListing};
+use crate::hash::murmur64a;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-fn or_here(path: &Path) -> &Path {
+fn or_current_folder(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-/// The path without links, which lies in the folder.
-fn real_path(root: &Path, path: impl AsRef<Path>) -> Result<PathBuf, Refusal> {
-    let real_root = fs::canonicalize(or_here(root))?;
-    let real = fs::canonicalize(or_here(&root.join(path.as_ref())))?;
-    if real.starts_with(real_root) { Ok(real) } else { Err(Refusal::Link) }
+/// Returns the path with all links resolved; fails if it lies outside of the folder.
+fn real_path(root: &Path, path: impl AsRef<Path>) -> Result<PathBuf, AccessError> {
+    let real_root = fs::canonicalize(or_current_folder(root))?;
+    let canonical = fs::canonicalize(or_current_folder(&root.join(path.as_ref())))?;
+    if canonical.starts_with(real_root) { Ok(canonical) } else { Err(AccessError::Link) }
 }
 
-pub fn open(root: &Path, path: &str) -> Result<File, Refusal> {
-    let real = real_path(root, path)?;
-    let file = open_named(&real)?;
-    // Somebody may have put a link there meanwhile.
-    match real_path(root, path)? == real {
+pub fn open(root: &Path, path: &str) -> Result<File, AccessError> {
+    let canonical = real_path(root, path)?;
+    let file = open_named(&canonical)?;
+    // Another process may have put a link there in the meantime.
+    match real_path(root, path)? == canonical {
         true => Ok(file),
-        false => Err(Refusal::Link),
+        false => Err(AccessError::Link),
     }
 }
 
-pub fn inspect(root: &Path, path: &str) -> Result<Metadata, Refusal> {
+pub fn inspect(root: &Path, path: &str) -> Result<Metadata, AccessError> {
     Ok(fs::metadata(real_path(root, path)?)?)
 }
 
-/// Opens a file; nothing that could be waited for.
-pub fn open_named(path: &Path) -> Result<File, Refusal> {
+/// Opens a regular file. Pipes and devices, which could block, are refused.
+pub fn open_named(path: &Path) -> Result<File, AccessError> {
     match fs::metadata(path)? {
-        about if about.is_file() => Ok(File::open(path)?),
-        about if about.is_dir() => Err(Refusal::Folder),
-        _ => Err(Refusal::Special),
+        metadata if metadata.is_file() => Ok(File::open(path)?),
+        metadata if metadata.is_dir() => Err(AccessError::Folder),
+        _ => Err(AccessError::Special),
     }
 }
 
-/// Whether `_states` are wanted makes no difference here: the kinds come with them.
-pub fn list(root: &Path, path: &Path, _states: bool) -> Result<Listing, Refusal> {
-    let real = real_path(root, path)?;
+/// Lists a folder. `_states` is ignored, because the states come with the kinds here.
+pub fn list(root: &Path, path: &Path, _states: bool) -> Result<FolderListing, AccessError> {
+    let canonical = real_path(root, path)?;
     let mut entries = Vec::new();
-    for entry in fs::read_dir(&real)? {
+    for entry in fs::read_dir(&canonical)? {
         let entry = entry?;
         if entries.len() == ENTRIES_MAX {
-            let words = format!("a folder has more than {ENTRIES_MAX} entries (ENTRIES_MAX)");
-            return Err(io::Error::other(words).into());
+            let message = format!("a folder has more than {ENTRIES_MAX} entries (ENTRIES_MAX)");
+            return Err(io::Error::other(message).into());
         }
-        let Ok(about) = entry.metadata() else { continue };
-        let is_link = about.is_symlink();
+        let Ok(metadata) = entry.metadata() else { continue };
+        let is_link = metadata.is_symlink();
         let target = match is_link {
-            true => fs::canonicalize(entry.path()).and_then(|real| {
-                let about = fs::metadata(&real)?;
-                Ok((real, about))
+            true => fs::canonicalize(entry.path()).and_then(|canonical| {
+                let metadata = fs::metadata(&canonical)?;
+                Ok((canonical, metadata))
             }),
-            false => Ok((entry.path(), about.clone())),
+            false => Ok((entry.path(), metadata.clone())),
         };
         let Ok((target, found)) = target else {
             let (name, state) = (entry.file_name(), FileState::default());
-            entries.push(Entry { name, kind: EntryKind::Dangling, is_link, state });
+            entries.push(FolderEntry { name, kind: EntryKind::Dangling, is_link, state });
             continue;
         };
-        let stays = !is_link || target.starts_with(fs::canonicalize(or_here(root))?);
+        let stays = !is_link || target.starts_with(fs::canonicalize(or_current_folder(root))?);
         let (kind, state) = match stays {
-            true => super::found(&found),
-            false => (EntryKind::LinkOut, FileState::of(&about)),
+            true => super::kind_and_state(&found),
+            false => (EntryKind::LinkOut, FileState::of(&metadata)),
         };
-        entries.push(Entry { name: entry.file_name(), kind, is_link, state });
+        entries.push(FolderEntry { name: entry.file_name(), kind, is_link, state });
     }
-    match real_path(root, path)? == real {
-        true => Ok(Listing { id: FolderId(0, id_of(&real)), entries }),
-        false => Err(Refusal::Link),
+    match real_path(root, path)? == canonical {
+        true => Ok(FolderListing { id: FolderId(0, id_of(&canonical)), entries }),
+        false => Err(AccessError::Link),
     }
 }
 
-fn id_of(real: &Path) -> u64 {
-    murmur64a(real.as_os_str().as_encoded_bytes(), 0)
+fn id_of(canonical: &Path) -> u64 {
+    murmur64a(canonical.as_os_str().as_encoded_bytes(), 0)
 }
 
-/// The folder without links; it and those above it are made where they are missing.
-fn make_folder(root: &Path, path: &Path) -> Result<PathBuf, Refusal> {
+/// Creates a folder and its missing parents. Returns the path with all links resolved.
+fn make_folder(root: &Path, path: &Path) -> Result<PathBuf, AccessError> {
     match real_path(root, path) {
-        Err(Refusal::System(reason)) if reason.kind() == io::ErrorKind::NotFound => {}
+        Err(AccessError::System(reason)) if reason.kind() == io::ErrorKind::NotFound => {}
         found => return found,
     }
     let Some(name) = path.file_name() else {
         return Err(io::Error::from(io::ErrorKind::NotFound).into());
     };
-    let above = make_folder(root, path.parent().unwrap_or(Path::new("")))?;
-    match fs::create_dir(above.join(name)) {
+    let parent = make_folder(root, path.parent().unwrap_or(Path::new("")))?;
+    match fs::create_dir(parent.join(name)) {
         Err(reason) if reason.kind() != io::ErrorKind::AlreadyExists => Err(reason.into()),
         _ => real_path(root, path),
     }
 }
 
-pub fn replace(root: &Path, above: &str, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+pub fn replace(root: &Path, parent: &str, name: &str, bytes: &[u8]) -> Result<(), AccessError> {
     static TURN: AtomicU32 = AtomicU32::new(0);
-    let folder = make_folder(root, Path::new(above))?;
-    let (beside, mut file) = loop {
+    let folder = make_folder(root, Path::new(parent))?;
+    let (temporary, mut file) = loop {
         let turn = TURN.fetch_add(1, Ordering::Relaxed);
-        let beside = folder.join(format!(".{}-{turn}.tmp", std::process::id()));
-        match File::create_new(&beside) {
-            Ok(file) => break (beside, file),
+        let temporary = folder.join(format!(".{}-{turn}.tmp", std::process::id()));
+        match File::create_new(&temporary) {
+            Ok(file) => break (temporary, file),
             Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
             Err(reason) => return Err(reason.into()),
         }
     };
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&beside, folder.join(name)));
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, folder.join(name)));
     if written.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     Ok(written?)
 }
 
-pub fn append(root: &Path, above: &str, name: &str) -> Result<File, Refusal> {
-    let path = real_path(root, above)?.join(name);
+pub fn append(root: &Path, parent: &str, name: &str) -> Result<File, AccessError> {
+    let path = real_path(root, parent)?.join(name);
     match fs::symlink_metadata(&path) {
-        Ok(about) if about.is_symlink() => Err(Refusal::Link),
-        Ok(about) if !about.is_file() => Err(Refusal::Special),
+        Ok(metadata) if metadata.is_symlink() => Err(AccessError::Link),
+        Ok(metadata) if !metadata.is_file() => Err(AccessError::Special),
         _ => Ok(File::options().create(true).append(true).open(path)?),
     }
 }

@@ -1,33 +1,33 @@
-//! The table of readers: which files are read, and the most bytes that a file of each kind has.
-//! The table in docs/security.md is made of it, and a test compares them.
+//! The table of readers: the groups of files that the engine reads, with the maximum size of each.
+//! The table in docs/security.md is generated from it, and a test compares them.
 
-/// Where the files of a reader are.
+/// The location of a reader's files, which decides where links may lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
-    /// In a folder that somebody else may have filled: links stay within it.
+pub enum ReaderRoot {
+    /// A folder that other people may have filled: links must stay within it.
     Game,
-    /// In a folder of the user's, or named on the command line: links may lead anywhere.
+    /// A folder of the user, or a path on the command line: links may lead anywhere.
     User,
 }
 
-/// A kind of files that the engine reads.
+/// A group of files that the engine reads, with its size limit.
 #[derive(Debug)]
-pub struct Reader {
-    /// The name of its constant.
+pub struct ReaderRow {
+    /// Name of the row's constant.
     pub name: &'static str,
-    /// The files, as people know them.
+    /// Description of the files for people.
     pub files: &'static str,
-    pub home: Home,
-    /// The largest file that is read.
+    pub home: ReaderRoot,
+    /// Size of the largest file that is read, in bytes.
     pub bytes_max: u64,
-    /// The name of that limit.
+    /// Name of the limit's constant.
     pub limit: &'static str,
-    /// How a person stays below the limit.
+    /// Advice for staying below the limit.
     pub remedy: &'static str,
 }
 
-impl PartialEq for Reader {
-    fn eq(&self, other: &Reader) -> bool {
+impl PartialEq for ReaderRow {
+    fn eq(&self, other: &ReaderRow) -> bool {
         self.name == other.name
     }
 }
@@ -36,7 +36,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// A number of bytes as text: `16 MiB`.
+/// Formats a number of bytes: `16 MiB`.
 pub fn size_text(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= GIB && bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
@@ -50,17 +50,17 @@ macro_rules! readers {
     ($($name:ident $home:ident $limit:ident = $bytes:expr, $files:literal, $remedy:literal;)*) => {
         $(
             pub const $limit: u64 = $bytes;
-            pub static $name: Reader = Reader {
+            pub static $name: ReaderRow = ReaderRow {
                 name: stringify!($name),
                 files: $files,
-                home: Home::$home,
+                home: ReaderRoot::$home,
                 bytes_max: $limit,
                 limit: stringify!($limit),
                 remedy: $remedy,
             };
         )*
-        /// Every reader.
-        pub static READERS: &[&Reader] = &[$(&$name),*];
+        /// All readers.
+        pub static READERS: &[&ReaderRow] = &[$(&$name),*];
     };
 }
 
@@ -69,21 +69,21 @@ readers! {
         "`settings.sjson`",
         "keep data in `.config` files";
     SCRIPT Game SCRIPT_BYTES_MAX = 16 * MIB,
-        "Scripts: modules, those of workers, files of tests and their helpers",
+        "Scripts: modules, scripts of workers, test files and their helpers",
         "split it into modules";
     SOURCE_TEXT Game SOURCE_TEXT_BYTES_MAX = 64 * MIB,
         "The engine's own formats: units, levels, materials, packages, shaders' blocks, texts",
         "split it";
     SOURCE Game SOURCE_BYTES_MAX = GIB,
-        "Common formats, and what a source names: pictures, models with their buffers and \
+        "Common formats, and files that a source names: pictures, models with their buffers and \
          pictures, sounds, fonts and their pages, maps and tile sets, shaders, binary data",
         "split it or lower its quality";
     SUITE_CONFIG Game SUITE_CONFIG_BYTES_MAX = MIB,
-        "`.busted`, and the file of names that it leaves out",
+        "`.busted`, and its file of excluded names",
         "shorten it";
     GOLDEN Game GOLDEN_BYTES_MAX = 64 * MIB,
-        "Snapshots and pictures that a suite compares with",
-        "make it anew: engine test --update-golden";
+        "Snapshots and screenshots that a suite compares with",
+        "write it again: engine test --update-golden";
     WATCHED Game WATCHED_BYTES_MAX = 16 * MIB,
         "Files that `engine test --watch` compares by content; larger ones by size and times",
         "none is needed";

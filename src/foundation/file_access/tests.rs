@@ -1,11 +1,13 @@
-//! Files in folders with links, pipes and holes, by each way of opening them.
+//! Tests of opening files in folders with links, pipes and sparse files, through each
+//! implementation.
 
 use super::*;
 use readers::{SETTINGS, SETTINGS_BYTES_MAX};
 use std::fs;
 use std::path::PathBuf;
 
-/// A folder with a game, one beside it, and links from the one; removed at the end.
+/// A fixture: a game's folder, a folder next to it, and links from the game's folder. Removed when
+/// dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -55,19 +57,19 @@ impl Drop for Folder {
     }
 }
 
-/// A way to read a file below a folder.
-type Way = fn(&Path, &str) -> Result<Vec<u8>, Refusal>;
+/// An implementation that reads a file below a folder.
+type Way = fn(&Path, &str) -> Result<Vec<u8>, AccessError>;
 
-fn usual(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+fn usual(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
     read(root, path, &SETTINGS)
 }
 
-fn portably(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+fn portably(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
     read_whole(portable::open(root, path)?, &SETTINGS).map(|(bytes, _)| bytes)
 }
 
 #[cfg(unix)]
-fn by_parts(root: &Path, path: &str) -> Result<Vec<u8>, Refusal> {
+fn by_parts(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
     read_whole(unix::open_by_parts(root, Path::new(path))?, &SETTINGS).map(|(bytes, _)| bytes)
 }
 
@@ -85,14 +87,18 @@ const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular file
 #[test]
 fn links_are_followed_within_the_folder_and_not_out_of_it() {
     let folder = Folder::new("links").with_links();
-    // The folder itself may be reached by one.
+    // A link may lead to the folder itself.
     for root in ["game", "linked", "game-art/../game"].map(|root| folder.0.join(root)) {
         for way in WAYS {
             let check = |path: &str, wanted: Result<&str, &str>| {
                 let read = way(&root, path).map(|bytes| String::from_utf8(bytes).unwrap());
                 let read = read.map_err(|refusal| refusal.message(path));
                 let wanted = wanted.map(str::to_string);
-                assert_eq!(read, wanted.map_err(|words| format!("{path}: {words}")), "{root:?}");
+                assert_eq!(
+                    read,
+                    wanted.map_err(|message| format!("{path}: {message}")),
+                    "{root:?}"
+                );
             };
             for path in
                 ["textures/wood.png", "floor.png", "pictures/wood.png", "round.png", "whole.png"]
@@ -106,10 +112,10 @@ fn links_are_followed_within_the_folder_and_not_out_of_it() {
                 check(path, Err("there is no such file"));
             }
             check("textures", Err("it is a folder, and a file is needed: rename it"));
-            assert!(matches!(way(&root, "circle.png"), Err(Refusal::System(_))));
+            assert!(matches!(way(&root, "circle.png"), Err(AccessError::System(_))));
         }
         for path in ["../game-art/secret.png", "/etc/passwd", "textures/../floor.png", "a\0b"] {
-            assert!(matches!(usual(&root, path), Err(Refusal::Path)), "{path}");
+            assert!(matches!(usual(&root, path), Err(AccessError::Path)), "{path}");
         }
     }
 }
@@ -131,9 +137,9 @@ fn a_pipe_or_a_device_is_refused_at_once() {
     }
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
         assert_eq!(read_named(path, &SETTINGS).unwrap_err().to_string(), SPECIAL);
-        assert!(matches!(open_named(path), Err(Refusal::Special)));
+        assert!(matches!(open_named(path), Err(AccessError::Special)));
     }
-    assert!(matches!(read_named(&folder.game(), &SETTINGS), Err(Refusal::Folder)));
+    assert!(matches!(read_named(&folder.game(), &SETTINGS), Err(AccessError::Folder)));
     assert!(append(&folder.game(), "pipe").is_err());
 }
 
@@ -144,7 +150,7 @@ fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
     let file = fs::File::create(&path).unwrap();
     file.set_len(SETTINGS_BYTES_MAX).unwrap();
     assert_eq!(usual(&folder.game(), "settings.sjson").unwrap().len() as u64, SETTINGS_BYTES_MAX);
-    // A hole of a terabyte: it would be read for minutes.
+    // A sparse file of a terabyte: reading it would take minutes.
     for size in [SETTINGS_BYTES_MAX + 1, 1 << 40] {
         file.set_len(size).unwrap();
         for way in WAYS {
@@ -155,12 +161,12 @@ fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
             );
         }
     }
-    // Files of the system say that they are empty.
+    // Files of the system report a size of zero.
     #[cfg(target_os = "linux")]
     {
-        static TINY: Reader = Reader { bytes_max: 10, ..SETTINGS };
+        static TINY: ReaderRow = ReaderRow { bytes_max: 10, ..SETTINGS };
         let read = read_named(Path::new("/proc/self/status"), &TINY);
-        assert!(matches!(read, Err(Refusal::Size(_))));
+        assert!(matches!(read, Err(AccessError::Size(_))));
     }
 }
 
@@ -172,7 +178,7 @@ fn a_file_that_changes_while_it_is_read_has_no_state() {
     let (kind, inspected) = inspect(&game, "textures/wood.png").unwrap();
     assert_eq!((bytes.as_slice(), state, kind), (&b"wood"[..], Some(inspected), EntryKind::File));
     assert_eq!(inspected.size, 4);
-    // Another content with the time of the first, as `touch -r` leaves it.
+    // Different content with the modification time of the first, as `touch -r` leaves it.
     let time = fs::metadata(&path).unwrap().modified().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(15));
     fs::write(&path, "worn").unwrap();
@@ -189,7 +195,7 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
     let folder = Folder::new("list").with_links();
     let game = folder.game();
     let wood = inspect(&game, "textures/wood.png").unwrap().1;
-    type List = fn(&Path, &Path, bool) -> Result<Listing, Refusal>;
+    type List = fn(&Path, &Path, bool) -> Result<FolderListing, AccessError>;
     for way in [system::list as List, portable::list as List] {
         let list = |path: &str| way(&game, Path::new(path), true);
         let mut found = list("").unwrap();
@@ -218,12 +224,12 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
         let ids = [list("pictures").unwrap().id, list("textures").unwrap().id];
         assert_eq!(ids[0], ids[1]);
         assert_ne!(ids[0], found.id);
-        assert!(matches!(list("art"), Err(Refusal::Link)));
+        assert!(matches!(list("art"), Err(AccessError::Link)));
     }
     assert!(portable::inspect(&game, "floor.png").unwrap().is_file());
-    assert!(matches!(portable::inspect(&game, "out.png"), Err(Refusal::Link)));
-    assert!(matches!(list(&game, ".."), Err(Refusal::Path)));
-    let kinds = |listing: Listing| {
+    assert!(matches!(portable::inspect(&game, "out.png"), Err(AccessError::Link)));
+    assert!(matches!(list(&game, ".."), Err(AccessError::Path)));
+    let kinds = |listing: FolderListing| {
         let entries = listing.entries.into_iter();
         let mut kinds: Vec<_> = entries.map(|it| (it.name, it.kind as u8, it.is_link)).collect();
         kinds.sort();
@@ -239,27 +245,27 @@ fn nothing_is_written_behind_a_link() {
     let folder = Folder::new("write").with_links();
     let game = folder.game();
     let art = folder.0.join("game-art");
-    type Replace = fn(&Path, &str, &str, &[u8]) -> Result<(), Refusal>;
+    type Replace = fn(&Path, &str, &str, &[u8]) -> Result<(), AccessError>;
     for replace in [system::replace as Replace, portable::replace as Replace] {
         replace(&game, "pictures/new/deep", "a.txt", b"one").unwrap();
         assert_eq!(fs::read(game.join("textures/new/deep/a.txt")).unwrap(), b"one");
         fs::remove_dir_all(game.join("textures/new")).unwrap();
         for above in ["art", "art/new"] {
             let refused = replace(&game, above, "a.txt", b"one").unwrap_err();
-            assert!(matches!(refused, Refusal::Link), "{above}: {refused:?}");
+            assert!(matches!(refused, AccessError::Link), "{above}: {refused:?}");
         }
     }
     write(&game, "out.png", b"ours").unwrap();
     assert!(!fs::symlink_metadata(game.join("out.png")).unwrap().is_symlink());
-    let words = write(&game, "../a.txt", b"").unwrap_err().to_string();
-    assert_eq!(words, "its path leads out of the folder: name a file in it");
-    let words = write(&game, "art/secret.png", b"").unwrap_err().to_string();
+    let message = write(&game, "../a.txt", b"").unwrap_err().to_string();
+    assert_eq!(message, "its path leads out of the folder: name a file in it");
+    let message = write(&game, "art/secret.png", b"").unwrap_err().to_string();
     let link = "a link on its path, or in its place, leads elsewhere: remove the link";
-    assert_eq!(words, link);
+    assert_eq!(message, link);
     for path in ["zero.png", "floor.png", "lost.png", "art/names.txt"] {
         assert_eq!(append(&game, path).unwrap_err().to_string(), link, "{path}");
         if path != "art/names.txt" {
-            assert!(matches!(portable::append(&game, "", path), Err(Refusal::Link)), "{path}");
+            assert!(matches!(portable::append(&game, "", path), Err(AccessError::Link)), "{path}");
         }
     }
     use std::io::Write;

@@ -1,9 +1,10 @@
-//! Opening below a folder by descriptors: the check is the opening itself, so that nobody can put
-//! a link in between. Linux walks the path in one call (openat2, since 5.6); elsewhere, and for
-//! links that leave the folder on their way and come back, the path without links is walked part
-//! by part.
+//! Opening files below a folder through folder descriptors. Opening the file is itself the check,
+//! so no other process can insert a link in between.
+//!
+//! Linux walks the path in one call (openat2, since 5.6). On other systems, and for links that
+//! leave the folder and come back, the path is resolved first and then walked part by part.
 
-use super::{ENTRIES_MAX, Entry, EntryKind, FileState, FolderId, Listing, Refusal};
+use super::{AccessError, ENTRIES_MAX, EntryKind, FileState, FolderEntry, FolderId, FolderListing};
 use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -15,48 +16,53 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Opening never waits and changes nothing: a pipe has no writer, a terminal does not become ours.
+/// Flags for reading. Opening never blocks (a pipe may have no writer), and a terminal does not
+/// become this process's controlling terminal.
 const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-/// What is only looked at is not opened for reading, where the system has a way.
+/// Flags for inspecting an entry. Where the system supports it, the entry is not opened for
+/// reading.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const INSPECT: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const INSPECT: OFlags = READ;
-/// A folder on the way.
+/// Flags for opening a folder on the path.
 const FOLDER: OFlags = INSPECT.union(OFlags::DIRECTORY);
 
-/// A path that the system takes: the empty one is the folder itself.
-fn or_here(path: &Path) -> &Path {
+/// Returns a path that the system accepts: the empty path becomes ".".
+fn or_current_folder(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-fn open_root(root: &Path) -> Result<OwnedFd, Refusal> {
-    Ok(fs::openat(CWD, or_here(root), FOLDER, Mode::empty()).map_err(io::Error::from)?)
+fn open_root(root: &Path) -> Result<OwnedFd, AccessError> {
+    Ok(fs::openat(CWD, or_current_folder(root), FOLDER, Mode::empty()).map_err(io::Error::from)?)
 }
 
-pub fn open(root: &Path, path: &str) -> Result<File, Refusal> {
+pub fn open(root: &Path, path: &str) -> Result<File, AccessError> {
     open_beneath(root, Path::new(path), READ).map(File::from)
 }
 
-pub fn inspect(root: &Path, path: &str) -> Result<Metadata, Refusal> {
+pub fn inspect(root: &Path, path: &str) -> Result<Metadata, AccessError> {
     Ok(File::from(open_beneath(root, Path::new(path), INSPECT)?).metadata()?)
 }
 
-pub fn open_named(path: &Path) -> Result<File, Refusal> {
-    Ok(File::from(fs::openat(CWD, or_here(path), READ, Mode::empty()).map_err(io::Error::from)?))
+pub fn open_named(path: &Path) -> Result<File, AccessError> {
+    Ok(File::from(
+        fs::openat(CWD, or_current_folder(path), READ, Mode::empty()).map_err(io::Error::from)?,
+    ))
 }
 
-fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Refusal> {
+fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, AccessError> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::ResolveFlags;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let base = open_root(root)?;
-        match fs::openat2(&base, or_here(path), flags, Mode::empty(), within) {
+        match fs::openat2(&base, or_current_folder(path), flags, Mode::empty(), within) {
             Ok(found) => return Ok(found),
-            // A link that leads out, or one that comes back: an absolute one, or by the folder
-            // above. Or a kernel, or a filter on its calls, without this call.
+            // The path has a link that leaves the folder, or one that leaves it and comes back (an
+            // absolute link, or one through the parent folder). Or the kernel, or a system call
+            // filter, does not support this call.
             Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {}
             Err(reason) => return Err(io::Error::from(reason).into()),
         }
@@ -64,11 +70,12 @@ fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Refu
     open_by_parts_with(root, path, flags)
 }
 
-/// Walks the path without links. A part that is a link by now is refused by the system.
-fn open_by_parts_with(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Refusal> {
-    let real_root = std::fs::canonicalize(or_here(root))?;
+/// Walks the resolved path part by part. If a part became a link in the meantime, the system
+/// refuses it.
+fn open_by_parts_with(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, AccessError> {
+    let real_root = std::fs::canonicalize(or_current_folder(root))?;
     let real = std::fs::canonicalize(root.join(path))?;
-    let rest = real.strip_prefix(&real_root).map_err(|_| Refusal::Link)?;
+    let rest = real.strip_prefix(&real_root).map_err(|_| AccessError::Link)?;
     let open_part = |folder: &OwnedFd, part: &OsStr, flags: OFlags| {
         fs::openat(folder, part, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(io::Error::from)
     };
@@ -83,7 +90,7 @@ fn open_by_parts_with(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd
     Ok(open_part(&folder, OsStr::new("."), flags)?)
 }
 
-pub fn list(root: &Path, path: &Path, states: bool) -> Result<Listing, Refusal> {
+pub fn list(root: &Path, path: &Path, states: bool) -> Result<FolderListing, AccessError> {
     let folder = File::from(open_beneath(root, path, READ.union(OFlags::DIRECTORY))?);
     let own = folder.metadata()?;
     let mut entries = Vec::new();
@@ -95,12 +102,12 @@ pub fn list(root: &Path, path: &Path, states: bool) -> Result<Listing, Refusal> 
             continue;
         }
         if entries.len() == ENTRIES_MAX {
-            let words = format!("a folder has more than {ENTRIES_MAX} entries (ENTRIES_MAX)");
-            return Err(io::Error::other(words).into());
+            let message = format!("a folder has more than {ENTRIES_MAX} entries (ENTRIES_MAX)");
+            return Err(io::Error::other(message).into());
         }
         match found.file_type() {
-            // Nothing else of it is wanted.
-            FileType::RegularFile if !states => entries.push(Entry {
+            // The kind is known, so no system call is needed if states were not requested.
+            FileType::RegularFile if !states => entries.push(FolderEntry {
                 name: name.into(),
                 kind: EntryKind::File,
                 is_link: false,
@@ -109,18 +116,18 @@ pub fn list(root: &Path, path: &Path, states: bool) -> Result<Listing, Refusal> 
             known => entries.extend(entry(root, path, folder.as_fd(), name, known)),
         }
     }
-    Ok(Listing { id: FolderId(own.dev(), own.ino()), entries })
+    Ok(FolderListing { id: FolderId(own.dev(), own.ino()), entries })
 }
 
-/// One name of a folder; `None` where it is gone meanwhile.
+/// Returns one entry of a folder, or `None` if it was removed in the meantime.
 fn entry(
     root: &Path,
     path: &Path,
     folder: impl AsFd,
     name: &OsStr,
     known: FileType,
-) -> Option<Entry> {
-    let new = |kind, is_link, state| Some(Entry { name: name.into(), kind, is_link, state });
+) -> Option<FolderEntry> {
+    let new = |kind, is_link, state| Some(FolderEntry { name: name.into(), kind, is_link, state });
     if known == FileType::Directory {
         return new(EntryKind::Folder, false, FileState::default());
     }
@@ -131,9 +138,9 @@ fn entry(
         FileType::Symlink => {
             let target = open_beneath(root, &path.join(name), INSPECT);
             match target.map(|target| File::from(target).metadata()) {
-                Err(Refusal::Link) => new(EntryKind::LinkOut, true, state_of(&about)),
+                Err(AccessError::Link) => new(EntryKind::LinkOut, true, state_of(&about)),
                 Ok(Ok(target)) => {
-                    let (kind, state) = super::found(&target);
+                    let (kind, state) = super::kind_and_state(&target);
                     new(kind, true, state)
                 }
                 _ => new(EntryKind::Dangling, true, FileState::default()),
@@ -143,7 +150,7 @@ fn entry(
     }
 }
 
-// The fields have other types on other systems.
+// The fields have different types on other systems.
 #[allow(clippy::unnecessary_cast)]
 fn state_of(about: &Stat) -> FileState {
     FileState {
@@ -152,66 +159,67 @@ fn state_of(about: &Stat) -> FileState {
         changed: super::nanoseconds(about.st_ctime as i64, about.st_ctime_nsec as i64),
         inode: about.st_ino as u64,
     }
-    .as_kept()
+    .as_recorded()
 }
 
-/// Opens the folder `path`, and makes it and those above it where they are missing.
-fn make_folder(root: &Path, path: &Path) -> Result<OwnedFd, Refusal> {
+/// Opens the folder at `path`, and creates it and its missing parents.
+fn make_folder(root: &Path, path: &Path) -> Result<OwnedFd, AccessError> {
     match open_beneath(root, path, FOLDER) {
-        Err(Refusal::System(reason)) if reason.kind() == io::ErrorKind::NotFound => {}
+        Err(AccessError::System(reason)) if reason.kind() == io::ErrorKind::NotFound => {}
         opened => return opened,
     }
     let Some(name) = path.file_name() else {
         return Err(io::Error::from(io::ErrorKind::NotFound).into());
     };
-    let above = make_folder(root, path.parent().unwrap_or(Path::new("")))?;
-    match fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
+    let parent = make_folder(root, path.parent().unwrap_or(Path::new("")))?;
+    match fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
         Ok(()) | Err(Errno::EXIST) => open_beneath(root, path, FOLDER),
         Err(reason) => Err(io::Error::from(reason).into()),
     }
 }
 
-pub fn replace(root: &Path, above: &str, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
-    // Two threads, or two engines, may write the same file at once: each has a name of its own.
+pub fn replace(root: &Path, parent: &str, name: &str, bytes: &[u8]) -> Result<(), AccessError> {
+    // Two threads, or two engines, may write the same file at once, so each uses a unique temporary
+    // name.
     static TURN: AtomicU32 = AtomicU32::new(0);
-    let folder = make_folder(root, Path::new(above))?;
-    let (beside, mut file) = loop {
+    let folder = make_folder(root, Path::new(parent))?;
+    let (temporary, mut file) = loop {
         let turn = TURN.fetch_add(1, Ordering::Relaxed);
-        let beside = format!(".{}-{turn}.tmp", std::process::id());
-        // A link that waits under that name is not followed, for the file must be new.
+        let temporary = format!(".{}-{turn}.tmp", std::process::id());
+        // A link under that name is not followed, because the file must be new.
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        match fs::openat(&folder, &beside, new, Mode::from_raw_mode(0o666)) {
-            Ok(file) => break (beside, File::from(file)),
+        match fs::openat(&folder, &temporary, new, Mode::from_raw_mode(0o666)) {
+            Ok(file) => break (temporary, File::from(file)),
             Err(Errno::EXIST) => {}
             Err(reason) => return Err(io::Error::from(reason).into()),
         }
     };
     let written = file
         .write_all(bytes)
-        .and_then(|()| fs::renameat(&folder, &beside, &folder, name).map_err(io::Error::from));
+        .and_then(|()| fs::renameat(&folder, &temporary, &folder, name).map_err(io::Error::from));
     if written.is_err() {
-        // The half-written file is of no use; that it cannot be removed changes nothing.
-        let _ = fs::unlinkat(&folder, &beside, AtFlags::empty());
+        // The partial file is useless. If it cannot be removed, the result is the same error.
+        let _ = fs::unlinkat(&folder, &temporary, AtFlags::empty());
     }
     Ok(written?)
 }
 
-pub fn append(root: &Path, above: &str, name: &str) -> Result<File, Refusal> {
-    let folder = open_beneath(root, Path::new(above), FOLDER)?;
+pub fn append(root: &Path, parent: &str, name: &str) -> Result<File, AccessError> {
+    let folder = open_beneath(root, Path::new(parent), FOLDER)?;
     let end = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
     let end = end | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = fs::openat(&folder, name, end, Mode::from_raw_mode(0o666));
     match opened {
         Ok(file) => Ok(File::from(file)),
-        // A pipe without a reader.
-        Err(Errno::NXIO) => Err(Refusal::Special),
-        Err(Errno::LOOP) => Err(Refusal::Link),
+        // The path is a pipe without a reader.
+        Err(Errno::NXIO) => Err(AccessError::Special),
+        Err(Errno::LOOP) => Err(AccessError::Link),
         Err(reason) => Err(io::Error::from(reason).into()),
     }
 }
 
-/// Opens a file by the way that older kernels and other systems take.
+/// Opens a file with the implementation for older kernels and other systems.
 #[cfg(test)]
-pub(super) fn open_by_parts(root: &Path, path: &Path) -> Result<File, Refusal> {
+pub(super) fn open_by_parts(root: &Path, path: &Path) -> Result<File, AccessError> {
     open_by_parts_with(root, path, READ).map(File::from)
 }

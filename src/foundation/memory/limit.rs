@@ -1,63 +1,67 @@
-//! The limit on the engine's memory: how many bytes the blocks of the process hold together, and
-//! how many they may. Counted in every build, one batch per thread at a time, so that an allocation
-//! costs an addition to a number of its own thread.
+//! The limit on the engine's memory: the total bytes of all blocks of the process, and their
+//! maximum. The total is counted in every build, in batches per thread, so that an allocation costs
+//! one addition to a thread-local number.
 //!
-//! An allocation is never refused here. Callers that know how much they are about to take ask
-//! [`check_room`] first; whoever runs scripts learns of growth beyond the limit
+//! This module never refuses an allocation. Callers that know the size of an allocation in advance
+//! call [`check_room`] first. Code that runs scripts is notified of growth beyond the limit
 //! ([`set_growth_hook`]) and raises an ordinary error.
 
 use super::allocator::is_counting;
 use super::owners::{self, NOBODY};
+use crate::Error;
 use crate::error;
-use crate::foundation::Error;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// A thread adds its own count to the shared one when it differs from zero by more than this.
+/// Size of a thread's batch: a thread adds its own count to the shared one when it differs from
+/// zero by more than this.
 pub const BATCH_BYTES: usize = 64 << 10;
-/// The share of the limit that is left for what runs while the limit is exceeded, and its minimum.
+/// The reserve, for code that runs while the limit is exceeded: the limit is divided by
+/// `RESERVE_PART`, and `RESERVE_BYTES_MIN` is the minimum.
 const RESERVE_PART: usize = 8;
 const RESERVE_BYTES_MIN: usize = 8 << 20;
-/// What may be held behind the block that exceeded the limit, where that went beyond the reserve.
+/// Bytes that may be allocated after the block that exceeded the limit, if that block went beyond
+/// the reserve.
 const RESERVE_BEHIND_EXCESS: usize = 1 << 20;
-/// How many owners an error names, and the least that each of them holds.
+/// Maximum number of owners that an error names, and the minimum bytes that each of them holds.
 const NAMED_OWNERS_MAX: usize = 3;
 const NAMED_BYTES_MIN: i64 = 1 << 20;
 
 const BATCH: i64 = BATCH_BYTES as i64;
 const NO_LIMIT: i64 = i64::MAX;
 
-/// Bytes held by all blocks, as far as the threads have added their own counts.
+/// Total bytes of all blocks, without the threads' unfinished batches.
 static HELD: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(NO_LIMIT);
-/// Whether more is held than may be.
+/// True while the total exceeds the limit.
 static OVER: AtomicBool = AtomicBool::new(false);
-/// How much was held when the reserve was first looked at since it became too much; 0: not yet.
+/// The total at the first check of the reserve since the limit was exceeded; 0 if it was not
+/// checked yet.
 static HELD_AT_EXCESS: AtomicI64 = AtomicI64::new(0);
-/// How often the count fell back below the limit.
+/// Number of times that the total fell back below the limit.
 static RECOVERIES: AtomicU64 = AtomicU64::new(0);
 static GROWTH_HOOK: OnceLock<fn()> = OnceLock::new();
 
-/// The count of a thread that has no batch: before its first block, and while it ends. Far enough
-/// from zero that every change takes the slow path.
+/// The batch of a thread that has none: before its first block, and while the thread ends. The
+/// value is so far from zero that every change takes the slow path.
 const NO_BATCH: i64 = i64::MAX / 2;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum LimitStage {
     New,
     Runs,
     Ends,
 }
 
-/// Adds what is left of a thread's batch when the thread ends.
-struct LastBatch;
+/// A guard that adds the rest of a thread's batch to the total when the thread ends.
+struct BatchFlushGuard;
 
-impl Drop for LastBatch {
+impl Drop for BatchFlushGuard {
     fn drop(&mut self) {
         let rest = BATCHED.replace(NO_BATCH);
-        STAGE.set(Stage::Ends);
+        STAGE.set(LimitStage::Ends);
         if rest != NO_BATCH {
             add(rest);
         }
@@ -66,17 +70,17 @@ impl Drop for LastBatch {
 
 thread_local! {
     static BATCHED: Cell<i64> = const { Cell::new(NO_BATCH) };
-    static STAGE: Cell<Stage> = const { Cell::new(Stage::New) };
-    static LAST_BATCH: LastBatch = const { LastBatch };
-    /// Whether this thread does work of the engine's own ([`Apart`]), and what its blocks came to
-    /// since then.
+    static STAGE: Cell<LimitStage> = const { Cell::new(LimitStage::New) };
+    static LAST_BATCH: BatchFlushGuard = const { BatchFlushGuard };
+    /// True if this thread does the engine's own work ([`Apart`]); `APART_BYTES` counts the bytes
+    /// of that work.
     static IS_APART: Cell<bool> = const { Cell::new(false) };
     static APART_BYTES: Cell<i64> = const { Cell::new(0) };
-    /// All that this thread has added to the shared count.
+    /// Everything that this thread has added to the shared total.
     static ADDED: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Counts bytes that this thread allocated, or below zero freed.
+/// Counts bytes that this thread allocated; a negative number counts freed bytes.
 #[inline(always)]
 pub(super) fn change(bytes: i64) {
     let batched = BATCHED.get() + bytes;
@@ -90,25 +94,25 @@ pub(super) fn change(bytes: i64) {
 #[inline(never)]
 fn end_batch(batched: i64) {
     match STAGE.get() {
-        Stage::Runs => {
+        LimitStage::Runs => {
             BATCHED.set(0);
             add(batched);
         }
-        Stage::New => {
-            // First, for what follows may allocate.
-            STAGE.set(Stage::Runs);
+        LimitStage::New => {
+            // The stage is set first because the following code may allocate.
+            STAGE.set(LimitStage::Runs);
             BATCHED.set(batched - NO_BATCH);
             let registered = LAST_BATCH.try_with(|_| ());
-            // It fails only while the thread ends: nothing would add its batch.
+            // This fails only while the thread ends. Then no guard would add the batch.
             if registered.is_err() {
-                drop(LastBatch);
+                drop(BatchFlushGuard);
             }
         }
-        Stage::Ends => add(batched - NO_BATCH),
+        LimitStage::Ends => add(batched - NO_BATCH),
     }
 }
 
-/// Adds to the shared count, or to what this thread holds apart.
+/// Adds to the shared total, or to this thread's separate count.
 fn add(bytes: i64) {
     if IS_APART.get() {
         return APART_BYTES.set(APART_BYTES.get() + bytes);
@@ -116,13 +120,13 @@ fn add(bytes: i64) {
     ADDED.set(ADDED.get() + bytes);
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let over = held > LIMIT.load(Ordering::Relaxed);
-    note_over(over);
+    record_over_limit(over);
     if over && bytes > 0 {
         call_growth_hook();
     }
 }
 
-fn note_over(over: bool) {
+fn record_over_limit(over: bool) {
     if OVER.load(Ordering::Relaxed) != over && OVER.swap(over, Ordering::Relaxed) && !over {
         HELD_AT_EXCESS.store(0, Ordering::Relaxed);
         RECOVERIES.fetch_add(1, Ordering::Relaxed);
@@ -135,33 +139,34 @@ fn call_growth_hook() {
     }
 }
 
-/// Names the function that is called on a thread whose blocks grew while more is held than may be.
-/// It must not allocate. The first one stays.
+/// Sets the function that is called on a thread that allocates while the total exceeds the limit.
+/// The function must not allocate. Only the first call has an effect.
 pub fn set_growth_hook(hook: fn()) {
-    // Every VM of the process names the same one.
+    // Every VM of the process sets the same function.
     let _ = GROWTH_HOOK.set(hook);
 }
 
-/// Work of the engine's own, such as compiling what was saved: until this is dropped, what the
-/// calling thread allocates and frees does not count as the game's, and the game's is not in its
-/// way. What is left of it counts from then on: the sum of all is always that of the blocks.
+/// A guard for the engine's own work, such as compiling saved files. While it lives, memory of the
+/// calling thread does not count against the limit of the game, and the game's memory does not
+/// limit the work. Memory that remains afterwards is added to the total. The sum of all counts is
+/// always the sum of the blocks.
 pub struct Apart {
-    /// The one around this one, on the same thread, goes on.
-    inner: bool,
-    /// Of this thread.
+    /// True if this guard is nested in another one on the same thread.
+    nested: bool,
+    /// Ties the guard to this thread.
     _thread: PhantomData<*const ()>,
 }
 
 impl Apart {
     pub fn begin() -> Apart {
         end_own_batch();
-        Apart { inner: IS_APART.replace(true), _thread: PhantomData }
+        Apart { nested: IS_APART.replace(true), _thread: PhantomData }
     }
 }
 
 impl Drop for Apart {
     fn drop(&mut self) {
-        if !self.inner {
+        if !self.nested {
             end_own_batch();
             IS_APART.set(false);
             add(APART_BYTES.replace(0));
@@ -169,20 +174,21 @@ impl Drop for Apart {
     }
 }
 
-/// Whether the calling thread works apart, as those do that it starts for its work.
+/// Returns true if the calling thread's memory is counted separately ([`Apart`]). A thread that
+/// [`on_stack`](crate::panic::on_stack) starts inherits this.
 pub fn is_apart() -> bool {
     IS_APART.get()
 }
 
-/// Adds this thread's batch now.
+/// Adds this thread's batch to the total now.
 fn end_own_batch() {
-    if STAGE.get() == Stage::Runs {
+    if STAGE.get() == LimitStage::Runs {
         add(BATCHED.replace(0));
     }
 }
 
-/// Bytes that are held: exact for this thread, and for each other one to [`BATCH_BYTES`]. For one
-/// that works [`Apart`], what its work holds.
+/// Returns the total bytes: exact for this thread, and within [`BATCH_BYTES`] for each other
+/// thread. For a thread that works [`Apart`], returns the bytes of its work.
 pub fn held() -> usize {
     let own = BATCHED.get();
     let own = if own == NO_BATCH { 0 } else { own };
@@ -190,14 +196,15 @@ pub fn held() -> usize {
     usize::try_from(others + own).unwrap_or(0)
 }
 
-/// The calling thread's part in what is held: bytes that it took, less those that it gave back,
-/// which another thread may have taken. It tells whether this thread has grown since a moment.
+/// Returns the calling thread's part of the total: bytes that it allocated, minus bytes that it
+/// freed, which other threads may have allocated. Compare two results to find the growth of this
+/// thread.
 pub fn own_part() -> i64 {
     let own = BATCHED.get();
     ADDED.get() + if own == NO_BATCH { 0 } else { own }
 }
 
-/// The most bytes that may be held; none: there is no limit.
+/// Returns the limit in bytes, or `None` if no limit is set.
 pub fn limit() -> Option<usize> {
     match LIMIT.load(Ordering::Relaxed) {
         NO_LIMIT => None,
@@ -205,64 +212,66 @@ pub fn limit() -> Option<usize> {
     }
 }
 
-/// Sets the most bytes that the blocks of the process may hold together.
+/// Sets the maximum total bytes of all blocks of the process.
 pub fn set_limit(bytes: Option<usize>) {
     let limit = bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(NO_LIMIT);
     LIMIT.store(limit, Ordering::Relaxed);
-    note_over(HELD.load(Ordering::Relaxed) > limit);
+    record_over_limit(HELD.load(Ordering::Relaxed) > limit);
 }
 
-/// Whether more is held than may be.
+/// Returns true if the total exceeds the limit.
 #[inline(always)]
 pub fn is_over() -> bool {
     OVER.load(Ordering::Relaxed)
 }
 
-/// How often the count fell back below the limit.
+/// Returns the number of times that the total fell back below the limit.
 pub fn recoveries() -> u64 {
     RECOVERIES.load(Ordering::Relaxed)
 }
 
-/// What may be held beyond the limit, for what runs while it is exceeded.
+/// Returns the bytes that may be held beyond the limit, for code that runs while the limit is
+/// exceeded.
 fn reserve(limit: usize) -> usize {
     (limit / RESERVE_PART).max(RESERVE_BYTES_MIN)
 }
 
-/// Whether the reserve is used up, too. Beyond what was held when this was first asked there is
-/// always a little: a table that doubles may go far beyond the limit in one step, and what releases
-/// it must run.
+/// Returns true if the reserve is also used up. A small amount beyond the total at the first check
+/// is always allowed: a table that doubles may exceed the limit by far in one step, and the code
+/// that frees it must run.
 pub fn is_reserve_used() -> bool {
     let is_used = |limit: usize| {
         let held = held();
         let now = i64::try_from(held).unwrap_or(i64::MAX);
         let first = HELD_AT_EXCESS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         let excess = usize::try_from(first.map_or_else(|before| before, |_| now)).unwrap_or(0);
-        let behind = excess.saturating_add(RESERVE_BEHIND_EXCESS);
-        held > limit.saturating_add(reserve(limit)).max(behind)
+        let excess_limit = excess.saturating_add(RESERVE_BEHIND_EXCESS);
+        held > limit.saturating_add(reserve(limit)).max(excess_limit)
     };
     is_over() && limit().is_some_and(is_used)
 }
 
-/// How many bytes may still be taken.
+/// Returns the number of bytes that may still be allocated.
 pub fn room() -> usize {
     limit().map_or(usize::MAX, |limit| limit.saturating_sub(held()))
 }
 
-/// Asks for room before it is taken.
+/// Checks that an allocation of `bytes` fits, before it is done.
 ///
 /// # Errors
-/// There is less than that: words that name the limit, its setting and who holds most.
+/// Returns an error if it does not fit. The message names the limit, its setting and the largest
+/// owners.
 pub fn check_room(bytes: usize) -> Result<(), Error> {
     match limit() {
-        Some(limit) if bytes > room() => Err(error!("{}", no_room_message(bytes, limit))),
+        Some(limit) if bytes > room() => Err(error!("{}", out_of_memory_message(bytes, limit))),
         _ => Ok(()),
     }
 }
 
-/// Looks at the limit while much is being made whose size is not known in advance.
+/// Checks the limit during work whose memory use is not known in advance.
 ///
 /// # Errors
-/// More is held than may be.
+/// Returns an error if the total exceeds the limit.
 pub fn check_over() -> Result<(), Error> {
     let over = match is_apart() {
         true => room() == 0,
@@ -271,13 +280,13 @@ pub fn check_over() -> Result<(), Error> {
     if over { Err(error!("{}", over_message())) } else { Ok(()) }
 }
 
-/// True for an error of this limit, whatever stands before it: what was to be read or made may be
-/// all right.
+/// Returns true for an error of this limit, even if it has a prefix. The data that was to be read
+/// or created may be valid.
 pub fn is_shortage(error: &Error) -> bool {
     error.message.contains(SHORTAGE)
 }
 
-/// The words by which these errors are known.
+/// The text that identifies errors of this limit.
 const SHORTAGE: &str = "not enough memory: ";
 const SETTING: &str = "limits.engine_memory_mib in settings.sjson";
 
@@ -285,7 +294,7 @@ fn mib(bytes: usize) -> usize {
     bytes.div_ceil(1 << 20)
 }
 
-fn no_room_message(bytes: usize, limit: usize) -> String {
+fn out_of_memory_message(bytes: usize, limit: usize) -> String {
     format!(
         "{SHORTAGE}this takes {} MiB, and the engine holds {} of its {} MiB{}: ask for \
          less, release some of it, or raise {SETTING}",
@@ -296,7 +305,7 @@ fn no_room_message(bytes: usize, limit: usize) -> String {
     )
 }
 
-/// The words for memory that is held beyond the limit.
+/// Returns the error message for a total that exceeds the limit.
 pub fn over_message() -> String {
     format!(
         "{SHORTAGE}the engine holds all of its {} MiB{}: release some of it, or raise \
@@ -306,7 +315,7 @@ pub fn over_message() -> String {
     )
 }
 
-/// Who holds most, where that is counted.
+/// Returns the owners with the most memory as text, or an empty text if owners are not counted.
 fn largest_owners() -> String {
     if !is_counting() {
         return String::new();
@@ -325,31 +334,31 @@ fn describe_owners(mut owners: Vec<(i64, &str)>) -> String {
     if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
 }
 
-/// Memory that counts although no block of the process holds it: on the graphics adapter, or of an
-/// allocator of its own. Below zero: bytes of blocks that do not count, because the system gives
-/// their pages only as they are written to. Ends when it is dropped.
+/// Memory that counts although it is in no block of the process: on the graphics adapter, or in
+/// another allocator. A negative number excludes bytes of blocks, because the system provides their
+/// pages only when they are written to. The charge ends when it is dropped.
 #[derive(Debug)]
-pub struct Charge {
+pub struct MemoryCharge {
     bytes: i64,
     owner: u8,
 }
 
-impl Charge {
-    /// Nothing yet, of an owner.
-    pub fn new(owner: &str) -> Charge {
+impl MemoryCharge {
+    /// Creates a charge of zero bytes for an owner.
+    pub fn new(owner: &str) -> MemoryCharge {
         let owner = if is_counting() { owners::number_of(owner) } else { NOBODY };
         if owner != NOBODY {
             owners::hold(owner, 0);
         }
-        Charge { bytes: 0, owner }
+        MemoryCharge { bytes: 0, owner }
     }
 
-    /// Bytes that are charged.
+    /// Returns the charged bytes.
     pub fn bytes(&self) -> i64 {
         self.bytes
     }
 
-    /// Charges so many bytes instead of those before.
+    /// Replaces the charged bytes.
     pub fn set(&mut self, bytes: i64) {
         let change = bytes - self.bytes;
         if self.owner != NOBODY {
@@ -360,7 +369,7 @@ impl Charge {
     }
 }
 
-impl Drop for Charge {
+impl Drop for MemoryCharge {
     fn drop(&mut self) {
         self.set(0);
         if self.owner != NOBODY {
@@ -373,12 +382,12 @@ impl Drop for Charge {
 mod tests {
     use super::*;
 
-    // The count is the process's, and other tests run in parallel: these hold whatever they do.
-    // What happens at the limit is in tests/bad_input/memory.rs.
+    // The total belongs to the process, and other tests run in parallel, so these tests must hold
+    // whatever the others do. Behavior at the limit is tested in tests/bad_input/memory.rs.
 
     #[test]
     fn a_thread_adds_its_count_in_batches_and_the_rest_when_it_ends() {
-        // So much that what other threads do meanwhile is nothing beside it.
+        // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 50;
         let before = held();
         let small = std::thread::spawn(|| {
@@ -396,13 +405,13 @@ mod tests {
 
     #[test]
     fn work_apart_counts_what_it_leaves_when_it_ends() {
-        // So much that what other threads do meanwhile is nothing beside it.
+        // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 48;
         let shared = || HELD.load(Ordering::Relaxed);
         let work = move || {
             change(LARGE);
             let outer = Apart::begin();
-            // All that this thread took before is counted now.
+            // All earlier allocations of this thread are counted now.
             let before = shared();
             change(4 * LARGE);
             {
@@ -410,7 +419,7 @@ mod tests {
                 change(-LARGE);
             }
             let meanwhile = shared() - before;
-            // Another thread may free what was made here before it was counted.
+            // Another thread may free memory that was allocated here before it was counted.
             std::thread::spawn(|| change(-2 * LARGE)).join().unwrap();
             assert!(held() as i64 > 2 * LARGE, "its own");
             drop(outer);
@@ -426,7 +435,7 @@ mod tests {
     #[test]
     fn a_charge_counts_until_it_is_dropped() {
         const LARGE: i64 = 1 << 52;
-        let mut charge = Charge::new("tests/charge");
+        let mut charge = MemoryCharge::new("tests/charge");
         charge.set(LARGE);
         assert!(held() as i64 > LARGE / 2);
         charge.set(LARGE / 2);
@@ -449,7 +458,7 @@ mod tests {
         assert_eq!(limit(), None, "no test of this program sets one");
         assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
         assert_eq!(check_room(usize::MAX), Ok(()));
-        for message in [no_room_message(1, 1), over_message()] {
+        for message in [out_of_memory_message(1, 1), over_message()] {
             assert!(is_shortage(&Error::new(format!("a.sound: {message}"))));
         }
         assert!(!is_shortage(&Error::new("it is damaged")));

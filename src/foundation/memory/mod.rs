@@ -1,113 +1,115 @@
-//! Whose memory it is: every block that Rust allocates is counted under the owner that its thread
-//! has named, and is taken from that owner when it is freed. After the proxy allocators of Niklas
+//! Memory tracking: every block that Rust allocates is counted under the owner that its thread has
+//! named, and is subtracted from that owner when it is freed. After the proxy allocators of Niklas
 //! Gray's "Custom Memory Allocation" (Bitsquid, 2010).
 //!
-//! A place in the code names the owner of what is allocated until the end of its block:
+//! Code names the owner of allocations until the end of its block:
 //!
 //! ```text
 //! owner!("textures");
 //! ```
 //!
 //! Names are paths: `resources/texture` is a part of `resources`. Only programs whose global
-//! allocator is [`Counting`] count; what C libraries and drivers allocate is not seen. A release
-//! does not count owners, only the sum of all blocks, which has a limit ([`limit`]). What scripts
-//! hold is counted by their own allocator, through [`Plain`].
+//! allocator is [`CountingAllocator`] count. Allocations of C libraries and drivers are not seen. A
+//! release build does not count owners, only the total of all blocks, which has a limit
+//! ([`limit`]). Memory of scripts is counted by their own allocator, through
+//! [`UncountedAllocator`].
 
 mod allocator;
+mod lazy_zeroed;
 pub mod limit;
 mod owners;
-mod zeros;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use allocator::{Counting, Plain, is_counting, is_installed, note_installed, set_counting};
-pub use owners::{NAME_BYTES_MAX, OWNERS_MAX, Owner, Site, each, number_of};
-pub use zeros::Zeros;
+pub use allocator::{
+    CountingAllocator, UncountedAllocator, is_counting, is_installed, mark_installed, set_counting,
+};
+pub use lazy_zeroed::LazyZeroed;
+pub use owners::{NAME_BYTES_MAX, OWNERS_MAX, OwnerScope, OwnerSite, each, number_of};
 
-/// Counts what is allocated under a name until the end of the block: `owner!("textures");`
+/// Counts allocations under an owner until the end of the block: `owner!("textures");`
 #[macro_export]
 macro_rules! owner {
     ($name:literal) => {
         let _owner = {
-            static SITE: $crate::foundation::memory::Site =
-                $crate::foundation::memory::Site::new($name);
-            $crate::foundation::memory::Owner::of(&SITE)
+            static SITE: $crate::memory::OwnerSite = $crate::memory::OwnerSite::new($name);
+            $crate::memory::OwnerScope::of(&SITE)
         };
     };
 }
 
-/// What an owner holds.
+/// The memory that an owner holds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct OwnerUsage {
     pub bytes: i64,
     pub blocks: i64,
-    /// Blocks that it ever allocated.
+    /// Number of blocks that the owner ever allocated.
     pub made: u64,
 }
 
-/// What every owner holds at one time, by its name.
-pub type Snapshot = BTreeMap<String, Held>;
+/// The memory of every owner at one moment, by the owner's name.
+pub type MemorySnapshot = BTreeMap<String, OwnerUsage>;
 
-/// What every owner holds now.
-pub fn snapshot() -> Snapshot {
+/// Returns the memory that every owner holds now.
+pub fn snapshot() -> MemorySnapshot {
     owners::all().into_iter().map(|(name, held)| (name.to_string(), held)).collect()
 }
 
 /// A row of the tree of owners.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row {
-    /// The last part of its path.
+pub struct OwnerRow {
+    /// The last part of the owner's path.
     pub name: String,
     pub path: String,
-    /// In how many others it lies.
+    /// Number of ancestors in the tree.
     pub parents: usize,
-    /// With what its parts hold.
-    pub held: Held,
+    /// The memory of the owner and all of its descendants.
+    pub held: OwnerUsage,
 }
 
-/// A snapshot as a tree: each row before its parts, with the sums of them.
-pub fn tree(of: &Snapshot) -> Vec<Row> {
-    let mut sums: BTreeMap<Vec<&str>, Held> = BTreeMap::new();
+/// Converts a snapshot to a tree: each row comes before its children and includes their sums.
+pub fn tree(of: &MemorySnapshot) -> Vec<OwnerRow> {
+    let mut sums: BTreeMap<Vec<&str>, OwnerUsage> = BTreeMap::new();
     for (name, held) in of {
-        let parts: Vec<&str> = name.split('/').collect();
-        for end in 1..=parts.len() {
-            let sum = sums.entry(parts[..end].to_vec()).or_default();
+        let segments: Vec<&str> = name.split('/').collect();
+        for end in 1..=segments.len() {
+            let sum = sums.entry(segments[..end].to_vec()).or_default();
             sum.bytes += held.bytes;
             sum.blocks += held.blocks;
             sum.made += held.made;
         }
     }
-    let rows = sums.into_iter().map(|(parts, held)| Row {
-        name: parts[parts.len() - 1].to_string(),
-        path: parts.join("/"),
-        parents: parts.len() - 1,
+    let rows = sums.into_iter().map(|(segments, held)| OwnerRow {
+        name: segments[segments.len() - 1].to_string(),
+        path: segments.join("/"),
+        parents: segments.len() - 1,
         held,
     });
     rows.collect()
 }
 
-/// What an owner holds more, or less, than before.
+/// The difference in an owner's memory between two snapshots.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct OwnerChange {
     pub name: String,
     pub bytes: i64,
     pub blocks: i64,
 }
 
-/// What changed between two snapshots, what grew most first.
-pub fn changes(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+/// Returns the changes between two snapshots, largest growth first.
+pub fn changes(before: &MemorySnapshot, after: &MemorySnapshot) -> Vec<OwnerChange> {
     let changes = after.iter().map(|(name, now)| {
         let then = before.get(name).copied().unwrap_or_default();
         let (bytes, blocks) = (now.bytes - then.bytes, now.blocks - then.blocks);
-        Change { name: name.clone(), bytes, blocks }
+        OwnerChange { name: name.clone(), bytes, blocks }
     });
     let mut changes: Vec<_> = changes.filter(|it| it.bytes != 0 || it.blocks != 0).collect();
     changes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
     changes
 }
 
-/// Owners whose memory may outlive a game: what the process keeps for the next one.
+/// Owners whose memory may outlive a game, because the process keeps it for the next game.
 const LASTING: [&str; 9] = [
     "engine",
     "log",
@@ -120,46 +122,46 @@ const LASTING: [&str; 9] = [
     "workers",
 ];
 
-/// How often, and after how long, [`leaks`] looks again where something is held.
+/// Number of checks, and the pause between them, while [`leaks`] waits for memory to be freed.
 const LEAK_LOOKS: usize = 50;
 const LEAK_WAIT: Duration = Duration::from_millis(20);
 
-/// What was not given back since a snapshot that was taken before a game was opened, now that it is
-/// closed: words, or none where all of it was.
-pub fn leaks(before: &Snapshot) -> Option<String> {
+/// Returns a message about memory that a closed game did not free, or `None` if all was freed.
+/// `before` is a snapshot from before the game was opened.
+pub fn leaks(before: &MemorySnapshot) -> Option<String> {
     if !is_counting() {
         return None;
     }
-    // Threads that were told to end may take a moment.
+    // Threads that are shutting down may take a moment.
     for _ in 0..LEAK_LOOKS {
-        leak_words(before, &snapshot())?;
+        leak_report(before, &snapshot())?;
         std::thread::sleep(LEAK_WAIT);
     }
-    leak_words(before, &snapshot())
+    leak_report(before, &snapshot())
 }
 
-/// Whether an owner may hold so much: a call of a game's may be the first to fill a table that the
-/// process keeps, and a worker's thread may end later than its game.
+/// Returns true if an owner may still hold this many bytes. A game's call may be the first to fill
+/// a table that the process keeps, and a worker thread may end later than its game.
 fn lasts(name: &str, bytes: i64) -> bool {
     const SMALL: i64 = 4096;
     LASTING.contains(&name) || (name.starts_with("calls/") && bytes < SMALL)
 }
 
-fn leak_words(before: &Snapshot, after: &Snapshot) -> Option<String> {
+fn leak_report(before: &MemorySnapshot, after: &MemorySnapshot) -> Option<String> {
     let held = changes(before, after);
     let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name, change.bytes));
     let lines: Vec<_> =
         held.map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes)).collect();
-    let words = "memory was not given back when the game was closed, by its owner:";
-    (!lines.is_empty()).then(|| format!("{words}\n{}", lines.join("\n")))
+    let message = "memory was not freed when the game was closed, by owner:";
+    (!lines.is_empty()).then(|| format!("{message}\n{}", lines.join("\n")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn snapshot_of(each: &[(&str, i64, i64)]) -> Snapshot {
-        let held = |bytes, blocks| Held { bytes, blocks, made: blocks as u64 };
+    fn snapshot_of(each: &[(&str, i64, i64)]) -> MemorySnapshot {
+        let held = |bytes, blocks| OwnerUsage { bytes, blocks, made: blocks as u64 };
         each.iter().map(|(name, bytes, blocks)| (name.to_string(), held(*bytes, *blocks))).collect()
     }
 
@@ -175,11 +177,11 @@ mod tests {
     fn what_is_not_given_back_is_told_by_its_owner_but_not_what_lasts() {
         let before = snapshot_of(&[("engine", 10, 1), ("sound", 5, 1)]);
         let same = snapshot_of(&[("engine", 90, 9), ("sound", 5, 1), ("resources/data", 8, 1)]);
-        assert_eq!(leak_words(&before, &same), None);
+        assert_eq!(leak_report(&before, &same), None);
         let after = snapshot_of(&[("engine", 10, 1), ("sound", 25, 3), ("calls/Gui", 0, 0)]);
-        let words = "memory was not given back when the game was closed, by its owner:\n  \
-                     sound: 2 blocks, 20 bytes";
-        assert_eq!(leak_words(&before, &after).unwrap(), words);
+        let message = "memory was not freed when the game was closed, by owner:\n  sound: 2 \
+                       blocks, 20 bytes";
+        assert_eq!(leak_report(&before, &after).unwrap(), message);
     }
 
     #[test]

@@ -1,49 +1,51 @@
-//! Owners: names with numbers, which one is the thread's, and what each holds.
+//! Memory owners: names with numbers, the current owner of each thread, and the memory of each
+//! owner.
 
-use super::Held;
+use super::OwnerUsage;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
 
-/// Owners that can be there; those beyond count as [`ENGINE`].
+/// Maximum number of owners. Further owners count as [`ENGINE`].
 pub const OWNERS_MAX: usize = 256;
-/// Bytes of a name.
+/// Maximum length of a name in bytes.
 pub const NAME_BYTES_MAX: usize = 80;
 
-/// Number 0 counts nothing, number 1 is whoever has no other name.
+/// Owner numbers: memory of number 0 is not counted; number 1 is the owner of memory without
+/// another owner.
 pub(super) const NOBODY: u8 = 0;
 const ENGINE: u8 = 1;
 
-/// What one owner holds. Its own line of the cache, for threads count at once.
+/// The counts of one owner. Each has its own cache line, because threads count concurrently.
 #[repr(align(64))]
-struct Count {
+struct OwnerCount {
     bytes: AtomicI64,
-    made: AtomicU64,
+    allocated: AtomicU64,
     freed: AtomicU64,
 }
 
-static COUNTS: [Count; OWNERS_MAX] = [const {
-    Count { bytes: AtomicI64::new(0), made: AtomicU64::new(0), freed: AtomicU64::new(0) }
+static COUNTS: [OwnerCount; OWNERS_MAX] = [const {
+    OwnerCount { bytes: AtomicI64::new(0), allocated: AtomicU64::new(0), freed: AtomicU64::new(0) }
 }; OWNERS_MAX];
 
-/// The names, in the order of their numbers from 1.
-struct Names {
+/// The names, indexed by owner number, from 1.
+struct OwnerNames {
     list: [&'static str; OWNERS_MAX],
     count: usize,
 }
 
-static NAMES: Mutex<Names> = {
+static NAMES: Mutex<OwnerNames> = {
     let mut list = [""; OWNERS_MAX];
     list[ENGINE as usize] = "engine";
-    Mutex::new(Names { list, count: 2 })
+    Mutex::new(OwnerNames { list, count: 2 })
 };
 
 thread_local! {
     static CURRENT: Cell<u8> = const { Cell::new(ENGINE) };
 }
 
-/// The owner of what this thread allocates.
+/// Returns the owner of this thread's allocations.
 #[inline(always)]
 pub(super) fn current() -> u8 {
     CURRENT.get()
@@ -53,7 +55,7 @@ pub(super) fn current() -> u8 {
 pub(super) fn hold(owner: u8, bytes: usize) {
     let count = &COUNTS[owner as usize];
     count.bytes.fetch_add(bytes as i64, Ordering::Relaxed);
-    count.made.fetch_add(1, Ordering::Relaxed);
+    count.allocated.fetch_add(1, Ordering::Relaxed);
 }
 
 #[inline(always)]
@@ -68,16 +70,17 @@ pub(super) fn resize(owner: u8, before: usize, after: usize) {
     adjust(owner, after as i64 - before as i64);
 }
 
-/// Counts bytes, or below zero takes them away, without a block.
+/// Adds bytes to an owner without a block; a negative number subtracts.
 #[inline(always)]
 pub(super) fn adjust(owner: u8, change: i64) {
     COUNTS[owner as usize].bytes.fetch_add(change, Ordering::Relaxed);
 }
 
-/// The number of a name. Where there is no room for another, it is that of "engine".
+/// Returns the number of a name, and registers the name if needed. If the table is full, returns
+/// the number of "engine".
 pub fn number_of(name: &str) -> u8 {
-    // The names themselves are nobody's: they stay for good.
-    let _nobody = Owner::enter(NOBODY);
+    // The names themselves have no owner, because they are never freed.
+    let _nobody = OwnerScope::enter(NOBODY);
     let mut names = NAMES.lock().unwrap_or_else(|poison| poison.into_inner());
     let count = names.count;
     if let Some(number) = names.list[1..count].iter().position(|known| *known == name) {
@@ -91,43 +94,43 @@ pub fn number_of(name: &str) -> u8 {
     count as u8
 }
 
-/// Every owner that ever allocated anything.
-pub(super) fn all() -> Vec<(&'static str, Held)> {
+/// Returns every owner that ever allocated memory.
+pub(super) fn all() -> Vec<(&'static str, OwnerUsage)> {
     let names = {
         let names = NAMES.lock().unwrap_or_else(|poison| poison.into_inner());
         names.list[..names.count].to_vec()
     };
     let each = names.into_iter().enumerate().skip(1).map(|(number, name)| {
         let count = &COUNTS[number];
-        let made = count.made.load(Ordering::Relaxed);
+        let made = count.allocated.load(Ordering::Relaxed);
         let blocks = made as i64 - count.freed.load(Ordering::Relaxed) as i64;
-        (name, Held { bytes: count.bytes.load(Ordering::Relaxed), blocks, made })
+        (name, OwnerUsage { bytes: count.bytes.load(Ordering::Relaxed), blocks, made })
     });
     each.filter(|(_, held)| held.made > 0).collect()
 }
 
-/// Calls `each` for every owner with its number, its name, the bytes that it holds and the blocks
-/// that it ever allocated; allocates nothing.
+/// Calls `each` for every owner with its number, its name, its bytes and the number of blocks that
+/// it ever allocated. Allocates nothing.
 pub fn each(mut each: impl FnMut(u8, &'static str, i64, u64)) {
     let (list, count) = {
         let names = NAMES.lock().unwrap_or_else(|poison| poison.into_inner());
         (names.list, names.count)
     };
     for (number, name) in list[..count].iter().enumerate().skip(1) {
-        let Count { bytes, made, .. } = &COUNTS[number];
-        each(number as u8, name, bytes.load(Ordering::Relaxed), made.load(Ordering::Relaxed));
+        let OwnerCount { bytes, allocated, .. } = &COUNTS[number];
+        each(number as u8, name, bytes.load(Ordering::Relaxed), allocated.load(Ordering::Relaxed));
     }
 }
 
-/// What a place in the code that names an owner knows.
-pub struct Site {
+/// A call site of `owner!`: the owner's name, and its number after the first use.
+pub struct OwnerSite {
     name: &'static str,
     number: AtomicU8,
 }
 
-impl Site {
-    pub const fn new(name: &'static str) -> Site {
-        Site { name, number: AtomicU8::new(0) }
+impl OwnerSite {
+    pub const fn new(name: &'static str) -> OwnerSite {
+        OwnerSite { name, number: AtomicU8::new(0) }
     }
 
     #[inline(always)]
@@ -147,33 +150,33 @@ impl Site {
     }
 }
 
-/// While the value is there, what its thread allocates is an owner's. Made by
+/// A guard that attributes its thread's allocations to an owner while it lives. Created by
 /// [`owner!`](crate::owner).
 #[must_use]
-pub struct Owner {
+pub struct OwnerScope {
     before: u8,
-    here: PhantomData<*const ()>,
+    _not_send: PhantomData<*const ()>,
 }
 
-impl Owner {
+impl OwnerScope {
     #[inline(always)]
-    pub fn of(site: &Site) -> Owner {
-        Owner::enter(site.number())
+    pub fn of(site: &OwnerSite) -> OwnerScope {
+        OwnerScope::enter(site.number())
     }
 
-    /// The owner of a number that [`number_of`] gave.
+    /// Enters the owner with a number that [`number_of`] returned.
     #[inline(always)]
-    pub fn enter(number: u8) -> Owner {
-        Owner { before: CURRENT.replace(number), here: PhantomData }
+    pub fn enter(number: u8) -> OwnerScope {
+        OwnerScope { before: CURRENT.replace(number), _not_send: PhantomData }
     }
 
-    /// Names the owner of all that this thread allocates from now on.
+    /// Sets the owner of all of this thread's allocations from now on.
     pub fn of_thread(name: &str) {
         CURRENT.set(number_of(name));
     }
 }
 
-impl Drop for Owner {
+impl Drop for OwnerScope {
     #[inline(always)]
     fn drop(&mut self) {
         CURRENT.set(self.before);
@@ -199,7 +202,7 @@ mod tests {
                 assert_eq!(current(), outer);
             }
             assert_eq!(current(), ENGINE);
-            Owner::of_thread("tests/outer");
+            OwnerScope::of_thread("tests/outer");
             assert_eq!(current(), outer);
         })
         .join()

@@ -1,22 +1,23 @@
-//! The clock of the profiler: ticks of the processor, which cost a few nanoseconds to read, and how
-//! many of them are a second. The system's clock would cost more than the rest of a scope.
+//! The clock of the profiler: the processor's time stamp counter, which costs a few nanoseconds to
+//! read, and its measured frequency. Reading the system's clock would cost more than the rest of a
+//! scope.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Ticks since some moment; the same for all threads.
+/// Returns the current tick count, which is the same for all threads. Its zero is arbitrary.
 #[inline(always)]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the counter; those of the last fifteen years count at one
-    // rate on all cores.
+    // SAFETY: every x86-64 processor has the counter. On processors of the last fifteen years it
+    // advances at one rate on all cores.
     unsafe {
         core::arch::x86_64::_rdtsc()
     }
     #[cfg(target_arch = "aarch64")]
     {
         let ticks: u64;
-        // SAFETY: reads a counter that programs may read, and nothing else.
+        // SAFETY: the instruction only reads a counter that programs may read.
         unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
         ticks
     }
@@ -37,18 +38,19 @@ fn start() -> &'static (Instant, u64) {
     })
 }
 
-/// Begins to measure how fast ticks follow each other: the longer ago, the more exactly it is
-/// known.
+/// Starts to measure the tick frequency. The longer ago this was called, the more precise the
+/// measurement.
 pub fn begin() {
     start();
 }
 
-/// Seconds of one tick, as measured against the system's clock since [`begin`].
+/// Returns the duration of one tick in seconds, as measured against the system's clock since
+/// [`begin`].
 pub fn seconds_per_tick() -> f64 {
     let (began, at) = *start();
     let (seconds, now) = (began.elapsed().as_secs_f64(), ticks());
     match now.saturating_sub(at) {
-        // Nothing has passed: whatever is measured took no time.
+        // No ticks have passed, so every measured duration is zero.
         0 => 0.0,
         passed => seconds / passed as f64,
     }

@@ -1,12 +1,12 @@
-//! The kept frames for other programs: a trace for viewers of Chrome's format (Perfetto), folded
-//! stacks, and a flame graph as a picture.
+//! Export of the kept frames for other programs: a trace in Chrome's format (for example for
+//! Perfetto), folded stacks, and a flame graph as an SVG picture.
 
-use super::{Kept, Profile, clock, with};
-use crate::foundation::terminal::escape_line;
+use super::{ProfilerState, RetainedFrame, clock, with};
+use crate::terminal::escape_line;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A text in the quotes of JSON.
+/// Returns a text as a quoted JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -22,14 +22,14 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// The kept frames in the trace event format (Google, "Trace Event Format"): complete events in
-/// microseconds, a thread each, and how long each frame took as a counter.
+/// Returns the kept frames in the trace event format (Google, "Trace Event Format"): complete
+/// events in microseconds, grouped by thread, and the duration of each frame as a counter.
 pub fn chrome_trace() -> String {
     let per_tick = clock::seconds_per_tick() * 1e6;
     with(|profile| trace(profile, per_tick))
 }
 
-fn trace(profile: &Profile, per_tick: f64) -> String {
+fn trace(profile: &ProfilerState, per_tick: f64) -> String {
     let frames = profile.frames.iter();
     let spans = frames.clone().flat_map(|frame| &frame.spans).map(|span| span.began);
     let origin = spans.chain(frames.map(|frame| frame.began)).min().unwrap_or(0);
@@ -42,27 +42,27 @@ fn trace(profile: &Profile, per_tick: f64) -> String {
              \"args\":{{\"name\":{name}}}}}"
         ));
     }
-    for Kept { index, began, ended, spans } in &profile.frames {
+    for RetainedFrame { index, began, ended, spans } in &profile.frames {
         let (from, took) = (at(*began), (ended - began) as f64 * per_tick / 1e3);
         events.push(format!(
             "{{\"ph\":\"C\",\"pid\":1,\"tid\":0,\"name\":\"frame\",\"ts\":{from:.3},\
              \"args\":{{\"ms\":{took:.4}}}}}"
         ));
         for span in spans {
-            let name = quoted(profile.tracks[usize::from(span.lane)].tree.name(span.node));
+            let name = quoted(profile.tracks[usize::from(span.track)].tree.name(span.node));
             let (from, took) = (at(span.began), (span.ended - span.began) as f64 * per_tick);
             events.push(format!(
                 "{{\"ph\":\"X\",\"pid\":1,\"tid\":{},\"name\":{name},\"ts\":{from:.3},\
                  \"dur\":{took:.3},\"args\":{{\"frame\":{index}}}}}",
-                span.lane
+                span.track
             ));
         }
     }
     format!("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
 }
 
-/// What each stack took by itself over the kept frames, in microseconds: `thread;frame;update 812`,
-/// a line each, as flame graph tools read it.
+/// Returns the self time of each stack over the kept frames, in microseconds, as flame graph tools
+/// read it. Each line is one stack: `thread;frame;update 812`.
 pub fn folded_stacks() -> String {
     let per_tick = clock::seconds_per_tick() * 1e6;
     let stacks = with(|profile| stacks(profile));
@@ -75,23 +75,24 @@ pub fn folded_stacks() -> String {
     lines.collect()
 }
 
-/// The ticks of each path without what lies inside, over the kept frames.
-fn stacks(profile: &Profile) -> BTreeMap<Vec<String>, u64> {
+/// Returns the ticks of each path over the kept frames, without its children.
+fn stacks(profile: &ProfilerState) -> BTreeMap<Vec<String>, u64> {
     let mut own: BTreeMap<(u16, u32), i64> = BTreeMap::new();
     for span in profile.frames.iter().flat_map(|frame| &frame.spans) {
         let took = (span.ended - span.began) as i64;
-        *own.entry((span.lane, span.node)).or_default() += took;
-        let parent = profile.tracks[usize::from(span.lane)].tree.nodes[span.node as usize].parent;
+        *own.entry((span.track, span.node)).or_default() += took;
+        let parent = profile.tracks[usize::from(span.track)].tree.nodes[span.node as usize].parent;
         if parent != super::ROOT {
-            *own.entry((span.lane, parent)).or_default() -= took;
+            *own.entry((span.track, parent)).or_default() -= took;
         }
     }
     let mut stacks = BTreeMap::new();
-    for ((lane, node), ticks) in own {
-        let track = &profile.tracks[usize::from(lane)];
+    for ((track, node), ticks) in own {
+        let track = &profile.tracks[usize::from(track)];
         let names = track.tree.path(node).into_iter().map(str::to_string);
         let path = [track.name.clone()].into_iter().chain(names).collect();
-        // What began before the first kept frame may have children here and no time of its own.
+        // A scope that began before the first kept frame may have children here but no time of its
+        // own.
         *stacks.entry(path).or_default() += ticks.max(0) as u64;
     }
     stacks
@@ -99,18 +100,18 @@ fn stacks(profile: &Profile) -> BTreeMap<Vec<String>, u64> {
 
 /// A box of the flame graph.
 #[derive(Default)]
-struct Flame {
+struct FlameBox {
     own: u64,
-    inside: BTreeMap<String, Flame>,
+    inside: BTreeMap<String, FlameBox>,
 }
 
-impl Flame {
+impl FlameBox {
     fn total(&self) -> u64 {
-        self.own + self.inside.values().map(Flame::total).sum::<u64>()
+        self.own + self.inside.values().map(FlameBox::total).sum::<u64>()
     }
 
     fn depth(&self) -> usize {
-        1 + self.inside.values().map(Flame::depth).max().unwrap_or(0)
+        1 + self.inside.values().map(FlameBox::depth).max().unwrap_or(0)
     }
 }
 
@@ -118,13 +119,13 @@ const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 const MARGIN: f64 = 10.0;
 const HEAD: f64 = 34.0;
-/// Narrower boxes are not drawn.
+/// Minimum width of a box, in points. Narrower boxes are not drawn.
 const BOX_MIN: f64 = 0.3;
-/// How wide a letter is, about.
+/// Approximate width of a letter, in points.
 const LETTER: f64 = 6.7;
 
-/// The kept frames as a flame graph in SVG: a box is as wide as what its stack took in all frames
-/// together, and lies above what it was called from.
+/// Returns the kept frames as a flame graph in SVG. The width of a box is the total time of its
+/// stack in all frames, and a box lies above its caller.
 pub fn flame_graph() -> String {
     let per_tick = clock::seconds_per_tick() * 1e3;
     let (stacks, frames) = with(|profile| (stacks(profile), profile.frames.len()));
@@ -132,7 +133,7 @@ pub fn flame_graph() -> String {
 }
 
 fn drawn(stacks: &BTreeMap<Vec<String>, u64>, frames: usize, per_tick: f64) -> String {
-    let mut root = Flame::default();
+    let mut root = FlameBox::default();
     for (path, ticks) in stacks {
         let mut at = &mut root;
         for name in path {
@@ -151,13 +152,13 @@ fn drawn(stacks: &BTreeMap<Vec<String>, u64>, frames: usize, per_tick: f64) -> S
          threads</text>\n"
     );
     let scale = (WIDTH - 2.0 * MARGIN) / total as f64;
-    let place = Place { x: MARGIN, bottom: height - MARGIN - ROW, scale, per_tick, total };
-    draw(&mut svg, &root, "all threads", 0, &place);
+    let layout = FlameLayout { x: MARGIN, bottom: height - MARGIN - ROW, scale, per_tick, total };
+    draw(&mut svg, &root, "all threads", 0, &layout);
     svg + "</svg>\n"
 }
 
-/// Where a box stands, and how ticks become points, milliseconds and shares.
-struct Place {
+/// The position of a box, and the scale from ticks to points, milliseconds and shares.
+struct FlameLayout {
     x: f64,
     bottom: f64,
     scale: f64,
@@ -165,28 +166,28 @@ struct Place {
     total: u64,
 }
 
-/// Text between the marks of XML, which has no form for control characters.
+/// Escapes text for XML, which cannot represent control characters.
 fn escaped(text: &str) -> String {
     let text = escape_line(text).replace(['\u{fffe}', '\u{ffff}'], "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn draw(svg: &mut String, flame: &Flame, name: &str, level: usize, place: &Place) {
+fn draw(svg: &mut String, flame: &FlameBox, name: &str, level: usize, layout: &FlameLayout) {
     let ticks = flame.total();
-    let width = ticks as f64 * place.scale;
+    let width = ticks as f64 * layout.scale;
     if width < BOX_MIN {
         return;
     }
-    let (x, y) = (place.x, place.bottom - level as f64 * ROW);
+    let (x, y) = (layout.x, layout.bottom - level as f64 * ROW);
     let (milliseconds, share) =
-        (ticks as f64 * place.per_tick, ticks as f64 / place.total as f64 * 100.0);
+        (ticks as f64 * layout.per_tick, ticks as f64 / layout.total as f64 * 100.0);
     let letters = ((width - 6.0) / LETTER) as usize;
     let shown = match name.chars().count() {
         count if count <= letters => name.to_string(),
         _ if letters < 3 => String::new(),
         _ => name.chars().take(letters - 1).collect::<String>() + "…",
     };
-    // A name has its colour in every graph.
+    // A name has the same color in every graph.
     let hue = name.bytes().fold(17u32, |hue, byte| hue.wrapping_mul(31) + u32::from(byte)) % 60;
     writeln!(
         svg,
@@ -203,8 +204,8 @@ fn draw(svg: &mut String, flame: &Flame, name: &str, level: usize, place: &Place
     .expect("a string can be written to");
     let mut x = x;
     for (name, inside) in &flame.inside {
-        draw(svg, inside, name, level + 1, &Place { x, ..*place });
-        x += inside.total() as f64 * place.scale;
+        draw(svg, inside, name, level + 1, &FlameLayout { x, ..*layout });
+        x += inside.total() as f64 * layout.scale;
     }
 }
 

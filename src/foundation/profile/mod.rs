@@ -1,40 +1,41 @@
-//! The profiler: named scopes inside each other, on every thread, what each took in a frame, and
-//! the last frames as they were. Scripts use it through `Profiler`; this knows none.
+//! The profiler: nested, named scopes on every thread, the time of each scope in a frame, and a
+//! history of the last frames. Scripts use it through `Profiler`. This module knows no scripts.
 //!
-//! A place in the code opens a scope with [`scope!`](crate::scope) until the end of its block:
+//! Code opens a scope with [`scope!`](crate::scope) until the end of its block:
 //!
 //! ```text
 //! scope!("physics");
 //! ```
 //!
-//! It costs the reading of two clocks and two stores; while nothing is profiled (a release), one
-//! load and a branch. What was written down is made into rows at the frame's end.
+//! A scope costs two clock reads and two stores. If profiling is off, as in a release, it costs one
+//! load and a branch. The recorded events are converted to rows at the end of the frame.
 
 mod clock;
 mod export;
-mod lane;
 mod names;
 mod report;
+mod thread_buffer;
 mod tree;
 
-use crate::foundation::counters;
-use crate::foundation::fault;
-use lane::Lane;
+use crate::counters;
+use crate::panic;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use tree::{ROOT, Tree};
+use thread_buffer::ThreadBuffer;
+use tree::{ROOT, ScopeTree};
 
 pub use export::{chrome_trace, flame_graph, folded_stacks};
-pub use lane::{Closed, DEPTH_MAX, EVENTS_MAX, LANES_MAX, Scope};
-pub use lane::{begin_script, end_script, is_enabled, open_script, set_enabled};
-pub use names::{NAME_BYTES_MAX, SCOPES_MAX, Site, name_id, name_of};
-pub use report::{Handler, Text, output, report};
-pub use tree::{NODES_MAX, Row, Span};
+pub use names::{NAME_BYTES_MAX, SCOPES_MAX, ScopeSite, name_id, name_of};
+pub use report::{RowVisitor, TextReport, output, report};
+pub use thread_buffer::{CloseResult, DEPTH_MAX, EVENTS_MAX, LANES_MAX, ProfileScope};
+pub use thread_buffer::{begin_script, end_script, is_enabled, open_script, set_enabled};
+pub use tree::{NODES_MAX, ProfileRow, ScopeSpan};
 
-/// Frames that are kept as they were.
+/// Maximum number of frames in the history.
 pub const FRAMES_KEPT: usize = 600;
-/// Scopes of all kept frames together; there are fewer frames where they have more.
+/// Maximum number of scopes in all kept frames together. If frames have more scopes, fewer frames
+/// are kept.
 pub const SPANS_KEPT: usize = 1 << 20;
 
 /// Opens a scope until the end of the block: `scope!("gui");`
@@ -42,47 +43,46 @@ pub const SPANS_KEPT: usize = 1 << 20;
 macro_rules! scope {
     ($name:literal) => {
         let _scope = {
-            static SITE: $crate::foundation::profile::Site =
-                $crate::foundation::profile::Site::new($name);
-            $crate::foundation::profile::Scope::begin(&SITE)
+            static SITE: $crate::profile::ScopeSite = $crate::profile::ScopeSite::new($name);
+            $crate::profile::ProfileScope::begin(&SITE)
         };
     };
 }
 
-/// A frame as it was.
-struct Kept {
+/// The recorded scopes of one frame.
+struct RetainedFrame {
     index: u64,
     began: u64,
     ended: u64,
-    spans: Vec<Span>,
+    spans: Vec<ScopeSpan>,
 }
 
-/// One thread and its rows.
-struct Track {
-    lane: &'static Lane,
+/// One thread with its event buffer and its tree of scopes.
+struct ThreadTrack {
+    buffer: &'static ThreadBuffer,
     name: String,
-    tree: Tree,
+    tree: ScopeTree,
 }
 
-struct Profile {
-    tracks: Vec<Track>,
-    frames: VecDeque<Kept>,
+struct ProfilerState {
+    tracks: Vec<ThreadTrack>,
+    frames: VecDeque<RetainedFrame>,
     spans: usize,
-    /// The array of a frame that is no longer kept, to be used again.
-    spare: Vec<Span>,
+    /// The array of a discarded frame, for reuse.
+    spare: Vec<ScopeSpan>,
     lost: u64,
 }
 
-/// What all of a frame lies in.
-static FRAME: Site = Site::new("frame");
+/// The root scope that contains everything in a frame.
+static FRAME: ScopeSite = ScopeSite::new("frame");
 
-/// The running frame's own scope: opened by `begin_frame`, closed by `end_frame`.
-struct Root {
+/// The current frame's root scope: opened by `begin_frame`, closed by `end_frame`.
+struct RootScope {
     began: u64,
-    scope: Scope,
+    scope: ProfileScope,
 }
 
-static PROFILE: Mutex<Profile> = Mutex::new(Profile {
+static PROFILE: Mutex<ProfilerState> = Mutex::new(ProfilerState {
     tracks: Vec::new(),
     frames: VecDeque::new(),
     spans: 0,
@@ -91,130 +91,132 @@ static PROFILE: Mutex<Profile> = Mutex::new(Profile {
 });
 
 thread_local! {
-    static ROOT_SCOPE: RefCell<Option<Root>> = const { RefCell::new(None) };
+    static ROOT_SCOPE: RefCell<Option<RootScope>> = const { RefCell::new(None) };
 }
 
-fn with<R>(f: impl FnOnce(&mut Profile) -> R) -> R {
+fn with<R>(f: impl FnOnce(&mut ProfilerState) -> R) -> R {
     crate::owner!("profiler");
     f(&mut PROFILE.lock().unwrap_or_else(|poison| poison.into_inner()))
 }
 
-/// Opens the scope "frame", in which all of a frame lies. Where it is open, nothing happens.
+/// Opens the scope "frame", which contains everything in a frame. Does nothing if it is open.
 pub fn begin_frame() {
     if !is_enabled() || ROOT_SCOPE.with_borrow(Option::is_some) {
         return;
     }
-    // What has to be made for a thread's first scope is made before the time is taken.
-    lane::own();
+    // The allocations for a thread's first scope are done before the time is taken.
+    thread_buffer::own();
     FRAME.id();
-    ROOT_SCOPE.set(Some(Root { began: clock::ticks(), scope: Scope::begin(&FRAME) }));
+    ROOT_SCOPE.set(Some(RootScope { began: clock::ticks(), scope: ProfileScope::begin(&FRAME) }));
 }
 
-/// Closes that scope, and makes rows of what all threads wrote down. To be called on the thread of
-/// `begin_frame`.
+/// Closes the scope "frame", and converts the events of all threads to rows. Must be called on the
+/// thread of `begin_frame`.
 pub fn end_frame(index: u64) {
-    let Some(Root { began, scope }) = ROOT_SCOPE.take() else { return };
+    let Some(RootScope { began, scope }) = ROOT_SCOPE.take() else { return };
     drop(scope);
     let ended = clock::ticks();
     with(|profile| profile.end_frame(index, began, ended));
 }
 
-/// Leaves out what was written down since the last frame ended: work between frames.
+/// Discards the events that were recorded since the last frame ended: work between frames.
 pub fn leave_out() {
     with(|profile| {
-        profile.find_lanes(lane::own());
+        profile.find_tracks(thread_buffer::own());
         for track in &profile.tracks {
-            track.lane.drain(|_| {});
+            track.buffer.drain(|_| {});
         }
     });
 }
 
-impl Profile {
+impl ProfilerState {
     fn end_frame(&mut self, index: u64, began: u64, ended: u64) {
-        self.find_lanes(lane::own());
+        self.find_tracks(thread_buffer::own());
         let mut spans = std::mem::take(&mut self.spare);
         spans.clear();
         let mut frame = ended.saturating_sub(began);
         for (at, track) in self.tracks.iter_mut().enumerate() {
-            let lane = at as u16;
-            let Track { lane: from, tree, .. } = track;
+            let track_index = at as u16;
+            let ThreadTrack { buffer: from, tree, .. } = track;
             from.drain(|event| {
                 tree.take(event, |node, began, ended| {
-                    spans.push(Span { lane, node, began, ended });
+                    spans.push(ScopeSpan { track: track_index, node, began, ended });
                 });
             });
             self.lost += from.take_lost();
-            if lane::own().is_some_and(|own| std::ptr::eq(own, *from)) {
-                // By its own events, so that shares sum to all of it.
-                frame = tree.ticks_so_far(FRAME.id()).unwrap_or(frame);
+            if thread_buffer::own().is_some_and(|own| std::ptr::eq(own, *from)) {
+                // The frame's duration comes from its own events, so that the shares add up to all
+                // of it.
+                frame = tree.ticks_in_frame(FRAME.id()).unwrap_or(frame);
             }
         }
         for track in &mut self.tracks {
             track.tree.end_frame(frame, ended);
         }
         self.count_scopes();
-        self.keep(Kept { index, began, ended, spans });
+        self.retain_frame(RetainedFrame { index, began, ended, spans });
     }
 
-    /// Adds the threads that are new. The one that plays the frames comes first.
-    fn find_lanes(&mut self, own: Option<&'static Lane>) {
-        for lane in lane::all() {
-            let name = fault::lock(&lane.name).clone();
-            match self.tracks.iter().position(|track| std::ptr::eq(track.lane, lane)) {
+    /// Adds tracks for new threads. The thread that plays the frames comes first.
+    fn find_tracks(&mut self, own: Option<&'static ThreadBuffer>) {
+        for buffer in thread_buffer::all() {
+            let name = panic::lock(&buffer.name).clone();
+            match self.tracks.iter().position(|track| std::ptr::eq(track.buffer, buffer)) {
                 Some(at) if self.tracks[at].name == name => {}
-                Some(at) => self.begin_anew(at, name),
-                None => self.tracks.push(Track { lane, name, tree: Tree::new() }),
+                Some(at) => self.reset_track(at, name),
+                None => self.tracks.push(ThreadTrack { buffer, name, tree: ScopeTree::new() }),
             }
         }
-        let is_own = |track: &Track| own.is_some_and(|own| std::ptr::eq(track.lane, own));
+        let is_own = |track: &ThreadTrack| own.is_some_and(|own| std::ptr::eq(track.buffer, own));
         if let Some(at) = self.tracks.iter().position(is_own).filter(|at| *at > 0) {
-            // Before the first frame no span names a thread by its place.
+            // Before the first frame, no span refers to a thread by its index.
             if self.frames.is_empty() {
                 self.tracks.swap(0, at);
             }
         }
         if let Some(track) = self.tracks.iter_mut().find(|track| is_own(track)) {
-            track.tree.put_first(FRAME.id());
+            track.tree.move_to_front(FRAME.id());
         }
     }
 
-    /// Another thread has a lane now: what was before is of no thread that is there.
-    fn begin_anew(&mut self, at: usize, name: String) {
-        (self.tracks[at].name, self.tracks[at].tree) = (name, Tree::new());
+    /// Resets a track because another thread has taken its buffer. The earlier thread has ended.
+    fn reset_track(&mut self, at: usize, name: String) {
+        (self.tracks[at].name, self.tracks[at].tree) = (name, ScopeTree::new());
         for frame in &mut self.frames {
             let before = frame.spans.len();
-            frame.spans.retain(|span| usize::from(span.lane) != at);
+            frame.spans.retain(|span| usize::from(span.track) != at);
             self.spans -= before - frame.spans.len();
         }
     }
 
-    /// Every row is a counter, of milliseconds in the frame.
+    /// Publishes every row as a counter of milliseconds in the frame.
     fn count_scopes(&mut self) {
         let per_tick = clock::seconds_per_tick() * 1e3;
         for (at, track) in self.tracks.iter_mut().enumerate() {
             for number in ROOT as usize + 2..track.tree.nodes.len() {
-                let (took, counter) = {
+                let (last_frame, counter) = {
                     let node = &track.tree.nodes[number];
-                    (node.took, node.counter)
+                    (node.last_frame, node.counter)
                 };
                 let counter = match counter {
                     0 => {
                         let path = track.tree.path(number as u32).join("/");
                         let thread = if at == 0 { String::new() } else { track.name.clone() + "/" };
-                        let made = counters::scope_counter(&format!("scopes/{thread}{path}"));
-                        track.tree.nodes[number].counter = made;
-                        made
+                        let new_counter =
+                            counters::scope_counter(&format!("scopes/{thread}{path}"));
+                        track.tree.nodes[number].counter = new_counter;
+                        new_counter
                     }
                     known => known,
                 };
-                if took.total > 0 {
-                    counters::add(counter, took.total as f64 * per_tick);
+                if last_frame.total > 0 {
+                    counters::add(counter, last_frame.total as f64 * per_tick);
                 }
             }
         }
     }
 
-    fn keep(&mut self, frame: Kept) {
+    fn retain_frame(&mut self, frame: RetainedFrame) {
         self.spans += frame.spans.len();
         self.frames.push_back(frame);
         while self.frames.len() > FRAMES_KEPT || (self.spans > SPANS_KEPT && self.frames.len() > 1)
@@ -228,24 +230,24 @@ impl Profile {
 
 /// The rows of one thread.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Thread {
+pub struct ThreadRows {
     pub name: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ProfileRow>,
 }
 
-/// The rows of all threads; the first is the one that plays the frames.
-pub fn threads() -> Vec<Thread> {
+/// Returns the rows of all threads. The first thread is the one that plays the frames.
+pub fn threads() -> Vec<ThreadRows> {
     let per_tick = clock::seconds_per_tick();
     with(|profile| {
         let each = profile
             .tracks
             .iter()
-            .map(|track| Thread { name: track.name.clone(), rows: track.tree.rows(per_tick) });
+            .map(|track| ThreadRows { name: track.name.clone(), rows: track.tree.rows(per_tick) });
         each.collect()
     })
 }
 
-/// Forgets the averages and extremes of one scope, or of all. Whether there was one.
+/// Resets the averages and extremes of one scope, or of all. Returns true if a scope was found.
 pub fn reset(name: Option<&str>) -> bool {
     let number = match name {
         None => None,
@@ -263,50 +265,52 @@ pub fn reset(name: Option<&str>) -> bool {
     })
 }
 
-/// Forgets everything, also the kept frames: another game begins in this process.
+/// Clears everything, including the kept frames, before another game starts in this process.
 pub fn forget() {
     ROOT_SCOPE.take();
     with(|profile| {
         for track in &mut profile.tracks {
-            track.lane.drain(|_| {});
-            track.lane.take_lost();
-            track.tree = Tree::new();
+            track.buffer.drain(|_| {});
+            track.buffer.take_lost();
+            track.tree = ScopeTree::new();
         }
         (profile.spans, profile.lost) = (0, 0);
         profile.frames.clear();
     });
 }
 
-/// How many scopes were left out because they lay too deep, or were too many in a frame.
+/// Returns the number of scopes that were dropped because they were nested too deeply, or because a
+/// frame had too many.
 pub fn lost() -> u64 {
     with(|profile| profile.lost)
 }
 
-/// One closed scope, in words.
+/// A closed scope with its names as text.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Closing {
+pub struct ClosedScope {
     pub thread: String,
     pub name: &'static str,
-    /// How many scopes it lies in.
+    /// Number of scopes that contain this one.
     pub parents: u32,
-    /// Seconds from the beginning of the frame; below 0 where it began before.
+    /// Seconds since the beginning of the frame; negative if the scope began earlier.
     pub began: f64,
     pub seconds: f64,
 }
 
-/// A frame that is kept.
+/// A frame of the history.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Frame {
+pub struct ProfileFrame {
     pub index: u64,
-    /// Seconds between its beginning and that of the first frame that is kept.
+    /// Seconds from the beginning of the first kept frame to the beginning of this one.
     pub began: f64,
     pub seconds: f64,
-    /// In the order in which they closed, thread by thread.
-    pub scopes: Vec<Closing>,
+    /// The scopes, thread by thread, in the order in which they closed.
+    pub scopes: Vec<ClosedScope>,
 }
 
-/// The last frames, oldest first: those after the frame of that index, `count` at most.
-pub fn frames(after: u64, count: usize) -> Vec<Frame> {
+/// Returns the last frames, oldest first: at most `count` frames after the frame with index
+/// `after`.
+pub fn frames(after: u64, count: usize) -> Vec<ProfileFrame> {
     let per_tick = clock::seconds_per_tick();
     with(|profile| {
         let first = profile.frames.front().map_or(0, |frame| frame.began);
@@ -314,8 +318,8 @@ pub fn frames(after: u64, count: usize) -> Vec<Frame> {
         let skipped = wanted.len().saturating_sub(count);
         let frames = wanted.into_iter().skip(skipped).map(|frame| {
             let scopes = frame.spans.iter().map(|span| {
-                let track = &profile.tracks[usize::from(span.lane)];
-                Closing {
+                let track = &profile.tracks[usize::from(span.track)];
+                ClosedScope {
                     thread: track.name.clone(),
                     name: track.tree.name(span.node),
                     parents: track.tree.nodes[span.node as usize].depth,
@@ -323,7 +327,7 @@ pub fn frames(after: u64, count: usize) -> Vec<Frame> {
                     seconds: (span.ended - span.began) as f64 * per_tick,
                 }
             });
-            Frame {
+            ProfileFrame {
                 index: frame.index,
                 began: (frame.began - first) as f64 * per_tick,
                 seconds: (frame.ended - frame.began) as f64 * per_tick,
@@ -334,9 +338,9 @@ pub fn frames(after: u64, count: usize) -> Vec<Frame> {
     })
 }
 
-/// What a test holds while it uses what all threads share.
+/// Returns a lock for tests that use the state that all threads share.
 #[cfg(test)]
-pub(crate) fn exclusive() -> std::sync::MutexGuard<'static, ()> {
+pub fn exclusive() -> std::sync::MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(|poison| poison.into_inner())
 }

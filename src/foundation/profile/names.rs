@@ -1,41 +1,40 @@
-//! The names of scopes: each has a number for good, which is what a scope writes down.
+//! The names of scopes. Each name has a permanent number, which is recorded in events.
 
-use crate::foundation::fault;
-use crate::foundation::log;
+use crate::log;
+use crate::panic;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 
-/// Names that can be known at once.
+/// Maximum number of names.
 pub const SCOPES_MAX: usize = 4096;
-/// Bytes of a name.
+/// Maximum length of a name in bytes.
 pub const NAME_BYTES_MAX: usize = 100;
 
 #[derive(Default)]
-struct Names {
+struct ScopeNames {
     list: Vec<&'static str>,
     numbers: HashMap<&'static str, u32>,
 }
 
-static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(Mutex::default);
+static NAMES: LazyLock<Mutex<ScopeNames>> = LazyLock::new(Mutex::default);
 
-/// What a place in the code that opens a scope knows: the name, and its number once it was asked
-/// for.
-pub struct Site {
+/// A call site of `scope!`: the scope's name, and its number after the first use.
+pub struct ScopeSite {
     name: &'static str,
     number: AtomicU32,
 }
 
-/// The number of a name that found no room, at a site: it is not asked for again.
+/// Number at a call site whose name did not fit in the table. The name is not looked up again.
 const REFUSED: u32 = u32::MAX;
 
-impl Site {
-    pub const fn new(name: &'static str) -> Site {
-        Site { name, number: AtomicU32::new(0) }
+impl ScopeSite {
+    pub const fn new(name: &'static str) -> ScopeSite {
+        ScopeSite { name, number: AtomicU32::new(0) }
     }
 
-    /// The name's number; 0 where there is no room for it.
+    /// Returns the name's number, or 0 if the table is full.
     #[inline(always)]
     pub(super) fn id(&self) -> u32 {
         match self.number.load(Ordering::Relaxed) {
@@ -54,17 +53,17 @@ impl Site {
     }
 }
 
-/// The number of a name, from 1; `None` where [`SCOPES_MAX`] others are known.
+/// Returns the number of a name, from 1, or `None` if [`SCOPES_MAX`] other names exist.
 pub fn name_id(name: &str) -> Option<u32> {
     crate::owner!("profiler");
-    let mut names = fault::lock(&NAMES);
+    let mut names = panic::lock(&NAMES);
     if let Some(number) = names.numbers.get(name) {
         return Some(*number);
     }
     if names.list.len() >= SCOPES_MAX {
         drop(names);
-        let words = format!("{SCOPES_MAX} names of scopes are known: '{name}' is left out");
-        log::warn("profiler", &words);
+        let message = format!("{SCOPES_MAX} names of scopes already exist: '{name}' is left out");
+        log::warn("profiler", &message);
         return None;
     }
     let name: &'static str = Box::leak(name.to_string().into_boxed_str());
@@ -74,18 +73,18 @@ pub fn name_id(name: &str) -> Option<u32> {
     Some(number)
 }
 
-/// The number of a name, where it has one.
+/// Returns the number of a name, if it has one.
 pub(super) fn known(name: &str) -> Option<u32> {
-    fault::lock(&NAMES).numbers.get(name).copied()
+    panic::lock(&NAMES).numbers.get(name).copied()
 }
 
-/// The name of a number that [`name_id`] gave.
+/// Returns the name of a number that [`name_id`] returned.
 pub fn name_of(number: u32) -> &'static str {
-    let names = fault::lock(&NAMES);
+    let names = panic::lock(&NAMES);
     names.list.get((number as usize).wrapping_sub(1)).copied().unwrap_or("")
 }
 
-/// How many names a thread finds again without a lock.
+/// Size of the per-thread cache of names, which needs no lock.
 const KNOWN: usize = 64;
 
 thread_local! {
@@ -94,16 +93,16 @@ thread_local! {
     };
 }
 
-/// The number of a name that lives for good; 0 where there is no room for it.
+/// Returns the number of a static name, or 0 if the table is full.
 pub(super) fn id_of_static(name: &'static str) -> u32 {
     let (address, length) = (name.as_ptr().addr(), name.len());
     LATELY.with(|lately| {
-        let place = &lately[(address >> 3 ^ length) % KNOWN];
-        match place.get() {
+        let cache_slot = &lately[(address >> 3 ^ length) % KNOWN];
+        match cache_slot.get() {
             (known, bytes, number) if known == address && bytes == length => number,
             _ => {
                 let number = name_id(name).unwrap_or(0);
-                place.set((address, length, number));
+                cache_slot.set((address, length, number));
                 number
             }
         }

@@ -1,41 +1,41 @@
-//! The profiler's rows as a table of text, and the interface through which anything else can have
-//! them. After the profiler of Enginuity part 3 (Richard Fine).
+//! The profiler's rows as a text table, and the interface for other output formats. After the
+//! profiler of Enginuity part 3 (Richard Fine).
 
-use super::tree::Row;
+use super::tree::ProfileRow;
 
-/// What is given the rows of a frame, in their order.
-pub trait Handler {
+/// A visitor that receives the rows of a frame, in order.
+pub trait RowVisitor {
     fn begin_output(&mut self);
-    fn sample(&mut self, row: &Row);
+    fn sample(&mut self, row: &ProfileRow);
     fn end_output(&mut self);
 }
 
-/// Hands rows to a handler.
-pub fn output(rows: &[Row], handler: &mut dyn Handler) {
-    handler.begin_output();
+/// Passes rows to a visitor.
+pub fn output(rows: &[ProfileRow], visitor: &mut dyn RowVisitor) {
+    visitor.begin_output();
     for row in rows {
-        handler.sample(row);
+        visitor.sample(row);
     }
-    handler.end_output();
+    visitor.end_output();
 }
 
-/// The handler that writes the table.
+/// A visitor that formats the rows as a text table.
 #[derive(Default)]
-pub struct Text(pub String);
+pub struct TextReport(pub String);
 
-impl Text {
+impl TextReport {
     fn line(&mut self, [min, average, max, calls, name]: [&str; 5]) {
         self.0 += &format!("{min:>5} : {average:>5} : {max:>5} : {calls:>3} : {name}\n");
     }
 }
 
-impl Handler for Text {
+impl RowVisitor for TextReport {
     fn begin_output(&mut self) {
         self.0 += "  Min :   Avg :   Max :   # : Profile Name\n";
         self.0 += "--------------------------------------------\n";
     }
 
-    fn sample(&mut self, row: &Row) {
+    fn sample(&mut self, row: &ProfileRow) {
         let percent = |share: f64| format!("{share:3.1}");
         let name = format!("{}{}", " ".repeat(row.parents as usize), row.name);
         let (min, average, max) = (percent(row.min), percent(row.average), percent(row.max));
@@ -47,10 +47,10 @@ impl Handler for Text {
     }
 }
 
-/// The tables of all threads that did something: that of the one that plays the frames, then each
-/// other's below its name.
+/// Returns the tables of all active threads. The table of the thread that plays the frames comes
+/// first. The others follow, each below its thread's name.
 pub fn report() -> String {
-    let mut text = Text::default();
+    let mut text = TextReport::default();
     for (at, thread) in super::threads().iter().enumerate() {
         if at > 0 && thread.rows.is_empty() {
             continue;
@@ -62,7 +62,8 @@ pub fn report() -> String {
     }
     let lost = super::lost();
     if lost > 0 {
-        text.0 += &format!("{lost} scopes were left out: they lay too deep, or were too many\n");
+        text.0 +=
+            &format!("{lost} scopes were left out: they were nested too deep, or were too many\n");
     }
     text.0
 }

@@ -1,17 +1,17 @@
-//! The profiler as a whole: frames, threads, the table.
+//! Tests of the whole profiler: frames, threads, the table.
 
 use super::tree::tests::play;
 use super::*;
 
-fn lines(rows: &[Row]) -> String {
-    let mut text = Text::default();
+fn lines(rows: &[ProfileRow]) -> String {
+    let mut text = TextReport::default();
     output(rows, &mut text);
     text.0
 }
 
 #[test]
 fn the_table_stands_as_it_is_written_down() {
-    let mut tree = Tree::new();
+    let mut tree = ScopeTree::new();
     let first = [("frame", 0), ("update", 0), ("ai", 10), ("", 110), ("ai", 110), ("", 150)];
     play(&mut tree, (0, 1000), &[&first[..], &[("", 250), ("render", 250)]].concat());
     let second = [("", 1000), ("", 1000), ("frame", 1000), ("update", 1000), ("", 2000)];
@@ -74,7 +74,7 @@ fn scopes_of_other_threads_are_rows_of_their_own() {
     assert!(folded.lines().any(|line| line.starts_with("painter of the test;painting ")));
     let trace = chrome_trace();
     assert!(trace.contains("\"args\":{\"name\":\"painter of the test\"}"), "{trace}");
-    assert!(crate::foundation::sjson::parse(&trace).is_ok(), "JSON is SJSON, too");
+    assert!(crate::sjson::parse(&trace).is_ok(), "JSON is SJSON, too");
     set_enabled(false);
 }
 

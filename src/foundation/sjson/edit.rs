@@ -1,30 +1,33 @@
-//! Changes to a document that leave all other bytes alone: set, insert, remove. Every change makes
-//! a few patches of the text and reads the result again, so a document and its text never part.
-//! Knows no files and no merging.
+//! An editor for documents that leaves all other bytes unchanged: set, insert, remove. Every change
+//! patches the text and parses the result again, so a document and its text always agree. Knows no
+//! files and no merging.
 //!
-//! Where comments go: one on the line of a removed value goes with it, all others stay. A new
-//! value comes behind the one before it and behind that one's comment on the same line.
+//! Comments: a comment on the line of a removed value is removed with it, and all others stay. A
+//! new value is inserted after the previous value and after that value's comment on the same line.
 
-use super::write::{Style, check, key_text, under, value_text};
-use super::{Data, Document, NESTING_MAX, Span, Step, Tree, TreeError, Value, parse, path_text};
+use super::write::{WriteStyle, check, key_text, prefix_path, value_text};
+use super::{
+    Document, NESTING_MAX, NodeData, PathStep, SjsonTree, SjsonValue, TextSpan, TreeError, parse,
+    path_text,
+};
 
-/// A document under change. A change that fails leaves it as it was.
+/// An editor for one document. A change that fails leaves the document unchanged.
 #[derive(Clone, Debug)]
-pub struct Edit {
+pub struct DocumentEditor {
     document: Document,
 }
 
-/// A replacement of some bytes by a text.
+/// A replacement of a range of bytes by a text.
 struct Patch {
-    span: Span,
+    span: TextSpan,
     text: String,
 }
 
-type Done = Result<(), TreeError>;
+type EditResult = Result<(), TreeError>;
 
-impl Edit {
-    pub fn new(document: Document) -> Edit {
-        Edit { document }
+impl DocumentEditor {
+    pub fn new(document: Document) -> DocumentEditor {
+        DocumentEditor { document }
     }
 
     pub fn document(&self) -> &Document {
@@ -35,19 +38,19 @@ impl Edit {
         self.document
     }
 
-    /// Makes `path` hold `tree`. Keys that are missing are added at the ends of their objects,
-    /// together with the objects around them; items that are missing are not.
-    pub fn set(&mut self, path: &[Step], tree: &Tree) -> Done {
+    /// Sets the value at `path` to `tree`. Missing keys are added at the ends of their objects,
+    /// together with the objects around them. Missing list items are an error.
+    pub fn set(&mut self, path: &[PathStep], tree: &SjsonTree) -> EditResult {
         self.set_all(&[(path, tree)])
     }
 
-    /// As `set` for many places that are not inside each other; existing values are replaced in
-    /// one go, which is faster than one by one. Fails as a whole.
-    pub fn set_all(&mut self, places: &[(&[Step], &Tree)]) -> Done {
+    /// Sets several values that are not inside each other. Existing values are replaced in one
+    /// pass, which is faster than separate calls of `set`. If one change fails, nothing changes.
+    pub fn set_all(&mut self, changes: &[(&[PathStep], &SjsonTree)]) -> EditResult {
         let mut changed = self.clone();
         let mut patches = Vec::new();
-        for (path, tree) in places {
-            check(tree, NESTING_MAX).map_err(|error| under(&path_text(path), error))?;
+        for (path, tree) in changes {
+            check(tree, NESTING_MAX).map_err(|error| prefix_path(&path_text(path), error))?;
             if path.is_empty() {
                 return Err(at_path(path, "cannot be set: write a new one".to_string()));
             }
@@ -55,12 +58,12 @@ impl Edit {
                 patches.push(self.replacement(path, tree));
             }
         }
-        let blamed = match places {
+        let error_path = match changes {
             [(path, _)] => *path,
             _ => &[],
         };
-        changed.apply(blamed, patches)?;
-        for (path, tree) in places {
+        changed.apply(error_path, patches)?;
+        for (path, tree) in changes {
             if self.document.at(path).is_none() {
                 changed.add(path, tree)?;
             }
@@ -69,8 +72,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Takes a key with its value out of its object, or an item out of its list.
-    pub fn remove(&mut self, path: &[Step]) -> Done {
+    /// Removes a key with its value from its object, or an item from its list.
+    pub fn remove(&mut self, path: &[PathStep]) -> EditResult {
         let Some((last, parents)) = path.split_last() else {
             return Err(at_path(path, "cannot be removed: delete the file".to_string()));
         };
@@ -79,8 +82,8 @@ impl Edit {
         }
         let layout = self.layout(parents);
         let index = match last {
-            Step::Item(index) => *index,
-            Step::Key(key) => {
+            PathStep::Item(index) => *index,
+            PathStep::Key(key) => {
                 let mut entries = layout.value.entries().expect("the path leads here");
                 entries.position(|entry| entry.key == *key).expect("the path leads here")
             }
@@ -89,9 +92,9 @@ impl Edit {
         self.apply(path, patches)
     }
 
-    /// Puts an item into the list at `path`, before the item that is at `index` (from 0) now; the
-    /// length of the list is the place behind its end.
-    pub fn insert_item(&mut self, path: &[Step], index: usize, tree: &Tree) -> Done {
+    /// Inserts an item into the list at `path`, before the item that is now at `index` (from 0).
+    /// The length of the list appends the item.
+    pub fn insert_item(&mut self, path: &[PathStep], index: usize, tree: &SjsonTree) -> EditResult {
         let value = self.document.at(path);
         let items = value.and_then(|value| value.items());
         let Some(count) = items.map(|items| items.len()) else {
@@ -100,62 +103,68 @@ impl Edit {
         self.insert(path, count, index, None, tree)
     }
 
-    /// Puts a key into the object at `path`, before the entry that is at `index` (from 0) now; the
-    /// number of entries is the place behind the last.
-    pub fn insert_entry(&mut self, path: &[Step], index: usize, key: &str, tree: &Tree) -> Done {
+    /// Inserts a key into the object at `path`, before the entry that is now at `index` (from 0).
+    /// The number of entries appends the key.
+    pub fn insert_entry(
+        &mut self,
+        path: &[PathStep],
+        index: usize,
+        key: &str,
+        tree: &SjsonTree,
+    ) -> EditResult {
         let value = self.document.at(path);
         let entries = value.and_then(|value| value.entries());
         let Some(count) = entries.map(|entries| entries.len()) else {
             return Err(at_path(path, format!("expected object, found {}", found(value))));
         };
         if value.is_some_and(|value| value.get(key).is_some()) {
-            return Err(at_path(path, format!("there is a key '{key}' already: set it")));
+            return Err(at_path(path, format!("the key '{key}' already exists: set it")));
         }
         self.insert(path, count, index, Some(key), tree)
     }
 
     fn insert(
         &mut self,
-        path: &[Step],
+        path: &[PathStep],
         count: usize,
         index: usize,
         key: Option<&str>,
-        tree: &Tree,
-    ) -> Done {
-        check(tree, NESTING_MAX).map_err(|error| under(&path_text(path), error))?;
+        tree: &SjsonTree,
+    ) -> EditResult {
+        check(tree, NESTING_MAX).map_err(|error| prefix_path(&path_text(path), error))?;
         if index > count {
             let message =
-                format!("length is {count}: there is no place {} to insert at", index + 1);
+                format!("length is {count}: there is no index {} to insert at", index + 1);
             return Err(at_path(path, message));
         }
         let patches = self.layout(path).insertion(index, key, tree);
         self.apply(path, patches)
     }
 
-    /// Adds the missing end of `path`: the first missing key with all that is to be under it.
-    fn add(&mut self, path: &[Step], tree: &Tree) -> Done {
-        let there = (0..path.len()).rev().find(|end| self.document.at(&path[..*end]).is_some());
-        let there = there.expect("the root is always there");
-        let Step::Key(key) = path[there] else {
+    /// Adds the missing part of `path`: the first missing key with everything below it.
+    fn add(&mut self, path: &[PathStep], tree: &SjsonTree) -> EditResult {
+        let existing = (0..path.len()).rev().find(|end| self.document.at(&path[..*end]).is_some());
+        let existing = existing.expect("the root is always there");
+        let PathStep::Key(key) = path[existing] else {
             return Err(at_path(path, "there is no such item: insert it first".to_string()));
         };
-        let parent = self.document.at(&path[..there]);
+        let parent = self.document.at(&path[..existing]);
         let entries = parent.and_then(|value| value.entries());
         let Some(count) = entries.map(|entries| entries.len()) else {
             let message = format!("expected object, found {}", found(parent));
-            return Err(at_path(&path[..there], message));
+            return Err(at_path(&path[..existing], message));
         };
         let mut tree = tree.clone();
-        for step in path[there + 1..].iter().rev() {
-            let Step::Key(key) = step else {
+        for step in path[existing + 1..].iter().rev() {
+            let PathStep::Key(key) = step else {
                 return Err(at_path(path, "there is no such list: insert it first".to_string()));
             };
-            tree = Tree::Object(vec![(key.to_string(), tree)]);
+            tree = SjsonTree::Object(vec![(key.to_string(), tree)]);
         }
-        self.insert(&path[..there], count, count, Some(key), &tree)
+        self.insert(&path[..existing], count, count, Some(key), &tree)
     }
 
-    fn replacement(&self, path: &[Step], tree: &Tree) -> Patch {
+    fn replacement(&self, path: &[PathStep], tree: &SjsonTree) -> Patch {
         let layout = self.layout(&path[..path.len() - 1]);
         let old = self.document.at(path).expect("asked before");
         let span = old.span();
@@ -168,93 +177,96 @@ impl Edit {
         Patch { span, text: value_text(tree, &layout.style, indent, on_one_line) }
     }
 
-    fn layout(&self, path: &[Step]) -> Layout<'_> {
+    fn layout(&self, path: &[PathStep]) -> Layout<'_> {
         let ancestors = (0..=path.len()).rev();
-        let chain: Vec<Value> =
+        let chain: Vec<SjsonValue> =
             ancestors.map(|end| self.document.at(&path[..end]).expect("asked before")).collect();
         Layout::new(&self.document, &chain)
     }
 
-    /// Patches the text and reads it again; nothing changes when that fails.
-    fn apply(&mut self, path: &[Step], mut patches: Vec<Patch>) -> Done {
+    /// Patches the text and parses it again. Nothing changes if that fails.
+    fn apply(&mut self, path: &[PathStep], mut patches: Vec<Patch>) -> EditResult {
         patches.sort_by_key(|patch| patch.span.start);
         let text = &self.document.text;
         let (mut out, mut at) = (String::with_capacity(text.len()), 0);
         for patch in patches {
             if patch.span.start < at {
-                let message = "two of the places to set are inside each other: set the outer one";
+                let message = "two of the values to set are inside each other: set the outer one";
                 return Err(at_path(path, message.to_string()));
             }
             out.push_str(&text[at..patch.span.start]);
-            push_apart(&mut out, &patch.text);
+            push_separated(&mut out, &patch.text);
             at = patch.span.end;
-            if at < text.len() && glues(&out, &text[at..]) {
+            if at < text.len() && would_join(&out, &text[at..]) {
                 out.push(' ');
             }
         }
         out.push_str(&text[at..]);
         match parse(&out) {
             Ok(document) => self.document = document,
-            Err(error) => return Err(at_path(path, format!("cannot be changed so: {error}"))),
+            Err(error) => {
+                return Err(at_path(path, format!("cannot be changed this way: {error}")));
+            }
         }
         Ok(())
     }
 }
 
-fn at_path(path: &[Step], message: String) -> TreeError {
+fn at_path(path: &[PathStep], message: String) -> TreeError {
     let path = path_text(path);
     TreeError { path, message }
 }
 
-fn found(value: Option<Value>) -> String {
+fn found(value: Option<SjsonValue>) -> String {
     value.map_or("nothing".to_string(), |value| value.kind().to_string())
 }
 
-fn is_flat(tree: &Tree) -> bool {
-    let plain = |tree: &Tree| !matches!(tree, Tree::Array(_) | Tree::Object(_));
+fn is_flat(tree: &SjsonTree) -> bool {
+    let plain = |tree: &SjsonTree| !matches!(tree, SjsonTree::Array(_) | SjsonTree::Object(_));
     match tree {
-        Tree::Object(entries) => entries.iter().all(|(_, value)| plain(value)),
+        SjsonTree::Object(entries) => entries.iter().all(|(_, value)| plain(value)),
         _ => true,
     }
 }
 
-/// Whether the last character before and the first after would become one word or one quote.
-fn glues(before: &str, after: &str) -> bool {
-    let wordy =
+/// Returns true if the texts would join to one word or one quote without a space in between.
+fn would_join(before: &str, after: &str) -> bool {
+    let is_word =
         |letter: char| !letter.is_ascii_whitespace() && !",[]{}=:/\u{feff}".contains(letter);
-    before.ends_with(wordy) && after.starts_with(wordy)
+    before.ends_with(is_word) && after.starts_with(is_word)
 }
 
-fn push_apart(out: &mut String, text: &str) {
-    if glues(out, text) {
+fn push_separated(out: &mut String, text: &str) {
+    if would_join(out, text) {
         out.push(' ');
     }
     out.push_str(text);
 }
 
-/// Where the parts of one list or object stand in the text, and how its neighbourhood is written.
+/// The positions of the parts of one list or object in the text, and its formatting style.
 struct Layout<'a> {
     text: &'a str,
-    value: Value<'a>,
-    /// Behind the opening bracket; the start of the text for a file without braces.
-    inside: usize,
-    /// The closing bracket; the end of the text for a file without braces.
-    close: usize,
+    value: SjsonValue<'a>,
+    /// Position after the opening bracket; the start of the text for a file without braces.
+    content_start: usize,
+    /// Position of the closing bracket; the end of the text for a file without braces.
+    content_end: usize,
     bare: bool,
-    /// Items, or entries from key to value.
-    parts: Vec<Span>,
-    style: Style,
+    /// List items, or object entries from key to value.
+    parts: Vec<TextSpan>,
+    style: WriteStyle,
     commas: bool,
     parent_on_one_line: bool,
 }
 
 impl<'a> Layout<'a> {
-    /// The layout of the first of `chain`, which goes on with the values around it up to the root.
-    fn new(document: &'a Document, chain: &[Value<'a>]) -> Layout<'a> {
+    /// Creates the layout of the first value in `chain`. The rest of the chain is its ancestors up
+    /// to the root.
+    fn new(document: &'a Document, chain: &[SjsonValue<'a>]) -> Layout<'a> {
         let value = chain[0];
-        let bare = |value: &Value| document.bare_root && value.node == document.root;
-        let one_line = |value: &Value| {
-            let Span { start, end } = value.span();
+        let bare = |value: &SjsonValue| document.bare_root && value.node == document.root;
+        let one_line = |value: &SjsonValue| {
+            let TextSpan { start, end } = value.span();
             !bare(value) && !document.text[start..end].contains('\n')
         };
         let span = value.span();
@@ -262,8 +274,8 @@ impl<'a> Layout<'a> {
         let mut layout = Layout {
             text: &document.text,
             value,
-            inside: span.start + edge,
-            close: span.end - edge,
+            content_start: span.start + edge,
+            content_end: span.end - edge,
             bare: bare(&value),
             parts: parts(document, value),
             style: style(document, chain),
@@ -274,45 +286,45 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    /// Whether values are separated by commas here; where there are too few to tell, as the style
-    /// has it, and always on one line.
+    /// Returns true if commas separate the values. If there are too few values to decide, the style
+    /// decides, and values on one line always have commas.
     fn has_commas(&self) -> bool {
         let (from, to) = match self.parts.as_slice() {
             [] => return self.style.line_commas || self.on_one_line(),
-            [only] => (only.end, self.close),
+            [only] => (only.end, self.content_end),
             [.., before, last] => (before.end, last.start),
         };
-        let lone = self.parts.len() == 1;
+        let is_single = self.parts.len() == 1;
         self.comma(from, to).is_some()
-            || (lone
+            || (is_single
                 && (self.style.line_commas || !(self.bare || self.text[from..to].contains('\n'))))
     }
 
-    /// Whether the whole list or object stands on one line.
+    /// Returns true if the whole list or object is on one line.
     fn on_one_line(&self) -> bool {
-        !self.bare && !self.text[self.inside..self.close].contains('\n')
+        !self.bare && !self.text[self.content_start..self.content_end].contains('\n')
     }
 
     fn line_start(&self, at: usize) -> usize {
         self.text[..at].rfind('\n').map_or(0, |i| i + 1)
     }
 
-    /// The white space at the start of the line of `at`.
+    /// Returns the white space at the start of the line that contains `at`.
     fn indent_at(&self, at: usize) -> &'a str {
         let line = self.text[self.line_start(at)..at].trim_start_matches('\u{feff}');
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// The gap between the part before `index` and the one at `index`.
-    fn gap(&self, index: usize) -> Span {
+    /// Returns the gap between the part before `index` and the part at `index`.
+    fn gap(&self, index: usize) -> TextSpan {
         let before = index.checked_sub(1).map(|before| self.parts[before].end);
-        Span {
-            start: before.unwrap_or(self.inside),
-            end: self.parts.get(index).map_or(self.close, |part| part.start),
+        TextSpan {
+            start: before.unwrap_or(self.content_start),
+            end: self.parts.get(index).map_or(self.content_end, |part| part.start),
         }
     }
 
-    /// The comma between two values, which is not in a comment.
+    /// Returns the position of the comma between two values, outside of comments.
     fn comma(&self, from: usize, to: usize) -> Option<usize> {
         let mut at = from;
         while at < to {
@@ -325,7 +337,7 @@ impl<'a> Layout<'a> {
         None
     }
 
-    /// The end of what belongs to a value on its line: a comma and comments that end there.
+    /// Returns the end of a value's line tail: its comma, and the comments that end on its line.
     fn line_tail(&self, from: usize, to: usize) -> usize {
         let (mut at, mut end) = (from, from);
         while at < to {
@@ -340,7 +352,13 @@ impl<'a> Layout<'a> {
         end
     }
 
-    fn part_text(&self, key: Option<&str>, tree: &Tree, indent: &str, on_one_line: bool) -> String {
+    fn part_text(
+        &self,
+        key: Option<&str>,
+        tree: &SjsonTree,
+        indent: &str,
+        on_one_line: bool,
+    ) -> String {
         let value = value_text(tree, &self.style, indent, on_one_line);
         match key {
             Some(key) => key_text(key, &self.style) + &self.style.separator + &value,
@@ -348,7 +366,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn insertion(&self, index: usize, key: Option<&str>, tree: &Tree) -> Vec<Patch> {
+    fn insertion(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Vec<Patch> {
         if self.parts.is_empty() {
             return vec![self.first_part(key, tree)];
         }
@@ -363,22 +381,22 @@ impl<'a> Layout<'a> {
             let indent = self.indent_at(next);
             let part = self.part_text(key, tree, indent, false);
             let comma = if self.commas { "," } else { "" };
-            return vec![put(next, format!("{part}{comma}{}{indent}", self.style.newline))];
+            return vec![insert_at(next, format!("{part}{comma}{}{indent}", self.style.newline))];
         }
         self.insertion_of_line(index, key, tree)
     }
 
-    fn insertion_in_line(&self, index: usize, key: Option<&str>, tree: &Tree) -> Patch {
+    fn insertion_in_line(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Patch {
         let part = self.part_text(key, tree, "", true);
         let comma = if self.commas { ", " } else { " " };
         if index > 0 {
-            return put(self.parts[index - 1].end, format!("{comma}{part}"));
+            return insert_at(self.parts[index - 1].end, format!("{comma}{part}"));
         }
-        put(self.parts[0].start, format!("{part}{comma}"))
+        insert_at(self.parts[0].start, format!("{part}{comma}"))
     }
 
-    /// Inserts on a line of its own, below the value before or below the opening bracket.
-    fn insertion_of_line(&self, index: usize, key: Option<&str>, tree: &Tree) -> Vec<Patch> {
+    /// Inserts a part on a new line, below the previous value or below the opening bracket.
+    fn insertion_of_line(&self, index: usize, key: Option<&str>, tree: &SjsonTree) -> Vec<Patch> {
         let gap = self.gap(index);
         let at = self.line_tail(gap.start, gap.end);
         let indent = self.indent_at(self.parts[index.saturating_sub(1)].start);
@@ -389,38 +407,38 @@ impl<'a> Layout<'a> {
         if index == 0 || comma.is_some_and(|comma| comma < at) {
             part.push_str(if self.commas { "," } else { "" });
         } else if self.commas {
-            patches.push(put(gap.start, ",".to_string()));
+            patches.push(insert_at(gap.start, ",".to_string()));
         }
         let rest = self.text[at..].trim_start_matches([' ', '\t', '\r']);
         let tail = match rest.is_empty() || rest.starts_with('\n') {
             true => String::new(),
             false => format!("{newline}{indent}"),
         };
-        patches.push(put(at, format!("{newline}{indent}{part}{tail}")));
+        patches.push(insert_at(at, format!("{newline}{indent}{part}{tail}")));
         patches
     }
 
-    /// Fills an empty list or object.
-    fn first_part(&self, key: Option<&str>, tree: &Tree) -> Patch {
-        let inner = &self.text[self.inside..self.close];
-        let kept = self.inside + inner.trim_end().len();
+    /// Inserts the first part into an empty list or object.
+    fn first_part(&self, key: Option<&str>, tree: &SjsonTree) -> Patch {
+        let inner = &self.text[self.content_start..self.content_end];
+        let kept_end = self.content_start + inner.trim_end().len();
         let newline = self.style.newline;
-        let span = Span { start: kept, end: self.close };
+        let span = TextSpan { start: kept_end, end: self.content_end };
         if self.bare {
-            let before = if kept > self.inside { newline } else { "" };
+            let before = if kept_end > self.content_start { newline } else { "" };
             let part = self.part_text(key, tree, "", false);
             let text = format!("{before}{part}{newline}");
             return Patch { span, text };
         }
-        let blank = kept == self.inside;
-        let short = key.is_none() && is_flat(tree) && !matches!(tree, Tree::Object(_));
+        let blank = kept_end == self.content_start;
+        let short = key.is_none() && is_flat(tree) && !matches!(tree, SjsonTree::Object(_));
         if blank && (self.parent_on_one_line || (short && self.on_one_line())) {
             let part = self.part_text(key, tree, "", true);
             let space = if key.is_some() { " " } else { "" };
             let text = format!("{space}{part}{space}");
             return Patch { span, text };
         }
-        let outer = self.indent_at(self.inside);
+        let outer = self.indent_at(self.content_start);
         let indent = format!("{outer}{}", self.style.indent);
         let part = self.part_text(key, tree, &indent, false);
         let text = format!("{newline}{indent}{part}{newline}{outer}");
@@ -433,7 +451,7 @@ impl<'a> Layout<'a> {
         let comma_before = self.comma(before.start, before.end).filter(|_| index > 0);
         let comma_after = self.comma(after.start, after.end);
         let last = index + 1 == self.parts.len();
-        // A comma in front separates nothing any more once the last value is gone.
+        // After the removal of the last value, the comma before it separates nothing.
         let stray = comma_before.filter(|_| last && comma_after.is_none());
 
         let tail = self.line_tail(part.end, after.end);
@@ -441,44 +459,49 @@ impl<'a> Layout<'a> {
         let starts_line = self.text[line_start..part.start].trim_matches([' ', '\t']).is_empty();
         let rest = self.text[tail..].trim_start_matches([' ', '\t', '\r']);
         let ends_line = rest.is_empty() || rest.starts_with('\n');
-        let mut patches: Vec<Patch> = stray.map(|at| cut(at, at + 1)).into_iter().collect();
+        let mut patches: Vec<Patch> =
+            stray.map(|at| remove_range(at, at + 1)).into_iter().collect();
         if starts_line && ends_line && comma_after.is_none_or(|comma| comma < tail) {
             let end = self.text.len() - rest.len() + usize::from(!rest.is_empty());
-            patches.push(cut(line_start, end));
+            patches.push(remove_range(line_start, end));
             return patches;
         }
         if let Some(comma) = stray
             && self.text[comma + 1..part.start].trim().is_empty()
         {
-            return vec![cut(comma, part.end)];
+            return vec![remove_range(comma, part.end)];
         }
         let spaces = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
         match comma_after {
             Some(comma) if self.text[part.end..comma].trim().is_empty() => {
-                patches.push(cut(part.start, comma + 1 + spaces(&self.text[comma + 1..])));
+                patches.push(remove_range(part.start, comma + 1 + spaces(&self.text[comma + 1..])));
             }
-            Some(comma) => patches.extend([cut(part.start, part.end), cut(comma, comma + 1)]),
+            Some(comma) => {
+                patches.extend([remove_range(part.start, part.end), remove_range(comma, comma + 1)])
+            }
             None if last => {
                 let front = &self.text[before.start..part.start];
-                let kept = front.trim_end_matches([' ', '\t']).len();
-                patches.push(cut(before.start + kept, part.end));
+                let kept_length = front.trim_end_matches([' ', '\t']).len();
+                patches.push(remove_range(before.start + kept_length, part.end));
             }
-            None => patches.push(cut(part.start, part.end + spaces(&self.text[part.end..]))),
+            None => {
+                patches.push(remove_range(part.start, part.end + spaces(&self.text[part.end..])))
+            }
         }
         patches
     }
 }
 
-fn put(at: usize, text: String) -> Patch {
-    let span = Span { start: at, end: at };
+fn insert_at(at: usize, text: String) -> Patch {
+    let span = TextSpan { start: at, end: at };
     Patch { span, text }
 }
 
-fn cut(start: usize, end: usize) -> Patch {
-    Patch { span: Span { start, end }, text: String::new() }
+fn remove_range(start: usize, end: usize) -> Patch {
+    Patch { span: TextSpan { start, end }, text: String::new() }
 }
 
-/// The length of the comment that a text between values starts with.
+/// Returns the length of the comment at the start of a text between values.
 fn comment_length(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));
@@ -487,22 +510,22 @@ fn comment_length(text: &str) -> Option<usize> {
     Some(inner.find("*/").map_or(text.len(), |length| length + 4))
 }
 
-fn parts(document: &Document, value: Value) -> Vec<Span> {
+fn parts(document: &Document, value: SjsonValue) -> Vec<TextSpan> {
     let span = |node: usize| document.nodes[node].span;
     match value.data() {
-        Data::Array(nodes) => nodes.iter().map(|node| span(*node)).collect(),
-        Data::Object(fields) => fields
+        NodeData::Array(nodes) => nodes.iter().map(|node| span(*node)).collect(),
+        NodeData::Object(fields) => fields
             .iter()
-            .map(|field| Span { start: field.key_span.start, end: span(field.node).end })
+            .map(|field| TextSpan { start: field.key_span.start, end: span(field.node).end })
             .collect(),
         _ => Vec::new(),
     }
 }
 
-/// The style of the nearest object that has an entry to learn from.
-fn style(document: &Document, chain: &[Value]) -> Style {
+/// Returns the style of the nearest object in the chain that has an entry.
+fn style(document: &Document, chain: &[SjsonValue]) -> WriteStyle {
     let text = &document.text;
-    let mut style = Style::house();
+    let mut style = WriteStyle::default_style();
     if text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r')) {
         style.newline = "\r\n";
     }
@@ -510,7 +533,7 @@ fn style(document: &Document, chain: &[Value]) -> Style {
     if first_bytes.copied().find(|byte| b" \t".contains(byte)) == Some(b'\t') {
         style.indent = "\t";
     }
-    let last_entry = |value: &Value<'_>| {
+    let last_entry = |value: &SjsonValue<'_>| {
         value.entries().and_then(|entries| entries.last().map(|e| (e.key_span, e.value.span())))
     };
     let Some((key, value)) = chain.iter().find_map(last_entry) else {

@@ -1,24 +1,25 @@
-//! Tests of the editor: rows of text before and after, and random changes to random layouts.
+//! Tests of the editor: tables of text before and after a change, and random changes to random
+//! layouts.
 
-use super::{Edit, Step, Tree, TreeError, parse};
+use super::{DocumentEditor, PathStep, SjsonTree, TreeError, parse};
 
-/// Reads `a.b[2]`.
-fn path(text: &str) -> Vec<Step<'_>> {
+/// Parses a path such as `a.b[2]`.
+fn path(text: &str) -> Vec<PathStep<'_>> {
     let words = text.split(['.', '[']).filter(|word| !word.is_empty());
     words
         .map(|word| match word.strip_suffix(']') {
-            Some(number) => Step::Item(number.parse::<usize>().unwrap() - 1),
-            None => Step::Key(word),
+            Some(number) => PathStep::Item(number.parse::<usize>().unwrap() - 1),
+            None => PathStep::Key(word),
         })
         .collect()
 }
 
-fn value(text: &str) -> Tree {
+fn value(text: &str) -> SjsonTree {
     parse(text).unwrap().to_tree()
 }
 
-fn changed(text: &str, change: impl Fn(&mut Edit) -> Result<(), TreeError>) -> String {
-    let mut edit = Edit::new(parse(text).unwrap());
+fn changed(text: &str, change: impl Fn(&mut DocumentEditor) -> Result<(), TreeError>) -> String {
+    let mut edit = DocumentEditor::new(parse(text).unwrap());
     match change(&mut edit) {
         Ok(()) => edit.finish().into_text(),
         Err(error) => {
@@ -37,16 +38,16 @@ fn check_remove(text: &str, at: &str, want: &str) {
     assert_eq!(changed(text, |edit| edit.remove(&path(at))), want);
 }
 
-/// Inserts an item, counted from 1.
+/// Inserts an item at a number counted from 1, and checks the text.
 fn check_item(text: &str, at: &str, number: usize, new: &str, want: &str) {
     let new = value(new);
-    let change = |edit: &mut Edit| edit.insert_item(&path(at), number - 1, &new);
+    let change = |edit: &mut DocumentEditor| edit.insert_item(&path(at), number - 1, &new);
     assert_eq!(changed(text, change), want);
 }
 
 fn check_entry(text: &str, at: &str, number: usize, new: &str, want: &str) {
     let new = value(new);
-    let change = |edit: &mut Edit| edit.insert_entry(&path(at), number - 1, "new", &new);
+    let change = |edit: &mut DocumentEditor| edit.insert_entry(&path(at), number - 1, "new", &new);
     assert_eq!(changed(text, change), want);
 }
 
@@ -136,20 +137,20 @@ fn changes_that_make_no_sense_say_why() {
     check_remove("a = 1", "b.c", "'b.c': there is no such value to remove");
     check_item("a = 1", "a", 1, "1", "'a': expected list, found number");
     check_item("a = 1", "b", 1, "1", "'b': expected list, found nothing");
-    check_item("a = [1]", "a", 3, "1", "'a': length is 1: there is no place 3 to insert at");
+    check_item("a = [1]", "a", 3, "1", "'a': length is 1: there is no index 3 to insert at");
     check_entry("a = []", "a", 1, "1", "'a': expected object, found list");
-    check_entry("new = 1", "", 1, "1", "the whole document: there is a key 'new' already: set it");
-    let nan = Tree::Array(vec![Tree::Number(f64::NAN)]);
+    check_entry("new = 1", "", 1, "1", "the whole document: the key 'new' already exists: set it");
+    let nan = SjsonTree::Array(vec![SjsonTree::Number(f64::NAN)]);
     let set = changed("a = 1", |edit| edit.set(&path("a"), &nan));
     assert!(set.starts_with("'a[1]': number is NaN, which SJSON"), "{set}");
-    let deep = (0..99).fold(Tree::Null, |tree, _| Tree::Array(vec![tree]));
+    let deep = (0..99).fold(SjsonTree::Null, |tree, _| SjsonTree::Array(vec![tree]));
     let set = changed("a = { b = 1 }", |edit| edit.set(&path("a.b"), &deep));
-    assert!(set.starts_with("'a.b': cannot be changed so: line 1"), "{set}");
+    assert!(set.starts_with("'a.b': cannot be changed this way: line 1"), "{set}");
 }
 
 #[test]
 fn many_values_are_set_in_one_go_or_not_at_all() {
-    let (one, two) = (Tree::Number(1.0), Tree::Number(2.0));
+    let (one, two) = (SjsonTree::Number(1.0), SjsonTree::Number(2.0));
     let (a, b, inner) = (path("a"), path("b"), path("b.c"));
     let text = "a = \"x\" // x\nb = { c = 3 }\n";
     let set = changed(text, |edit| edit.set_all(&[(&inner, &two), (&a, &one)]));
@@ -174,7 +175,8 @@ impl Chance {
         of[self.below(of.len())]
     }
 
-    /// White space and comments; each comment has a number, so that it can be looked for.
+    /// Returns white space and comments. Each comment has a number, so that the test can search for
+    /// it.
     fn gap(&mut self, comments: &mut usize) -> String {
         match self.below(12) {
             0 => {
@@ -195,7 +197,7 @@ impl Chance {
         }
     }
 
-    /// A text in a random layout.
+    /// Returns a text in a random layout.
     fn text(&mut self, levels: usize, comments: &mut usize) -> String {
         let kind = if levels == 0 { 0 } else { self.below(4) };
         match kind {
@@ -226,11 +228,12 @@ impl Chance {
         out
     }
 
-    /// The path of a random value, the root with an even chance at each level.
-    fn path<'a>(&mut self, tree: &'a Tree, steps: &mut Vec<Step<'a>>) -> &'a Tree {
+    /// Selects a random value and appends its path to `steps`. Below the root, each level ends the
+    /// search with a chance of 1 in 3.
+    fn path<'a>(&mut self, tree: &'a SjsonTree, steps: &mut Vec<PathStep<'a>>) -> &'a SjsonTree {
         let count = match tree {
-            Tree::Array(items) => items.len(),
-            Tree::Object(entries) => entries.len(),
+            SjsonTree::Array(items) => items.len(),
+            SjsonTree::Object(entries) => entries.len(),
             _ => 0,
         };
         if count == 0 || (!steps.is_empty() && self.below(3) == 0) {
@@ -238,12 +241,12 @@ impl Chance {
         }
         let index = self.below(count);
         match tree {
-            Tree::Array(items) => {
-                steps.push(Step::Item(index));
+            SjsonTree::Array(items) => {
+                steps.push(PathStep::Item(index));
                 self.path(&items[index], steps)
             }
-            Tree::Object(entries) => {
-                steps.push(Step::Key(&entries[index].0));
+            SjsonTree::Object(entries) => {
+                steps.push(PathStep::Key(&entries[index].0));
                 self.path(&entries[index].1, steps)
             }
             _ => tree,
@@ -251,14 +254,14 @@ impl Chance {
     }
 }
 
-/// The same change to a plain tree.
-fn model(tree: &mut Tree, steps: &[Step], change: &mut dyn FnMut(&mut Tree)) {
+/// Applies the same change to a plain tree.
+fn model(tree: &mut SjsonTree, steps: &[PathStep], change: &mut dyn FnMut(&mut SjsonTree)) {
     let Some((first, rest)) = steps.split_first() else {
         return change(tree);
     };
     match (tree, first) {
-        (Tree::Array(items), Step::Item(index)) => model(&mut items[*index], rest, change),
-        (Tree::Object(entries), Step::Key(key)) => {
+        (SjsonTree::Array(items), PathStep::Item(index)) => model(&mut items[*index], rest, change),
+        (SjsonTree::Object(entries), PathStep::Key(key)) => {
             let entry = entries.iter_mut().find(|(k, _)| k == key).unwrap();
             model(&mut entry.1, rest, change);
         }
@@ -266,37 +269,38 @@ fn model(tree: &mut Tree, steps: &[Step], change: &mut dyn FnMut(&mut Tree)) {
     }
 }
 
-fn remove_model(tree: &mut Tree, steps: &[Step]) {
+fn remove_model(tree: &mut SjsonTree, steps: &[PathStep]) {
     let (last, parents) = steps.split_last().unwrap();
     model(tree, parents, &mut |parent| match (parent, last) {
-        (Tree::Array(items), Step::Item(index)) => drop(items.remove(*index)),
-        (Tree::Object(entries), Step::Key(key)) => entries.retain(|(k, _)| k != key),
+        (SjsonTree::Array(items), PathStep::Item(index)) => drop(items.remove(*index)),
+        (SjsonTree::Object(entries), PathStep::Key(key)) => entries.retain(|(k, _)| k != key),
         _ => panic!("the path does not fit"),
     });
 }
 
-/// One random change to the document and to the tree; tells whether comments must all be left.
-fn change_both(chance: &mut Chance, edit: &mut Edit, tree: &mut Tree) -> bool {
+/// Applies one random change to the document and to the tree. Returns true if all comments must
+/// remain.
+fn change_both(chance: &mut Chance, edit: &mut DocumentEditor, tree: &mut SjsonTree) -> bool {
     let before = tree.clone();
     let mut steps = Vec::new();
     let target = chance.path(&before, &mut steps);
     let news = ["7", "[]", "{}", "[1 [2]]", "{n = 1 m = {o = [\"a\"]}}", "\"\""];
     let new = value(chance.pick(&news));
     match (chance.below(3), target) {
-        (0, Tree::Array(items)) => {
+        (0, SjsonTree::Array(items)) => {
             let index = chance.below(items.len() + 1);
             edit.insert_item(&steps, index, &new).unwrap();
             model(tree, &steps, &mut |list| {
-                let Tree::Array(items) = list else { panic!() };
+                let SjsonTree::Array(items) = list else { panic!() };
                 items.insert(index, new.clone());
             });
             true
         }
-        (0, Tree::Object(entries)) if target.get("z").is_none() => {
+        (0, SjsonTree::Object(entries)) if target.get("z").is_none() => {
             let index = chance.below(entries.len() + 1);
             edit.insert_entry(&steps, index, "z", &new).unwrap();
             model(tree, &steps, &mut |object| {
-                let Tree::Object(entries) = object else { panic!() };
+                let SjsonTree::Object(entries) = object else { panic!() };
                 entries.insert(index, ("z".to_string(), new.clone()));
             });
             true
@@ -310,7 +314,7 @@ fn change_both(chance: &mut Chance, edit: &mut Edit, tree: &mut Tree) -> bool {
         _ => {
             edit.set(&steps, &new).unwrap();
             model(tree, &steps, &mut |old| *old = new.clone());
-            !matches!(target, Tree::Array(_) | Tree::Object(_))
+            !matches!(target, SjsonTree::Array(_) | SjsonTree::Object(_))
         }
     }
 }
@@ -325,7 +329,7 @@ fn random_changes_do_what_they_say_and_keep_comments() {
             _ => chance.parts(3, true, &mut comments),
         };
         let document = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (mut tree, mut edit) = (document.to_tree(), Edit::new(document));
+        let (mut tree, mut edit) = (document.to_tree(), DocumentEditor::new(document));
         for _ in 0..4 {
             let before = edit.document().text().to_string();
             let keeps = change_both(&mut chance, &mut edit, &mut tree);
@@ -341,9 +345,9 @@ fn random_changes_do_what_they_say_and_keep_comments() {
 #[test]
 fn plain_json_stays_plain_json() {
     let text = "{\n  \"a\": 1,\n  \"list\": [\n    { \"b\": 2 },\n    3\n  ]\n}\n";
-    let mut edit = Edit::new(parse(text).unwrap());
+    let mut edit = DocumentEditor::new(parse(text).unwrap());
     edit.insert_item(&path("list"), 2, &value("x = [1, { y = 2 }]")).unwrap();
-    edit.set(&path("c.d"), &Tree::Null).unwrap();
+    edit.set(&path("c.d"), &SjsonTree::Null).unwrap();
     edit.remove(&path("a")).unwrap();
     let want = r#"{
   "list": [

@@ -1,9 +1,9 @@
 //! SJSON, the text format of all source data: documents that keep their text, plain trees, a
-//! writer, and an editor that changes one value and leaves every other byte alone. Opens no files
-//! and knows no format built on top (settings, units, packages); those ask for values by key and
-//! report faults by line.
+//! writer, and an editor that changes one value and leaves every other byte unchanged. Opens no
+//! files. Knows none of the formats built on top (settings, units, packages): those read values by
+//! key and report errors by line.
 //!
-//! The format is JSON with less ceremony (the Stingray documentation has the rules):
+//! The format is JSON with less syntax (the Stingray documentation has the rules):
 //!
 //! ```text
 //! // The file is the inside of an object; `=` and `:` mean the same.
@@ -14,14 +14,14 @@
 //! many lines, no escapes."""
 //! ```
 //!
-//! Keys need quotes when they have white space, one of `= : , { } [ ] "` or the start of a comment
-//! in them. Text values always need quotes. Numbers are JSON's, held as f64; a whole number that
-//! f64 cannot hold exactly is refused. An object has each key once.
+//! Keys need quotes if they contain white space, one of `= : , { } [ ] "` or the start of a
+//! comment. Text values always need quotes. Numbers are JSON's, stored as f64. An integer that f64
+//! cannot store exactly is an error. Each key of an object is unique.
 
 mod edit;
 #[cfg(test)]
 mod edit_tests;
-mod of_tree;
+mod from_tree;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
@@ -29,29 +29,29 @@ mod write;
 
 use std::fmt;
 
-pub use edit::Edit;
+pub use edit::DocumentEditor;
 pub use parse::{parse, parse_bytes};
 pub use write::write;
 
-/// The longest text that is read.
+/// Maximum length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
-/// How deep lists and objects nest at most, the file's own object included.
+/// Maximum nesting depth of lists and objects, including the file's own object.
 pub const NESTING_MAX: usize = 100;
 
-/// Why a text is not SJSON. Shown as `line 1, column 4: list is not closed: add ']'`.
+/// A syntax error. Displayed as `line 1, column 4: list is not closed: add ']'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong and what to do.
+    /// A description of the error and its remedy.
     pub message: String,
 }
 
 impl SyntaxError {
-    /// The error as an editor finds it: `settings.sjson:1:4: list is not closed: add
-    /// ']'`.
+    /// Formats the error with a location that editors recognize: `settings.sjson:1:4: list is not
+    /// closed: add ']'`.
     pub fn in_file(&self, file: &str) -> String {
         format!("{file}:{}:{}: {}", self.line, self.column, self.message)
     }
@@ -66,10 +66,11 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Why a tree cannot be written or a document not be edited. Shown as `'window.size[2]': …`.
+/// An error in writing a tree or editing a document. Displayed as `'window.size[2]': …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeError {
-    /// Keys joined by points, items counted from 1; empty for the whole document.
+    /// Path to the value: keys joined by periods, items counted from 1; empty for the whole
+    /// document.
     pub path: String,
     pub message: String,
 }
@@ -87,51 +88,52 @@ impl std::error::Error for TreeError {}
 
 /// One step of a path into a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum PathStep<'a> {
     Key(&'a str),
-    /// From 0; messages count from 1, as Lua does.
+    /// Item index from 0. Messages count from 1, as Lua does.
     Item(usize),
 }
 
-fn path_text(path: &[Step]) -> String {
+fn path_text(path: &[PathStep]) -> String {
     let mut text = String::new();
     for step in path {
         match step {
-            Step::Key(key) if text.is_empty() => text.push_str(key),
-            Step::Key(key) => text.extend([".", key]),
-            Step::Item(index) => text.push_str(&format!("[{}]", index + 1)),
+            PathStep::Key(key) if text.is_empty() => text.push_str(key),
+            PathStep::Key(key) => text.extend([".", key]),
+            PathStep::Item(index) => text.push_str(&format!("[{}]", index + 1)),
         }
     }
     text
 }
 
-/// A value without its text: what is built to be written, and what documents are compared by.
+/// A value without its text, for building new documents and for comparing documents.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tree {
+pub enum SjsonTree {
     Null,
     Bool(bool),
     Number(f64),
     String(String),
-    Array(Vec<Tree>),
-    /// In the order of the text.
-    Object(Vec<(String, Tree)>),
+    Array(Vec<SjsonTree>),
+    /// Entries in the order of the text.
+    Object(Vec<(String, SjsonTree)>),
 }
 
-impl Tree {
-    /// How many values it is made of, itself included.
+impl SjsonTree {
+    /// Returns the number of values in the tree, including the root.
     pub fn values(&self) -> usize {
         match self {
-            Tree::Array(items) => 1 + items.iter().map(Tree::values).sum::<usize>(),
-            Tree::Object(entries) => {
+            SjsonTree::Array(items) => 1 + items.iter().map(SjsonTree::values).sum::<usize>(),
+            SjsonTree::Object(entries) => {
                 1 + entries.iter().map(|(_, value)| value.values()).sum::<usize>()
             }
             _ => 1,
         }
     }
 
-    /// The value under `key`; `None` if there is none or this is no object. Looks through all keys.
-    pub fn get(&self, key: &str) -> Option<&Tree> {
-        let Tree::Object(entries) = self else {
+    /// Returns the value of `key`, or `None` if the key is missing or this is not an object.
+    /// Searches all keys.
+    pub fn get(&self, key: &str) -> Option<&SjsonTree> {
+        let SjsonTree::Object(entries) = self else {
             return None;
         };
         entries.iter().find(|(k, _)| k == key).map(|(_, v)| v)
@@ -139,7 +141,7 @@ impl Tree {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     Null,
     Bool,
     Number,
@@ -148,60 +150,60 @@ pub enum Kind {
     Object,
 }
 
-/// The word for messages: `expected number, got list`.
-impl fmt::Display for Kind {
+/// Formats the kind for messages: `expected number, got list`.
+impl fmt::Display for ValueKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Kind::Null => "null",
-            Kind::Bool => "true or false",
-            Kind::Number => "number",
-            Kind::String => "text",
-            Kind::Array => "list",
-            Kind::Object => "object",
+            ValueKind::Null => "null",
+            ValueKind::Bool => "true or false",
+            ValueKind::Number => "number",
+            ValueKind::String => "text",
+            ValueKind::Array => "list",
+            ValueKind::Object => "object",
         })
     }
 }
 
-/// Bytes of the text, `start` included, `end` not.
+/// A range of bytes in the text: `start` is included, `end` is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TextSpan {
     pub start: usize,
     pub end: usize,
 }
 
-/// A value in the text. Children come before their parents in `Document::nodes`.
+/// A value in the text. Children precede their parents in `Document::nodes`.
 #[derive(Clone, Debug)]
-struct Node {
-    span: Span,
-    data: Data,
+struct DocumentNode {
+    span: TextSpan,
+    data: NodeData,
 }
 
 #[derive(Clone, Debug)]
-enum Data {
+enum NodeData {
     Null,
     Bool(bool),
     Number(f64),
     String(String),
     Array(Vec<usize>),
-    Object(Vec<Field>),
+    Object(Vec<NodeField>),
 }
 
 #[derive(Clone, Debug)]
-struct Field {
+struct NodeField {
     key: String,
-    key_span: Span,
+    key_span: TextSpan,
     node: usize,
 }
 
-/// A parsed text: the text itself and its values, each of which knows its place.
+/// A parsed text: the text itself and its values, each with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
-    nodes: Vec<Node>,
+    nodes: Vec<DocumentNode>,
     root: usize,
-    /// Whether the whole text is the inside of an object, without braces around it.
+    /// True if the whole text is the inside of an object, without braces around it.
     bare_root: bool,
-    /// Where each line starts.
+    /// Byte position of each line's start.
     lines: Vec<usize>,
 }
 
@@ -214,20 +216,20 @@ impl Document {
         self.text
     }
 
-    pub fn root(&self) -> Value<'_> {
+    pub fn root(&self) -> SjsonValue<'_> {
         self.value(self.root)
     }
 
-    pub fn to_tree(&self) -> Tree {
+    pub fn to_tree(&self) -> SjsonTree {
         self.root().to_tree()
     }
 
-    /// The value at the end of `path`, if there is one.
-    pub fn at(&self, path: &[Step]) -> Option<Value<'_>> {
+    /// Returns the value at `path`, if it exists.
+    pub fn at(&self, path: &[PathStep]) -> Option<SjsonValue<'_>> {
         path.iter().try_fold(self.root(), |value, step| value.step(*step))
     }
 
-    /// Line and column (in characters) of a byte of the text, both from 1.
+    /// Returns the line and the column (in characters) of a byte in the text, both from 1.
     pub fn position(&self, byte: usize) -> (usize, usize) {
         let line = self.line(byte);
         let start = self.lines[line - 1];
@@ -238,129 +240,131 @@ impl Document {
         self.lines.partition_point(|start| *start <= byte)
     }
 
-    fn value(&self, node: usize) -> Value<'_> {
-        Value { document: self, node }
+    fn value(&self, node: usize) -> SjsonValue<'_> {
+        SjsonValue { document: self, node }
     }
 }
 
-/// The column, from 1, behind `before`, the start of a line. A byte order mark takes no column.
+/// Returns the column, from 1, after `before`, which starts at the beginning of a line. A byte
+/// order mark takes no column.
 fn column_of(before: &str) -> usize {
     before.trim_start_matches('\u{feff}').chars().count() + 1
 }
 
-/// A value of a document. `as_…`, `items` and `entries` are `None` when it is of another kind.
+/// A value of a document. `as_…`, `items` and `entries` return `None` if it has another kind.
 #[derive(Clone, Copy)]
-pub struct Value<'a> {
+pub struct SjsonValue<'a> {
     document: &'a Document,
     node: usize,
 }
 
 /// A key of an object with its value.
 #[derive(Clone, Copy)]
-pub struct Entry<'a> {
+pub struct ObjectEntry<'a> {
     pub key: &'a str,
-    /// Where the key stands, quotes included.
-    pub key_span: Span,
-    pub value: Value<'a>,
+    /// Position of the key, including quotes.
+    pub key_span: TextSpan,
+    pub value: SjsonValue<'a>,
 }
 
-impl Entry<'_> {
-    /// The line of the key, from 1.
+impl ObjectEntry<'_> {
+    /// Returns the line of the key, from 1.
     pub fn line(&self) -> usize {
         self.value.document.line(self.key_span.start)
     }
 
-    /// The column of the key, from 1, in characters.
+    /// Returns the column of the key, from 1, in characters.
     pub fn column(&self) -> usize {
         self.value.document.position(self.key_span.start).1
     }
 }
 
-impl<'a> Value<'a> {
-    fn data(self) -> &'a Data {
+impl<'a> SjsonValue<'a> {
+    fn data(self) -> &'a NodeData {
         &self.document.nodes[self.node].data
     }
 
-    /// Where the value stands in the text, quotes and brackets included.
-    pub fn span(self) -> Span {
+    /// Returns the position of the value in the text, including quotes and brackets.
+    pub fn span(self) -> TextSpan {
         self.document.nodes[self.node].span
     }
 
-    /// The line where the value starts, from 1.
+    /// Returns the line where the value starts, from 1.
     pub fn line(self) -> usize {
         self.document.line(self.span().start)
     }
 
-    /// The column where the value starts, from 1, in characters.
+    /// Returns the column where the value starts, from 1, in characters.
     pub fn column(self) -> usize {
         self.document.position(self.span().start).1
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ValueKind {
         match self.data() {
-            Data::Null => Kind::Null,
-            Data::Bool(_) => Kind::Bool,
-            Data::Number(_) => Kind::Number,
-            Data::String(_) => Kind::String,
-            Data::Array(_) => Kind::Array,
-            Data::Object(_) => Kind::Object,
+            NodeData::Null => ValueKind::Null,
+            NodeData::Bool(_) => ValueKind::Bool,
+            NodeData::Number(_) => ValueKind::Number,
+            NodeData::String(_) => ValueKind::String,
+            NodeData::Array(_) => ValueKind::Array,
+            NodeData::Object(_) => ValueKind::Object,
         }
     }
 
     pub fn as_bool(self) -> Option<bool> {
         match self.data() {
-            Data::Bool(value) => Some(*value),
+            NodeData::Bool(value) => Some(*value),
             _ => None,
         }
     }
 
     pub fn as_f64(self) -> Option<f64> {
         match self.data() {
-            Data::Number(value) => Some(*value),
+            NodeData::Number(value) => Some(*value),
             _ => None,
         }
     }
 
-    /// A number that is still one as a float: 1e300 is not.
+    /// Returns a number as f32, or `None` if it is not finite as f32, such as 1e300.
     pub fn as_f32(self) -> Option<f32> {
         self.as_f64().map(|number| number as f32).filter(|number| number.is_finite())
     }
 
-    /// The first number that is none as a float, in this and in the lists that it is made of.
+    /// Returns the first number that is not finite as f32, in this value and the lists inside of
+    /// it.
     pub fn beyond_f32(self) -> Option<f64> {
         match self.as_f64() {
             Some(number) => Some(number).filter(|_| self.as_f32().is_none()),
-            None => self.items().into_iter().flatten().find_map(Value::beyond_f32),
+            None => self.items().into_iter().flatten().find_map(SjsonValue::beyond_f32),
         }
     }
 
     pub fn as_str(self) -> Option<&'a str> {
         match self.data() {
-            Data::String(value) => Some(value),
+            NodeData::String(value) => Some(value),
             _ => None,
         }
     }
 
-    /// The value under `key`; `None` also when this is no object. Looks through all keys: for many
-    /// look-ups walk `entries` once.
-    pub fn get(self, key: &str) -> Option<Value<'a>> {
-        self.step(Step::Key(key))
+    /// Returns the value of `key`, or `None` if the key is missing or this is not an object.
+    /// Searches all keys, so for many lookups iterate over `entries` once instead.
+    pub fn get(self, key: &str) -> Option<SjsonValue<'a>> {
+        self.step(PathStep::Key(key))
     }
 
-    /// The values of a list.
-    pub fn items(self) -> Option<impl ExactSizeIterator<Item = Value<'a>>> {
+    /// Returns the values of a list.
+    pub fn items(self) -> Option<impl ExactSizeIterator<Item = SjsonValue<'a>>> {
         let document = self.document;
         match self.data() {
-            Data::Array(nodes) => Some(nodes.iter().map(|node| document.value(*node))),
+            NodeData::Array(nodes) => Some(nodes.iter().map(|node| document.value(*node))),
             _ => None,
         }
     }
 
-    /// The keys and values of an object, in the order of the text.
-    pub fn entries(self) -> Option<impl ExactSizeIterator<Item = Entry<'a>>> {
+    /// Returns the keys and values of an object, in the order of the text.
+    pub fn entries(self) -> Option<impl ExactSizeIterator<Item = ObjectEntry<'a>>> {
         let document = self.document;
         match self.data() {
-            Data::Object(fields) => Some(fields.iter().map(|field| Entry {
+            NodeData::Object(fields) => Some(fields.iter().map(|field| ObjectEntry {
                 key: &field.key,
                 key_span: field.key_span,
                 value: document.value(field.node),
@@ -369,27 +373,27 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub fn to_tree(self) -> Tree {
+    pub fn to_tree(self) -> SjsonTree {
         let tree = |node: &usize| self.document.value(*node).to_tree();
         match self.data() {
-            Data::Null => Tree::Null,
-            Data::Bool(value) => Tree::Bool(*value),
-            Data::Number(value) => Tree::Number(*value),
-            Data::String(value) => Tree::String(value.clone()),
-            Data::Array(nodes) => Tree::Array(nodes.iter().map(tree).collect()),
-            Data::Object(fields) => {
-                let entry = |field: &Field| (field.key.clone(), tree(&field.node));
-                Tree::Object(fields.iter().map(entry).collect())
+            NodeData::Null => SjsonTree::Null,
+            NodeData::Bool(value) => SjsonTree::Bool(*value),
+            NodeData::Number(value) => SjsonTree::Number(*value),
+            NodeData::String(value) => SjsonTree::String(value.clone()),
+            NodeData::Array(nodes) => SjsonTree::Array(nodes.iter().map(tree).collect()),
+            NodeData::Object(fields) => {
+                let entry = |field: &NodeField| (field.key.clone(), tree(&field.node));
+                SjsonTree::Object(fields.iter().map(entry).collect())
             }
         }
     }
 
-    fn step(self, step: Step) -> Option<Value<'a>> {
+    fn step(self, step: PathStep) -> Option<SjsonValue<'a>> {
         let node = match (self.data(), step) {
-            (Data::Object(fields), Step::Key(key)) => {
+            (NodeData::Object(fields), PathStep::Key(key)) => {
                 fields.iter().find(|field| field.key == key)?.node
             }
-            (Data::Array(nodes), Step::Item(index)) => *nodes.get(index)?,
+            (NodeData::Array(nodes), PathStep::Item(index)) => *nodes.get(index)?,
             _ => return None,
         };
         Some(self.document.value(node))
@@ -419,7 +423,7 @@ nothing = null
         assert_eq!(numbers, [Some(640.0), Some(480.0)]);
         let keys: Vec<_> = root.entries().unwrap().map(|entry| entry.key).collect();
         assert_eq!(keys, ["name", "window", "nothing"]);
-        let path = [Step::Key("window"), Step::Key("size"), Step::Item(1)];
+        let path = [PathStep::Key("window"), PathStep::Key("size"), PathStep::Item(1)];
         assert_eq!(document.at(&path).unwrap().as_f64(), Some(480.0));
     }
 
@@ -432,7 +436,7 @@ nothing = null
         assert_eq!(document.root().as_str(), None);
         assert!(name.items().is_none() && name.entries().is_none());
         assert!(name.get("x").is_none() && document.root().get("x").is_none());
-        assert!(document.at(&[Step::Item(0)]).is_none());
+        assert!(document.at(&[PathStep::Item(0)]).is_none());
     }
 
     #[test]
@@ -461,12 +465,12 @@ nothing = null
     #[test]
     fn a_tree_holds_the_values_in_order() {
         let tree = parse(SETTINGS).unwrap().to_tree();
-        assert_eq!(tree.get("name"), Some(&Tree::String("Ünder".to_string())));
-        assert_eq!(tree.get("nothing"), Some(&Tree::Null));
+        assert_eq!(tree.get("name"), Some(&SjsonTree::String("Ünder".to_string())));
+        assert_eq!(tree.get("nothing"), Some(&SjsonTree::Null));
         assert_eq!(tree.get("none"), None);
-        assert_eq!(Tree::Null.get("name"), None);
+        assert_eq!(SjsonTree::Null.get("name"), None);
         let size = tree.get("window").unwrap().get("size");
-        let want = Tree::Array(vec![Tree::Number(640.0), Tree::Number(480.0)]);
+        let want = SjsonTree::Array(vec![SjsonTree::Number(640.0), SjsonTree::Number(480.0)]);
         assert_eq!(size, Some(&want));
     }
 

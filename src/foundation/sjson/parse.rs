@@ -1,45 +1,47 @@
-//! Text to document. One pass, by hand; every fault carries its place and a remedy. Makes no
-//! decisions about meaning.
+//! The parser: text to document. A hand-written parser with one pass. Every error has its position
+//! and a remedy. Does not interpret the values.
 
-use super::{Data, Document, Field, NESTING_MAX, Node, Span, SyntaxError, TEXT_BYTES_MAX};
+use super::{
+    Document, DocumentNode, NESTING_MAX, NodeData, NodeField, SyntaxError, TEXT_BYTES_MAX, TextSpan,
+};
 use super::{column_of, write::number_text};
 use std::borrow::Cow;
 
 type Parsed<T> = Result<T, SyntaxError>;
 
-/// Reads bytes that should be UTF-8; for files.
+/// Parses the bytes of a file, which should be UTF-8.
 pub fn parse_bytes(bytes: &[u8]) -> Result<Document, SyntaxError> {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => return parse(text),
         Err(error) => error,
     };
     let at = error.valid_up_to();
-    // The part before `at` is valid, so nothing of it is lost here.
+    // The part before `at` is valid UTF-8, so nothing of it is lost here.
     let before = String::from_utf8_lossy(&bytes[..at]);
     let message =
         format!("byte 0x{:02x} at offset {at} is not UTF-8: save the file as UTF-8", bytes[at]);
-    Err(fault_at(&before, before.len(), message))
+    Err(syntax_error_at(&before, before.len(), message))
 }
 
-/// Reads a text; see the head of `sjson` for the rules.
+/// Parses a text. The rules are in the head of `sjson`.
 pub fn parse(text: &str) -> Result<Document, SyntaxError> {
     if text.len() > TEXT_BYTES_MAX {
         let message =
             format!("text has {} bytes, more than {TEXT_BYTES_MAX}: split it", text.len());
-        return Err(fault_at("", 0, message));
+        return Err(syntax_error_at("", 0, message));
     }
     let mut parser = Parser::new(text);
     let bare_root = parser.skip_to_bare_root()?;
     let root = if bare_root {
         let fields = parser.fields(None)?;
-        let span = Span { start: parser.start, end: text.len() };
-        parser.push(span, Data::Object(fields))
+        let span = TextSpan { start: parser.start, end: text.len() };
+        parser.push(span, NodeData::Object(fields))
     } else {
         parser.value()?
     };
     parser.skip()?;
     if let Some(extra) = parser.next_char() {
-        return parser.fault(format!(
+        return parser.syntax_error(format!(
             "'{}' after the end of the file's value: remove it",
             extra.escape_debug()
         ));
@@ -54,7 +56,7 @@ pub fn parse(text: &str) -> Result<Document, SyntaxError> {
     })
 }
 
-fn fault_at(text: &str, byte: usize, message: String) -> SyntaxError {
+fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
     let before = &text[..byte];
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     SyntaxError {
@@ -64,18 +66,18 @@ fn fault_at(text: &str, byte: usize, message: String) -> SyntaxError {
     }
 }
 
-/// The most characters of a word that a message shows.
+/// Maximum number of characters of a word that a message shows.
 const SHOWN_MAX: usize = 60;
 
-/// A word for a message, which a long one would fill.
-fn shown(word: &str) -> Cow<'_, str> {
+/// Shortens a long word for a message.
+fn shortened(word: &str) -> Cow<'_, str> {
     match word.char_indices().nth(SHOWN_MAX) {
         None => Cow::Borrowed(word),
         Some((end, _)) => Cow::Owned(format!("{}…", &word[..end])),
     }
 }
 
-/// Whether a key without quotes may have this byte in it; comments end it, too.
+/// Returns true if a key without quotes may contain this byte. A comment also ends such a key.
 pub(super) fn is_word_byte(byte: u8) -> bool {
     byte > b' ' && byte != 0x7f && !b"=:,{}[]\"".contains(&byte)
 }
@@ -83,11 +85,11 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
 struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Behind a byte order mark, if there is one.
+    /// Position of the first byte after the byte order mark, if the text has one.
     start: usize,
     at: usize,
     depth: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<DocumentNode>,
 }
 
 impl<'a> Parser<'a> {
@@ -96,12 +98,12 @@ impl<'a> Parser<'a> {
         Parser { text, bytes: text.as_bytes(), start, at: start, depth: 0, nodes: Vec::new() }
     }
 
-    fn fault<T>(&self, message: String) -> Parsed<T> {
-        self.fault_from(self.at, message)
+    fn syntax_error<T>(&self, message: String) -> Parsed<T> {
+        self.syntax_error_from(self.at, message)
     }
 
-    fn fault_from<T>(&self, byte: usize, message: String) -> Parsed<T> {
-        Err(fault_at(self.text, byte, message))
+    fn syntax_error_from<T>(&self, byte: usize, message: String) -> Parsed<T> {
+        Err(syntax_error_at(self.text, byte, message))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -112,21 +114,21 @@ impl<'a> Parser<'a> {
         self.text[self.at..].chars().next()
     }
 
-    fn ahead(&self, text: &str) -> bool {
+    fn starts_with(&self, text: &str) -> bool {
         self.bytes[self.at..].starts_with(text.as_bytes())
     }
 
-    fn comment_ahead(&self) -> bool {
-        self.ahead("//") || self.ahead("/*")
+    fn starts_comment(&self) -> bool {
+        self.starts_with("//") || self.starts_with("/*")
     }
 
-    fn push(&mut self, span: Span, data: Data) -> usize {
-        self.nodes.push(Node { span, data });
+    fn push(&mut self, span: TextSpan, data: NodeData) -> usize {
+        self.nodes.push(DocumentNode { span, data });
         self.nodes.len() - 1
     }
 
-    fn span_from(&self, start: usize) -> Span {
-        Span { start, end: self.at }
+    fn span_from(&self, start: usize) -> TextSpan {
+        TextSpan { start, end: self.at }
     }
 
     /// Skips white space and comments.
@@ -134,13 +136,13 @@ impl<'a> Parser<'a> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-                Some(b'/') if self.ahead("//") => {
+                Some(b'/') if self.starts_with("//") => {
                     let rest = &self.text[self.at..];
                     self.at += rest.find('\n').unwrap_or(rest.len());
                 }
-                Some(b'/') if self.ahead("/*") => {
+                Some(b'/') if self.starts_with("/*") => {
                     let Some(length) = self.text[self.at + 2..].find("*/") else {
-                        return self.fault("comment is not closed: add '*/'".to_string());
+                        return self.syntax_error("comment is not closed: add '*/'".to_string());
                     };
                     self.at += length + 4;
                 }
@@ -149,8 +151,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Moves to the first value or key, and tells whether the text is the inside of an object: it
-    /// is unless it starts with a bracket or is a single value, as plain JSON may be.
+    /// Moves to the first value or key. Returns true if the text is the inside of an object: it is
+    /// unless it starts with a bracket or is a single value, as plain JSON may be.
     fn skip_to_bare_root(&mut self) -> Parsed<bool> {
         self.skip()?;
         let start = self.at;
@@ -171,11 +173,11 @@ impl<'a> Parser<'a> {
         let data = match self.peek() {
             Some(b'{') => {
                 self.at += 1;
-                Data::Object(self.fields(Some(start))?)
+                NodeData::Object(self.fields(Some(start))?)
             }
-            Some(b'[') => Data::Array(self.items()?),
-            Some(b'"') => Data::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => Data::Number(self.number()?),
+            Some(b'[') => NodeData::Array(self.items()?),
+            Some(b'"') => NodeData::String(self.string()?),
+            Some(b'-' | b'0'..=b'9') => NodeData::Number(self.number()?),
             _ => self.literal()?,
         };
         Ok(self.push(self.span_from(start), data))
@@ -186,14 +188,14 @@ impl<'a> Parser<'a> {
         if self.depth > NESTING_MAX {
             let message =
                 format!("more than {NESTING_MAX} lists and objects in each other: nest less");
-            return self.fault_from(start, message);
+            return self.syntax_error_from(start, message);
         }
         Ok(())
     }
 
-    /// The inside of an object, up to and with the brace that closes the one at `open`; up to the
-    /// end of the text where the file itself is the object.
-    fn fields(&mut self, open: Option<usize>) -> Parsed<Vec<Field>> {
+    /// Parses the entries of an object, up to and including the brace that closes the one at
+    /// `open`. If the file itself is the object, parses up to the end of the text.
+    fn fields(&mut self, open: Option<usize>) -> Parsed<Vec<NodeField>> {
         self.enter(open.unwrap_or(self.at))?;
         let mut fields = Vec::new();
         let mut comma_may_follow = false;
@@ -202,7 +204,8 @@ impl<'a> Parser<'a> {
             match (self.peek(), open) {
                 (None, None) => break,
                 (None, Some(open)) => {
-                    return self.fault_from(open, "object is not closed: add '}'".to_string());
+                    return self
+                        .syntax_error_from(open, "object is not closed: add '}'".to_string());
                 }
                 (Some(b'}'), Some(_)) => {
                     self.at += 1;
@@ -231,14 +234,14 @@ impl<'a> Parser<'a> {
             self.skip()?;
             match self.peek() {
                 None => {
-                    return self.fault_from(open, "list is not closed: add ']'".to_string());
+                    return self.syntax_error_from(open, "list is not closed: add ']'".to_string());
                 }
                 Some(b']') => break,
                 Some(close @ b'}') => return self.wrong_close(close, Some(open)),
                 Some(b',') => self.comma(&mut comma_may_follow)?,
                 Some(b'=' | b':') => {
                     let message = "a list has no keys: use '{ }' around keys and values";
-                    return self.fault(message.to_string());
+                    return self.syntax_error(message.to_string());
                 }
                 _ => {
                     items.push(self.value()?);
@@ -254,28 +257,28 @@ impl<'a> Parser<'a> {
     fn wrong_close<T>(&self, close: u8, open: Option<usize>) -> Parsed<T> {
         let close = char::from(close);
         let Some(open) = open else {
-            return self.fault(format!("'{close}' closes nothing: remove it"));
+            return self.syntax_error(format!("'{close}' closes nothing: remove it"));
         };
-        let line = fault_at(self.text, open, String::new()).line;
+        let line = syntax_error_at(self.text, open, String::new()).line;
         let (what, due) = match self.bytes[open] {
             b'[' => ("list", ']'),
             _ => ("object", '}'),
         };
-        self.fault(format!(
+        self.syntax_error(format!(
             "'{close}' cannot close the {what} of line {line}: put '{due}' before it"
         ))
     }
 
     fn comma(&mut self, may_follow: &mut bool) -> Parsed<()> {
         if !*may_follow {
-            return self.fault("comma without a value before it: remove it".to_string());
+            return self.syntax_error("comma without a value before it: remove it".to_string());
         }
         *may_follow = false;
         self.at += 1;
         Ok(())
     }
 
-    fn field(&mut self) -> Parsed<Field> {
+    fn field(&mut self) -> Parsed<NodeField> {
         let start = self.at;
         let key = match self.peek() {
             Some(b'"') => self.string()?,
@@ -287,41 +290,43 @@ impl<'a> Parser<'a> {
         }
         self.skip()?;
         if !matches!(self.peek(), Some(b'=' | b':')) {
-            let key = shown(&key);
+            let key = shortened(&key);
             let message = format!("key '{key}' has no value: write {key} = value");
-            return self.fault_from(start, message);
+            return self.syntax_error_from(start, message);
         }
         self.at += 1;
         self.skip()?;
         if matches!(self.peek(), None | Some(b',' | b'}' | b']')) {
-            let message = format!("key '{}' has no value: write one behind it", shown(&key));
-            return self.fault_from(start, message);
+            let message = format!("key '{}' has no value: write one after it", shortened(&key));
+            return self.syntax_error_from(start, message);
         }
         let node = self.value()?;
-        Ok(Field { key, key_span, node })
+        Ok(NodeField { key, key_span, node })
     }
 
-    fn refuse_duplicates(&self, fields: &[Field]) -> Parsed<()> {
-        let mut sorted: Vec<&Field> = fields.iter().collect();
+    fn refuse_duplicates(&self, fields: &[NodeField]) -> Parsed<()> {
+        let mut sorted: Vec<&NodeField> = fields.iter().collect();
         sorted.sort_by_key(|field| (&field.key, field.key_span.start));
         let twice = sorted.windows(2).filter(|pair| pair[0].key == pair[1].key);
         let Some(pair) = twice.min_by_key(|pair| pair[1].key_span.start) else {
             return Ok(());
         };
-        let line = |field: &Field| fault_at(self.text, field.key_span.start, String::new()).line;
+        let line = |field: &NodeField| {
+            syntax_error_at(self.text, field.key_span.start, String::new()).line
+        };
         let message = format!(
             "key '{}' is given twice, in line {} and in line {}: remove one",
-            shown(&pair[0].key),
+            shortened(&pair[0].key),
             line(pair[0]),
             line(pair[1])
         );
-        self.fault_from(pair[1].key_span.start, message)
+        self.syntax_error_from(pair[1].key_span.start, message)
     }
 
-    /// Takes the characters that a key, number or literal may have; may be none.
+    /// Reads the characters that a key, number or literal may contain. The result may be empty.
     fn word(&mut self) -> &'a str {
         let start = self.at;
-        while self.peek().is_some_and(is_word_byte) && !self.comment_ahead() {
+        while self.peek().is_some_and(is_word_byte) && !self.starts_comment() {
             self.at += 1;
         }
         &self.text[start..self.at]
@@ -333,16 +338,16 @@ impl<'a> Parser<'a> {
             Some(found) => format!("'{found}'"),
             None => "the end of the text".to_string(),
         };
-        self.fault(format!("{found} where {due} is due: remove it"))
+        self.syntax_error(format!("{found} where {due} is expected: remove it"))
     }
 
-    fn literal(&mut self) -> Parsed<Data> {
+    fn literal(&mut self) -> Parsed<NodeData> {
         let start = self.at;
         let word = self.word();
         let remedy = match word {
-            "true" => return Ok(Data::Bool(true)),
-            "false" => return Ok(Data::Bool(false)),
-            "null" => return Ok(Data::Null),
+            "true" => return Ok(NodeData::Bool(true)),
+            "false" => return Ok(NodeData::Bool(false)),
+            "null" => return Ok(NodeData::Null),
             "" => return self.unexpected("a value"),
             _ if word.eq_ignore_ascii_case("true") => "write true",
             _ if word.eq_ignore_ascii_case("false") => "write false",
@@ -350,35 +355,39 @@ impl<'a> Parser<'a> {
             _ if word.starts_with(['.', '+']) => "write numbers like 0.5, quotes around text",
             _ => "put quotes around text",
         };
-        self.fault_from(start, format!("'{}' is not a value: {remedy}", shown(word)))
+        self.syntax_error_from(start, format!("'{}' is not a value: {remedy}", shortened(word)))
     }
 
     fn number(&mut self) -> Parsed<f64> {
         let start = self.at;
         let word = self.word();
         if let Some(remedy) = number_remedy(word) {
-            return self.fault_from(start, format!("'{}' is not a number: {remedy}", shown(word)));
+            return self.syntax_error_from(
+                start,
+                format!("'{}' is not a number: {remedy}", shortened(word)),
+            );
         }
         let value: f64 = word.parse().expect("the grammar above is a part of Rust's");
         if value.is_infinite() {
-            let word = shown(word);
+            let word = shortened(word);
             let message = format!("number {word} is too large: the largest is about 1.8e308");
-            return self.fault_from(start, message);
+            return self.syntax_error_from(start, message);
         }
         let whole = !word.contains(['.', 'e', 'E']);
-        if whole && format!("{value:.0}") != word {
+        // All digits, or as few as lead to that number: so the writer has them.
+        if whole && format!("{value:.0}") != word && number_text(value) != word {
             let message = format!(
                 "number {} would become {}: write it with fewer digits or as text in quotes",
-                shown(word),
+                shortened(word),
                 number_text(value)
             );
-            return self.fault_from(start, message);
+            return self.syntax_error_from(start, message);
         }
         Ok(value)
     }
 
     fn string(&mut self) -> Parsed<String> {
-        if self.ahead("\"\"\"") {
+        if self.starts_with("\"\"\"") {
             return self.raw_string();
         }
         let open = self.at;
@@ -395,11 +404,11 @@ impl<'a> Parser<'a> {
                 Some(b'\\') => value.push(self.escape()?),
                 None | Some(b'\r' | b'\n') => {
                     let message = "text is not closed: add '\"', or use \"\"\" for several lines";
-                    return self.fault_from(open, message.to_string());
+                    return self.syntax_error_from(open, message.to_string());
                 }
                 Some(byte) => {
                     let message = format!("control character in text: write \\u{byte:04x}");
-                    return self.fault(message);
+                    return self.syntax_error(message);
                 }
             }
         }
@@ -407,11 +416,11 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Text between three quotes: everything in it stands for itself.
+    /// Parses a text between triple quotes, which has no escapes.
     fn raw_string(&mut self) -> Parsed<String> {
         let start = self.at + 3;
         let Some(length) = self.text[start..].find("\"\"\"") else {
-            return self.fault("text is not closed: add '\"\"\"'".to_string());
+            return self.syntax_error("text is not closed: add '\"\"\"'".to_string());
         };
         self.at = start + length + 3;
         Ok(self.text[start..start + length].to_string())
@@ -421,7 +430,8 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.at += 1;
         let Some(letter) = self.next_char() else {
-            return self.fault_from(start, "text ends in '\\': finish the escape".to_string());
+            return self
+                .syntax_error_from(start, "text ends in '\\': finish the escape".to_string());
         };
         self.at += letter.len_utf8();
         Ok(match letter {
@@ -437,21 +447,21 @@ impl<'a> Parser<'a> {
                     "'\\{}' is not an escape: write '\\\\' for a backslash",
                     letter.escape_debug()
                 );
-                return self.fault_from(start, message);
+                return self.syntax_error_from(start, message);
             }
         })
     }
 
-    /// The four digits of `\uXXXX`, and of its second half where the first is a surrogate.
+    /// Parses the four digits of `\uXXXX`, and the second escape if the first is a surrogate.
     fn unicode_escape(&mut self, start: usize) -> Parsed<char> {
         let first = self.four_digits(start)?;
         let lone = |parser: &Self| {
             let message =
                 format!("\\u{first:04x} is half a character: write both halves or \"\"\"");
-            parser.fault_from(start, message)
+            parser.syntax_error_from(start, message)
         };
         let code = match first {
-            0xd800..=0xdbff if self.ahead("\\u") => {
+            0xd800..=0xdbff if self.starts_with("\\u") => {
                 self.at += 2;
                 let second = self.four_digits(start)?;
                 if !(0xdc00..=0xdfff).contains(&second) {
@@ -469,7 +479,7 @@ impl<'a> Parser<'a> {
         let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits else {
             let message = "\\u needs four hexadecimal digits: write \\u00e9 for 'é'";
-            return self.fault_from(start, message.to_string());
+            return self.syntax_error_from(start, message.to_string());
         };
         self.at += 4;
         let value = |code, digit: &u8| code * 16 + char::from(*digit).to_digit(16).unwrap();
@@ -477,7 +487,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What to do about a word that is not a JSON number; `None` if it is one.
+/// Returns the remedy for a word that is not a JSON number, or `None` if it is one.
 fn number_remedy(word: &str) -> Option<&'static str> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = word.strip_prefix('-').unwrap_or(word);
@@ -493,11 +503,11 @@ fn number_remedy(word: &str) -> Option<&'static str> {
         None => (mantissa, None),
     };
     if fraction == Some("") {
-        return Some("write digits behind the point");
+        return Some("write digits after the point");
     }
     let exponent = exponent.map(|e| e.strip_prefix(['+', '-']).unwrap_or(e));
     if exponent == Some("") && digits(whole) {
-        return Some("write digits behind the 'e'");
+        return Some("write digits after the 'e'");
     }
     if !digits(whole) || !fraction.is_none_or(digits) || !exponent.is_none_or(digits) {
         return Some("put quotes around text");

@@ -1,13 +1,13 @@
-//! Tests of the reader: rows of texts with their meanings and faults, and random texts.
+//! Tests of the parser: tables of texts with their values and errors, and random texts.
 
-use super::{NESTING_MAX, TEXT_BYTES_MAX, Tree, parse, parse_bytes, write};
+use super::{NESTING_MAX, SjsonTree, TEXT_BYTES_MAX, parse, parse_bytes, write};
 
 fn check(text: &str, message: &str) {
     let error = parse(text).expect_err(text);
     assert_eq!(error.to_string(), message, "{text}");
 }
 
-/// Two texts mean the same.
+/// Checks that two texts have the same value.
 fn check_same(text: &str, json: &str) {
     let tree = |text| parse(text).map(|document| document.to_tree());
     assert_eq!(tree(text), tree(json), "{text}");
@@ -16,7 +16,7 @@ fn check_same(text: &str, json: &str) {
 
 fn check_string(text: &str, value: &str) {
     let tree = parse(&format!("[{text}]")).unwrap().to_tree();
-    assert_eq!(tree, Tree::Array(vec![Tree::String(value.to_string())]));
+    assert_eq!(tree, SjsonTree::Array(vec![SjsonTree::String(value.to_string())]));
 }
 
 #[test]
@@ -39,12 +39,12 @@ fn less_ceremony_means_the_same_as_json() {
 #[test]
 fn any_json_value_may_be_the_file() {
     for (text, tree) in [
-        ("[]", Tree::Array(vec![])),
-        ("{}", Tree::Object(vec![])),
-        (" 42 ", Tree::Number(42.0)),
-        ("\"x\" // y", Tree::String("x".to_string())),
-        ("true", Tree::Bool(true)),
-        ("null", Tree::Null),
+        ("[]", SjsonTree::Array(vec![])),
+        ("{}", SjsonTree::Object(vec![])),
+        (" 42 ", SjsonTree::Number(42.0)),
+        ("\"x\" // y", SjsonTree::String("x".to_string())),
+        ("true", SjsonTree::Bool(true)),
+        ("null", SjsonTree::Null),
     ] {
         assert_eq!(parse(text).unwrap().to_tree(), tree, "{text}");
     }
@@ -107,11 +107,11 @@ fn faults_say_where_and_what_to_do() {
     check("{} x", "line 1, column 4: 'x' after the end of the file's value: remove it");
     check("a", "line 1, column 1: key 'a' has no value: write a = value");
     check("a\nb = 1", "line 1, column 1: key 'a' has no value: write a = value");
-    check("a = , b = 1", "line 1, column 1: key 'a' has no value: write one behind it");
-    check("a =", "line 1, column 1: key 'a' has no value: write one behind it");
-    check("= 1", "line 1, column 1: '=' where a key is due: remove it");
-    check("a = \u{1}", "line 1, column 5: character U+0001 where a value is due: remove it");
-    check("a = = 1", "line 1, column 5: '=' where a value is due: remove it");
+    check("a = , b = 1", "line 1, column 1: key 'a' has no value: write one after it");
+    check("a =", "line 1, column 1: key 'a' has no value: write one after it");
+    check("= 1", "line 1, column 1: '=' where a key is expected: remove it");
+    check("a = \u{1}", "line 1, column 5: character U+0001 where a value is expected: remove it");
+    check("a = = 1", "line 1, column 5: '=' where a value is expected: remove it");
     check("[1,,2]", "line 1, column 4: comma without a value before it: remove it");
     check("a = {,}", "line 1, column 6: comma without a value before it: remove it");
     check("a = [b = 1]", "line 1, column 6: 'b' is not a value: put quotes around text");
@@ -136,18 +136,18 @@ fn words_that_are_no_values_get_a_remedy() {
         "line 1, column 5: '.5' is not a value: write numbers like 0.5, quotes around text",
     );
     check("a = 007", "line 1, column 5: '007' is not a number: remove the zeros in front");
-    check("a = 1.", "line 1, column 5: '1.' is not a number: write digits behind the point");
+    check("a = 1.", "line 1, column 5: '1.' is not a number: write digits after the point");
     check("a = 0x1F", "line 1, column 5: '0x1F' is not a number: write it in decimal digits");
     check("a = -", "line 1, column 5: '-' is not a number: put quotes around text");
-    check("a = 1e", "line 1, column 5: '1e' is not a number: write digits behind the 'e'");
-    check("a = 1.5e+", "line 1, column 5: '1.5e+' is not a number: write digits behind the 'e'");
+    check("a = 1e", "line 1, column 5: '1e' is not a number: write digits after the 'e'");
+    check("a = 1.5e+", "line 1, column 5: '1.5e+' is not a number: write digits after the 'e'");
     check("a = NaN", "line 1, column 5: 'NaN' is not a value: put quotes around text");
     check("a = -Infinity", "line 1, column 5: '-Infinity' is not a number: put quotes around text");
     for number in ["1e2147483648", "-1e99999999999999999999", "1.7976931348623159e308"] {
         let words = "is too large: the largest is about 1.8e308";
         check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {words}"));
     }
-    // Long ones do not fill the message.
+    // Long words do not fill the message.
     for text in ["9", "x", "1e", "0"] {
         let words = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
         assert!(words.len() < 200 && words.contains('…'), "{words}");
@@ -158,6 +158,14 @@ fn words_that_are_no_values_get_a_remedy() {
         "a = 9007199254740993",
         "line 1, column 5: number 9007199254740993 would become \
          9007199254740992: write it with fewer digits or as text in quotes",
+    );
+    for text in ["42515862147483650", "42515862147483648", "-42515862147483650"] {
+        assert_eq!(parse(text).unwrap().root().as_f64(), text.parse().ok(), "{text}");
+    }
+    check(
+        "a = 42515862147483649",
+        "line 1, column 5: number 42515862147483649 would become \
+         42515862147483650: write it with fewer digits or as text in quotes",
     );
 }
 
@@ -216,7 +224,8 @@ fn bytes_that_are_not_utf8_are_named() {
     assert!(parse_bytes("a = \"é\"".as_bytes()).is_ok());
 }
 
-/// A small linear congruential generator; the upper bits are the good ones.
+/// Returns a number below a bound, from a small linear congruential generator whose upper bits are
+/// the good ones.
 fn chance(state: &mut u64, below: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*state >> 33) as usize % below

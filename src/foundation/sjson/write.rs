@@ -1,31 +1,31 @@
-//! Tree to text: the house layout for new files, and the layout of a neighbourhood for values that
-//! are put into an existing text. Changes no documents.
+//! The writer: tree to text, in the house layout for new files, and in the surrounding style for
+//! values that are inserted into an existing text. Changes no documents.
 //!
-//! House layout: two spaces a level, `key = value`, one entry a line, lists of plain values on one
-//! line where they fit in `COLUMNS_MAX`.
+//! House layout: two spaces per level, `key = value`, one entry per line. Lists of plain values are
+//! on one line if they fit in `COLUMNS_MAX`.
 
 use super::parse::is_word_byte;
-use super::{NESTING_MAX, Tree, TreeError};
+use super::{NESTING_MAX, SjsonTree, TreeError};
 
-/// How long a line with a list on it may be, in characters.
+/// Maximum length in characters of a line that contains a list.
 const COLUMNS_MAX: usize = 100;
 
-/// How keys and values are joined.
+/// The formatting style of keys and values.
 #[derive(Clone, Debug)]
-pub(super) struct Style {
-    /// Between key and value.
+pub(super) struct WriteStyle {
+    /// Text between key and value.
     pub separator: String,
     pub quote_keys: bool,
-    /// At the ends of lines; lists and objects on one line always have commas.
+    /// True if lines end with commas. Lists and objects on one line always have commas.
     pub line_commas: bool,
     pub newline: &'static str,
     /// One level of indentation.
     pub indent: &'static str,
 }
 
-impl Style {
-    pub fn house() -> Style {
-        Style {
+impl WriteStyle {
+    pub fn default_style() -> WriteStyle {
+        WriteStyle {
             separator: " = ".to_string(),
             quote_keys: false,
             line_commas: false,
@@ -35,14 +35,14 @@ impl Style {
     }
 }
 
-/// Writes a tree in the house layout; an object becomes a file without braces around it.
+/// Writes a tree in the house layout. An object becomes a file without braces around it.
 ///
-/// Fails for what SJSON cannot hold: numbers that are not finite, keys given twice, more than
-/// `NESTING_MAX` levels.
-pub fn write(tree: &Tree) -> Result<String, TreeError> {
+/// Fails for values that SJSON cannot represent: numbers that are not finite, duplicate keys, more
+/// than `NESTING_MAX` levels.
+pub fn write(tree: &SjsonTree) -> Result<String, TreeError> {
     check(tree, NESTING_MAX)?;
-    let mut writer = Writer { style: &Style::house(), out: String::new() };
-    if let Tree::Object(entries) = tree {
+    let mut writer = SjsonWriter { style: &WriteStyle::default_style(), out: String::new() };
+    if let SjsonTree::Object(entries) = tree {
         for (key, value) in entries {
             writer.entry(key, value, "");
             writer.out.push('\n');
@@ -54,10 +54,15 @@ pub fn write(tree: &Tree) -> Result<String, TreeError> {
     Ok(writer.out)
 }
 
-/// The text of a value whose line is indented by `indent`; checked before.
-pub(super) fn value_text(tree: &Tree, style: &Style, indent: &str, on_one_line: bool) -> String {
+/// Returns the text of a checked value whose line is indented by `indent`.
+pub(super) fn value_text(
+    tree: &SjsonTree,
+    style: &WriteStyle,
+    indent: &str,
+    on_one_line: bool,
+) -> String {
     let out = String::new();
-    let mut writer = Writer { style, out };
+    let mut writer = SjsonWriter { style, out };
     match on_one_line {
         true => writer.line(tree),
         false => writer.lines(tree, indent),
@@ -65,8 +70,8 @@ pub(super) fn value_text(tree: &Tree, style: &Style, indent: &str, on_one_line: 
     writer.out
 }
 
-/// The text of a key.
-pub(super) fn key_text(key: &str, style: &Style) -> String {
+/// Returns the text of a key, with quotes if needed.
+pub(super) fn key_text(key: &str, style: &WriteStyle) -> String {
     let plain =
         |byte: u8| is_word_byte(byte) && (byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     let bare = key == "*" || (!key.is_empty() && key.bytes().all(plain));
@@ -94,7 +99,7 @@ fn string_text(value: &str) -> String {
     out
 }
 
-/// The shortest digits that read back as the same number; whole numbers without a point.
+/// Returns the shortest digits that parse to the same number. Integers have no decimal point.
 pub(super) fn number_text(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-5..1e17).contains(&size) {
@@ -103,30 +108,30 @@ pub(super) fn number_text(value: f64) -> String {
     format!("{value}")
 }
 
-/// Whether SJSON can hold a tree of at most `levels` levels.
-pub(super) fn check(tree: &Tree, levels: usize) -> Result<(), TreeError> {
+/// Checks that SJSON can represent a tree of at most `levels` levels.
+pub(super) fn check(tree: &SjsonTree, levels: usize) -> Result<(), TreeError> {
     match tree {
-        Tree::Number(value) if !value.is_finite() => {
-            Err(fault(format!("number is {value}, which SJSON cannot hold: use a finite number")))
-        }
-        Tree::Array(_) | Tree::Object(_) if levels == 0 => Err(fault(format!(
+        SjsonTree::Number(value) if !value.is_finite() => Err(tree_error(format!(
+            "number is {value}, which SJSON cannot hold: use a finite number"
+        ))),
+        SjsonTree::Array(_) | SjsonTree::Object(_) if levels == 0 => Err(tree_error(format!(
             "more than {NESTING_MAX} lists and objects in each other: nest less"
         ))),
-        Tree::Array(items) => {
+        SjsonTree::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 check(item, levels - 1)
-                    .map_err(|error| under(&format!("[{}]", index + 1), error))?;
+                    .map_err(|error| prefix_path(&format!("[{}]", index + 1), error))?;
             }
             Ok(())
         }
-        Tree::Object(entries) => {
+        SjsonTree::Object(entries) => {
             let mut keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
             keys.sort_unstable();
             if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(fault(format!("key '{}' is given twice: remove one", pair[0])));
+                return Err(tree_error(format!("key '{}' is given twice: remove one", pair[0])));
             }
             for (key, value) in entries {
-                check(value, levels - 1).map_err(|error| under(key, error))?;
+                check(value, levels - 1).map_err(|error| prefix_path(key, error))?;
             }
             Ok(())
         }
@@ -134,13 +139,13 @@ pub(super) fn check(tree: &Tree, levels: usize) -> Result<(), TreeError> {
     }
 }
 
-fn fault(message: String) -> TreeError {
+fn tree_error(message: String) -> TreeError {
     let path = String::new();
     TreeError { path, message }
 }
 
-/// Puts the way to a value before an error inside it.
-pub(super) fn under(step: &str, mut error: TreeError) -> TreeError {
+/// Prepends a step to the path of an error inside a value.
+pub(super) fn prefix_path(step: &str, mut error: TreeError) -> TreeError {
     let joint = match step.is_empty() || error.path.is_empty() || error.path.starts_with('[') {
         true => "",
         false => ".",
@@ -149,23 +154,23 @@ pub(super) fn under(step: &str, mut error: TreeError) -> TreeError {
     error
 }
 
-struct Writer<'a> {
-    style: &'a Style,
+struct SjsonWriter<'a> {
+    style: &'a WriteStyle,
     out: String,
 }
 
-impl Writer<'_> {
-    /// `key = value`, the value over as many lines as it likes.
-    fn entry(&mut self, key: &str, value: &Tree, indent: &str) {
+impl SjsonWriter<'_> {
+    /// Writes `key = value`; the value may take several lines.
+    fn entry(&mut self, key: &str, value: &SjsonTree, indent: &str) {
         self.out.push_str(&key_text(key, self.style));
         self.out.push_str(&self.style.separator);
         self.lines(value, indent);
     }
 
-    fn lines(&mut self, tree: &Tree, indent: &str) {
+    fn lines(&mut self, tree: &SjsonTree, indent: &str) {
         let inner = format!("{indent}{}", self.style.indent);
         match tree {
-            Tree::Array(items) if !self.fits(items) => {
+            SjsonTree::Array(items) if !self.fits(items) => {
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
                     self.new_line(&inner, index > 0);
@@ -174,7 +179,7 @@ impl Writer<'_> {
                 self.new_line(indent, false);
                 self.out.push(']');
             }
-            Tree::Object(entries) if !entries.is_empty() => {
+            SjsonTree::Object(entries) if !entries.is_empty() => {
                 self.out.push('{');
                 for (index, (key, value)) in entries.iter().enumerate() {
                     self.new_line(&inner, index > 0);
@@ -187,43 +192,43 @@ impl Writer<'_> {
         }
     }
 
-    fn new_line(&mut self, indent: &str, behind_a_value: bool) {
-        if behind_a_value && self.style.line_commas {
+    fn new_line(&mut self, indent: &str, after_value: bool) {
+        if after_value && self.style.line_commas {
             self.out.push(',');
         }
         self.out.push_str(self.style.newline);
         self.out.push_str(indent);
     }
 
-    /// Whether a list of plain values may stand behind what the current line has already.
-    fn fits(&self, items: &[Tree]) -> bool {
-        let plain = |item: &Tree| match item {
-            Tree::Array(items) => items.is_empty(),
-            Tree::Object(entries) => entries.is_empty(),
+    /// Returns true if a list of plain values fits on the rest of the current line.
+    fn fits(&self, items: &[SjsonTree]) -> bool {
+        let plain = |item: &SjsonTree| match item {
+            SjsonTree::Array(items) => items.is_empty(),
+            SjsonTree::Object(entries) => entries.is_empty(),
             _ => true,
         };
         if items.is_empty() {
             return true;
         }
-        // More items than columns cannot fit; this keeps giant lists from being written twice.
+        // More items than columns cannot fit. This check avoids formatting giant lists twice.
         if items.len() > COLUMNS_MAX || !items.iter().all(plain) {
             return false;
         }
-        let mut trial = Writer { style: self.style, out: String::new() };
+        let mut trial = SjsonWriter { style: self.style, out: String::new() };
         items.iter().for_each(|item| trial.line(item));
         let commas_and_brackets = 2 * items.len();
         let line = self.out.rsplit('\n').next().map_or(0, |line| line.chars().count());
         line + trial.out.chars().count() + commas_and_brackets <= COLUMNS_MAX
     }
 
-    /// The value on the current line, whatever its length.
-    fn line(&mut self, tree: &Tree) {
+    /// Writes the value on the current line, whatever its length.
+    fn line(&mut self, tree: &SjsonTree) {
         match tree {
-            Tree::Null => self.out.push_str("null"),
-            Tree::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
-            Tree::Number(value) => self.out.push_str(&number_text(*value)),
-            Tree::String(value) => self.out.push_str(&string_text(value)),
-            Tree::Array(items) => {
+            SjsonTree::Null => self.out.push_str("null"),
+            SjsonTree::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            SjsonTree::Number(value) => self.out.push_str(&number_text(*value)),
+            SjsonTree::String(value) => self.out.push_str(&string_text(value)),
+            SjsonTree::Array(items) => {
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
                     self.out.push_str(if index > 0 { ", " } else { "" });
@@ -231,8 +236,8 @@ impl Writer<'_> {
                 }
                 self.out.push(']');
             }
-            Tree::Object(entries) if entries.is_empty() => self.out.push_str("{}"),
-            Tree::Object(entries) => {
+            SjsonTree::Object(entries) if entries.is_empty() => self.out.push_str("{}"),
+            SjsonTree::Object(entries) => {
                 self.out.push('{');
                 for (index, (key, value)) in entries.iter().enumerate() {
                     self.out.push_str(if index > 0 { ", " } else { " " });
@@ -251,7 +256,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// A text in the house layout is written as it was read.
+    /// Checks that a text in the house layout is written as it was read.
     fn check_layout(text: &str) {
         let tree = parse(text).unwrap().to_tree();
         assert_eq!(write(&tree).unwrap(), text);
@@ -297,39 +302,46 @@ mod tests {
         }
     }
 
-    fn check_refused(tree: Tree, message: &str) {
+    fn check_refused(tree: SjsonTree, message: &str) {
         assert_eq!(write(&tree).unwrap_err().to_string(), message);
     }
 
-    fn object(key: &str, value: Tree) -> Tree {
-        Tree::Object(vec![(key.to_string(), value)])
+    fn object(key: &str, value: SjsonTree) -> SjsonTree {
+        SjsonTree::Object(vec![(key.to_string(), value)])
     }
 
     #[test]
     fn what_sjson_cannot_hold_is_refused() {
         check_refused(
-            object("a", Tree::Array(vec![Tree::Null, object("b", Tree::Number(f64::NAN))])),
+            object(
+                "a",
+                SjsonTree::Array(vec![SjsonTree::Null, object("b", SjsonTree::Number(f64::NAN))]),
+            ),
             "'a[2].b': number is NaN, which SJSON cannot hold: use a finite number",
         );
         check_refused(
-            Tree::Number(f64::INFINITY),
+            SjsonTree::Number(f64::INFINITY),
             "the whole document: number is inf, which SJSON cannot hold: use a finite number",
         );
-        let twice = vec![("k".to_string(), Tree::Null), ("k".to_string(), Tree::Null)];
-        check_refused(object("a", Tree::Object(twice)), "'a': key 'k' is given twice: remove one");
+        let twice = vec![("k".to_string(), SjsonTree::Null), ("k".to_string(), SjsonTree::Null)];
+        check_refused(
+            object("a", SjsonTree::Object(twice)),
+            "'a': key 'k' is given twice: remove one",
+        );
     }
 
     #[test]
     fn nesting_has_the_limit_of_the_reader() {
-        let deep =
-            |levels| (0..levels).fold(Tree::Array(vec![]), |tree, _| Tree::Array(vec![tree]));
+        let deep = |levels| {
+            (0..levels).fold(SjsonTree::Array(vec![]), |tree, _| SjsonTree::Array(vec![tree]))
+        };
         let most = write(&deep(NESTING_MAX - 1)).unwrap();
         assert!(parse(&most).is_ok());
         let error = write(&deep(NESTING_MAX)).unwrap_err();
         assert_eq!(error.message, "more than 100 lists and objects in each other: nest less");
     }
 
-    fn random_tree(state: &mut u64, levels: usize) -> Tree {
+    fn random_tree(state: &mut u64, levels: usize) -> SjsonTree {
         let mut chance = |below: u64| {
             *state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -344,29 +356,29 @@ mod tests {
         };
         let word = text();
         match chance(if levels == 0 { 5 } else { 8 }) {
-            0 => Tree::Null,
-            1 => Tree::Bool(chance(2) == 0),
-            2 => Tree::Number(chance(1000) as f64 - 500.0),
+            0 => SjsonTree::Null,
+            1 => SjsonTree::Bool(chance(2) == 0),
+            2 => SjsonTree::Number(chance(1000) as f64 - 500.0),
             3 => {
                 let number = f64::from_bits(chance(1 << 31) << 33 | chance(1 << 31) << 2);
-                Tree::Number(if number.is_finite() { number } else { 0.0 })
+                SjsonTree::Number(if number.is_finite() { number } else { 0.0 })
             }
-            4 => Tree::String(word),
+            4 => SjsonTree::String(word),
             5 | 6 => {
                 let count = chance(5);
-                Tree::Array((0..count).map(|_| random_tree(state, levels - 1)).collect())
+                SjsonTree::Array((0..count).map(|_| random_tree(state, levels - 1)).collect())
             }
             _ => {
                 let count = chance(5);
                 let entry = |i| (format!("{i}{word}"), random_tree(state, levels - 1));
-                Tree::Object((0..count).map(entry).collect())
+                SjsonTree::Object((0..count).map(entry).collect())
             }
         }
     }
 
     #[test]
     fn random_trees_read_back_equal_in_every_style() {
-        let json = Style {
+        let json = WriteStyle {
             separator: ":".to_string(),
             quote_keys: true,
             line_commas: true,
@@ -380,7 +392,7 @@ mod tests {
                 write(&tree).unwrap(),
                 value_text(&tree, &json, "", true),
                 value_text(&tree, &json, "\t", false),
-                value_text(&tree, &Style::house(), "", true),
+                value_text(&tree, &WriteStyle::default_style(), "", true),
             ];
             for text in texts {
                 let back = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -1,10 +1,11 @@
-//! Where the closures of one graph lie: chunks filled from the front and used again for later
-//! graphs. Knows nothing of what lies in it; whoever puts a value here moves it out again.
+//! An arena for the closures of one graph: chunks that are filled from the front and reused for
+//! later graphs. The arena does not know the types of its values. Code that places a value here
+//! must move it out again.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// The most that one task's closure may capture.
+/// Maximum bytes that one task's closure may capture.
 pub const CLOSURE_BYTES_MAX: usize = 4096;
 
 const CHUNK: Layout = match Layout::from_size_align(16 * CLOSURE_BYTES_MAX, 64) {
@@ -15,7 +16,7 @@ const CHUNK: Layout = match Layout::from_size_align(16 * CLOSURE_BYTES_MAX, 64) 
 #[derive(Default)]
 pub(super) struct Arena {
     chunks: Vec<NonNull<u8>>,
-    /// The chunk that is being filled, and how far it is.
+    /// Index of the chunk that is being filled; `used` is its number of used bytes.
     chunk: usize,
     used: usize,
 }
@@ -24,9 +25,9 @@ pub(super) struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Moves a value into the arena. It is never dropped here, and stays where it is until
-    /// `clear`.
-    pub fn place<T>(&mut self, value: T) -> *mut T {
+    /// Moves a value into the arena. The arena never drops the value, and the value keeps its
+    /// address until `clear`.
+    pub fn store<T>(&mut self, value: T) -> *mut T {
         const {
             assert!(
                 size_of::<T>() <= CLOSURE_BYTES_MAX && align_of::<T>() <= CHUNK.align(),
@@ -39,25 +40,25 @@ impl Arena {
             self.next_chunk();
         }
         self.used = start + size_of::<T>();
-        // SAFETY: the value fits into the chunk from `start`, which is a multiple of its alignment
-        // as the chunk's own address is, and nothing has been placed there since the last `clear`.
+        // SAFETY: the value fits into the chunk from `start`. `start` and the chunk's address are
+        // multiples of the value's alignment. Nothing was placed there since the last `clear`.
         unsafe {
-            let place = self.chunks[self.chunk].add(start).cast::<T>().as_ptr();
-            place.write(value);
-            place
+            let pointer = self.chunks[self.chunk].add(start).cast::<T>().as_ptr();
+            pointer.write(value);
+            pointer
         }
     }
 
     fn next_chunk(&mut self) {
         self.chunk = if self.chunks.is_empty() { 0 } else { self.chunk + 1 };
         if self.chunk == self.chunks.len() {
-            // SAFETY: the layout's size is not zero.
+            // SAFETY: the layout has a nonzero size.
             let chunk = NonNull::new(unsafe { alloc(CHUNK) });
             self.chunks.push(chunk.unwrap_or_else(|| handle_alloc_error(CHUNK)));
         }
     }
 
-    /// Makes all of it free again. What still lies here is forgotten.
+    /// Frees the whole arena for reuse. Remaining values are not dropped.
     pub fn clear(&mut self) {
         (self.chunk, self.used) = (0, 0);
     }
@@ -66,7 +67,7 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         for chunk in &self.chunks {
-            // SAFETY: it was allocated with this layout.
+            // SAFETY: the chunk was allocated with this layout.
             unsafe { dealloc(chunk.as_ptr(), CHUNK) };
         }
     }
@@ -82,10 +83,10 @@ mod tests {
         struct Wide(u8);
         let mut arena = Arena::default();
         for _ in 0..2 {
-            let small = arena.place(7u8);
-            let number = arena.place(1.5f64);
-            let wide = arena.place(Wide(9));
-            let large: Vec<_> = (0..40).map(|i| arena.place([i as u8; 4000])).collect();
+            let small = arena.store(7u8);
+            let number = arena.store(1.5f64);
+            let wide = arena.store(Wide(9));
+            let large: Vec<_> = (0..40).map(|i| arena.store([i as u8; 4000])).collect();
             assert!(number.addr().is_multiple_of(8) && wide.addr().is_multiple_of(64));
             // SAFETY: all four were placed since the last `clear`.
             unsafe {

@@ -1,18 +1,18 @@
-//! What main threads hold: events that they wait for, and their being registered as main threads.
+//! Values that main threads hold: events to wait for, and guards of their registration.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Affinity, Tasks};
+use super::{TaskManager, ThreadAffinity};
 
-/// Something that happens once, on any thread, see [`Tasks::signal`].
+/// A one-time event that any thread can set, see [`TaskManager::signal`].
 #[derive(Default)]
-pub struct Event {
+pub struct TaskEvent {
     set: AtomicBool,
 }
 
-impl Event {
-    /// Under the board's lock: who waits looks at it there.
+impl TaskEvent {
+    /// Sets the event. Called under the scheduler's lock, where waiting threads check it.
     pub(super) fn set(&self) {
         self.set.store(true, Ordering::Release);
     }
@@ -25,27 +25,31 @@ impl Event {
         self.set.load(Ordering::Acquire)
     }
 
-    /// Makes it ready to be set again.
+    /// Resets the event, so that it can be set again.
     pub fn reset(&mut self) {
         *self.set.get_mut() = false;
     }
 }
 
-/// While this lives, its thread is the one for some affinities. See [`Tasks::register`].
-pub struct Registered<'a> {
-    tasks: &'a Tasks,
-    /// It stays on its thread.
+/// A guard that registers its thread for some affinities while it lives. See
+/// [`TaskManager::register`].
+pub struct MainThreadGuard<'a> {
+    tasks: &'a TaskManager,
+    /// Ties the guard to its thread.
     thread: PhantomData<*const ()>,
 }
 
-impl<'a> Registered<'a> {
-    pub(super) fn new(tasks: &'a Tasks, affinities: &[Affinity]) -> Registered<'a> {
+impl<'a> MainThreadGuard<'a> {
+    pub(super) fn new(
+        tasks: &'a TaskManager,
+        affinities: &[ThreadAffinity],
+    ) -> MainThreadGuard<'a> {
         tasks.shared.register(affinities);
-        Registered { tasks, thread: PhantomData }
+        MainThreadGuard { tasks, thread: PhantomData }
     }
 }
 
-impl Drop for Registered<'_> {
+impl Drop for MainThreadGuard<'_> {
     fn drop(&mut self) {
         self.tasks.shared.unregister();
     }

@@ -1,14 +1,15 @@
-//! A graph of tasks while it is built: nothing of it runs yet, so nothing can be added too late.
-//! When it is released it is checked: a graph that could never end is refused by name.
+//! A graph of tasks under construction. No task runs yet, so no task can be added too late. The
+//! graph is checked when it is released: a graph that could never end is refused with the names of
+//! its tasks.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::TASKS_MAX;
 use super::arena::Arena;
-use super::board::Key;
-use super::record::{Affinity, NONE, Outcome, Record, Task, Work};
-use super::scope::{Running, Scope};
-use super::split::split;
+use super::partition::split;
+use super::scheduler::TaskKey;
+use super::scope::{RunningGraph, TaskScope};
+use super::task::{NONE, Task, TaskClosure, TaskOutcome, TaskRecord, ThreadAffinity};
 use crate::insist;
 
 /// A task of one graph.
@@ -18,77 +19,80 @@ pub struct TaskId {
     task: u32,
 }
 
-/// What a graph is made of; used again for later graphs.
+/// The buffers of a graph, which are reused for later graphs.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct GraphBuffers {
     pub arena: Arena,
-    /// The first is the root, an empty task whose children are those without another parent.
-    records: Vec<Record>,
-    /// The tasks' places on the board, once released.
-    pub keys: Vec<Key>,
-    /// For the check.
-    left: Vec<u32>,
+    /// The tasks. The first is the root, an empty task that is the parent of all tasks without
+    /// another parent.
+    records: Vec<TaskRecord>,
+    /// Keys of the tasks in the scheduler, after release.
+    pub keys: Vec<TaskKey>,
+    /// Scratch buffers for the check.
+    remaining: Vec<u32>,
     ready: Vec<u32>,
-    /// The next in a list of parts.
-    pub next: Option<Box<Parts>>,
+    /// The next element in a list of buffers.
+    pub next: Option<Box<GraphBuffers>>,
 }
 
-/// Collects tasks; [`run`](Graph::run) lets them go. A graph that is dropped instead runs nothing.
+/// A builder that collects tasks. [`run`](TaskGraph::run) starts them. If a graph is dropped
+/// instead, nothing runs.
 #[must_use = "nothing runs before `run`"]
-pub struct Graph<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
+pub struct TaskGraph<'scope, 'env> {
+    scope: &'scope TaskScope<'scope, 'env>,
     number: u32,
-    /// There until the graph is released.
-    parts: Option<Box<Parts>>,
+    /// The buffers; `None` after release.
+    buffers: Option<Box<GraphBuffers>>,
 }
 
-/// Each graph gets the next number, so that a task of another one is noticed.
+/// The number of the next graph. Each graph has its own number, so that a task of another graph is
+/// detected.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-impl<'scope, 'env> Graph<'scope, 'env> {
+impl<'scope, 'env> TaskGraph<'scope, 'env> {
     pub(super) fn new(
-        scope: &'scope Scope<'scope, 'env>,
-        mut parts: Box<Parts>,
-    ) -> Graph<'scope, 'env> {
-        parts.arena.clear();
-        parts.records.clear();
-        parts.records.push(Record::new("the whole graph".into(), None, 0));
+        scope: &'scope TaskScope<'scope, 'env>,
+        mut buffers: Box<GraphBuffers>,
+    ) -> TaskGraph<'scope, 'env> {
+        buffers.arena.clear();
+        buffers.records.clear();
+        buffers.records.push(TaskRecord::new("the whole graph".into(), None, 0));
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Graph { scope, number, parts: Some(parts) }
+        TaskGraph { scope, number, buffers: Some(buffers) }
     }
 
-    /// No other graph has it.
+    /// Returns the number of the graph, which no other graph has.
     pub(super) fn number(&self) -> u32 {
         self.number
     }
 
-    fn parts(&mut self) -> &mut Parts {
-        self.parts.as_mut().expect("the graph is not yet released")
+    fn buffers(&mut self) -> &mut GraphBuffers {
+        self.buffers.as_mut().expect("the graph is not yet released")
     }
 
-    /// Adds a task. Its work may borrow what lives longer than the scope; an error that it returns,
-    /// or a panic, ends the graph with that error.
+    /// Adds a task. Its work may borrow data that outlives the scope. If the work returns an error
+    /// or panics, the graph ends with that error.
     pub fn add<F, O>(&mut self, task: impl Into<Task>, work: F) -> TaskId
     where
         F: FnOnce() -> O + Send + 'scope,
-        O: Outcome,
+        O: TaskOutcome,
     {
-        let closure = self.parts().arena.place(work);
-        self.push(task.into(), Some(Work::new(closure)))
+        let closure = self.buffers().arena.store(work);
+        self.push(task.into(), Some(TaskClosure::new(closure)))
     }
 
-    /// Adds a task without work, for [`add_child`](Graph::add_child): it is complete when its
-    /// children are, and so stands for several tasks where one is due.
+    /// Adds a task without work, for [`add_child`](TaskGraph::add_child). It is complete when its
+    /// children are complete, so it can represent several tasks where one is needed.
     pub fn add_empty(&mut self, name: &'static str) -> TaskId {
         self.push(name.into(), None)
     }
 
-    /// Adds a task with a child for each piece of `0..n`, see [`split`]. What the work captures is
-    /// copied for each piece.
+    /// Adds a task with a child for each piece of `0..n`, see [`split`]. The captured values of the
+    /// work are copied for each piece.
     pub fn add_split<F, O>(&mut self, task: impl Into<Task>, n: usize, work: F) -> TaskId
     where
         F: Fn(std::ops::Range<usize>) -> O + Copy + Send + 'scope,
-        O: Outcome,
+        O: TaskOutcome,
     {
         let task = task.into();
         let parent = self.push(task, None);
@@ -99,8 +103,8 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         parent
     }
 
-    /// Adds a task with a child for each piece of `items`, see [`split`]. The work gets a piece and
-    /// the index of its first item.
+    /// Adds a task with a child for each piece of `items`, see [`split`]. The work receives a piece
+    /// and the index of its first item.
     pub fn add_slices<T, F, O>(
         &mut self,
         task: impl Into<Task>,
@@ -110,7 +114,7 @@ impl<'scope, 'env> Graph<'scope, 'env> {
     where
         T: Send,
         F: Fn(usize, &mut [T]) -> O + Copy + Send + 'scope,
-        O: Outcome,
+        O: TaskOutcome,
     {
         let task = task.into();
         let parent = self.push(task, None);
@@ -123,23 +127,26 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         parent
     }
 
-    fn push(&mut self, task: Task, work: Option<Work>) -> TaskId {
-        let (name, priority, most) = (task.name, task.priority, super::PRIORITY_MAX);
-        insist!(priority <= most, "task '{name}' has priority {priority}; the highest is {most}");
+    fn push(&mut self, task: Task, work: Option<TaskClosure>) -> TaskId {
+        let (name, priority, highest) = (task.name, task.priority, super::PRIORITY_MAX);
+        insist!(
+            priority <= highest,
+            "task '{name}' has priority {priority}; the highest is {highest}"
+        );
         let number = self.number;
-        let records = &mut self.parts().records;
+        let records = &mut self.buffers().records;
         let order = records.len() as u32;
         insist!(
             records.len() < TASKS_MAX,
             "task '{name}' is one too many: a graph has at most {TASKS_MAX} tasks; give each task \
              more to do"
         );
-        records.push(Record::new(task, work, order));
+        records.push(TaskRecord::new(task, work, order));
         TaskId { graph: number, task: order }
     }
 
-    /// The task's place in the graph.
-    fn place(&self, id: TaskId) -> u32 {
+    /// Returns the index of a task in the graph.
+    fn index_of(&self, id: TaskId) -> u32 {
         insist!(
             id.graph == self.number,
             "a task of another graph was named: tasks depend only on tasks of their own graph; \
@@ -148,11 +155,12 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         id.task
     }
 
-    /// `parent` is complete only when `child` is, too. A task has at most one parent. Its children
-    /// may run before, beside or after its own work.
+    /// Makes `child` a child of `parent`: `parent` is complete only when `child` is complete. A
+    /// task has at most one parent. Its children may run before, in parallel with or after its own
+    /// work.
     pub fn add_child(&mut self, parent: TaskId, child: TaskId) {
-        let (parent, child) = (self.place(parent), self.place(child));
-        let records = &mut self.parts().records;
+        let (parent, child) = (self.index_of(parent), self.index_of(child));
+        let records = &mut self.buffers().records;
         let name = |task: u32| records[task as usize].name;
         insist!(parent != child, "task '{}' cannot be its own child", name(child));
         let old = records[child as usize].parent;
@@ -168,12 +176,12 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         records[parent as usize].open_work_items += 1;
     }
 
-    /// The own work of `task` begins only when `dependency` is complete, children and all. The
-    /// children of `task` are not held back by it. A task has at most one dependency: for several,
-    /// make them children of an empty task.
+    /// Makes `task` depend on `dependency`: the own work of `task` starts only when `dependency` is
+    /// complete, including its children. The children of `task` do not wait for it. A task has at
+    /// most one dependency: for several, make them children of an empty task.
     pub fn depends_on(&mut self, task: TaskId, dependency: TaskId) {
-        let (task, dependency) = (self.place(task), self.place(dependency));
-        let records = &mut self.parts().records;
+        let (task, dependency) = (self.index_of(task), self.index_of(dependency));
+        let records = &mut self.buffers().records;
         let name = |task: u32| records[task as usize].name;
         insist!(task != dependency, "task '{}' depends on itself", name(task));
         let old = records[task as usize].dependency;
@@ -188,55 +196,55 @@ impl<'scope, 'env> Graph<'scope, 'env> {
         records[task as usize].dependency = dependency;
     }
 
-    /// Lets the tasks run.
+    /// Starts the tasks.
     ///
     /// # Panics
-    /// If the graph could never end: a task depends on its own descendant or ancestor, or
-    /// dependencies go round in a circle; if a task is for a thread that is not registered; if
-    /// there would be more than [`TASKS_MAX`] tasks in all graphs together.
-    pub fn run(mut self) -> Running<'scope, 'env> {
-        let parts = self.parts();
-        link(&mut parts.records);
-        if let Err(words) = check(&parts.records, &mut parts.left, &mut parts.ready) {
-            insist!(false, "{words}");
+    /// Panics if the graph could never end, because a task depends on its own descendant or
+    /// ancestor, or because dependencies form a cycle. Panics if a task is for a thread that is not
+    /// registered, or if all graphs together would have more than [`TASKS_MAX`] tasks.
+    pub fn run(mut self) -> RunningGraph<'scope, 'env> {
+        let buffers = self.buffers();
+        link(&mut buffers.records);
+        if let Err(message) = check(&buffers.records, &mut buffers.remaining, &mut buffers.ready) {
+            insist!(false, "{message}");
         }
-        let parts = self.parts.as_mut().expect("the graph is released once");
-        if parts.records.iter().any(|record| record.affinity != Affinity::Any) {
-            self.scope.check_affinities(&parts.records);
+        let buffers = self.buffers.as_mut().expect("the graph is released once");
+        if buffers.records.iter().any(|record| record.affinity != ThreadAffinity::Any) {
+            self.scope.check_affinities(&buffers.records);
         }
-        if !self.scope.tasks.shared.release(&parts.records, &mut parts.keys) {
-            let n = parts.records.len();
+        if !self.scope.tasks.shared.release(&buffers.records, &mut buffers.keys) {
+            let n = buffers.records.len();
             insist!(false, "{n} more tasks were released: at most {TASKS_MAX} can be open at once");
         }
-        let parts = self.parts.take().expect("the graph is released once");
-        let keys = std::ptr::from_ref(parts.keys.as_slice());
-        self.scope.keep(parts);
-        Running { scope: self.scope, number: self.number, keys }
+        let buffers = self.buffers.take().expect("the graph is released once");
+        let keys = std::ptr::from_ref(buffers.keys.as_slice());
+        self.scope.keep(buffers);
+        RunningGraph { scope: self.scope, number: self.number, keys }
     }
 }
 
 impl TaskId {
-    /// Its place in the graph `number`.
+    /// Returns the index of the task in the graph `number`.
     pub(super) fn in_graph(self, number: u32) -> u32 {
         insist!(self.graph == number, "a task of another graph was named: ask that one");
         self.task
     }
 }
 
-impl Drop for Graph<'_, '_> {
+impl Drop for TaskGraph<'_, '_> {
     fn drop(&mut self) {
-        let Some(mut parts) = self.parts.take() else { return };
-        for record in &mut parts.records {
+        let Some(mut buffers) = self.buffers.take() else { return };
+        for record in &mut buffers.records {
             if let Some(work) = record.work.take() {
-                // SAFETY: the closure lies in `parts.arena`, and the graph was never released.
+                // SAFETY: the closure is in `buffers.arena`, and the graph was never released.
                 unsafe { work.discard() };
             }
         }
-        self.scope.tasks.shared.give_parts(parts);
+        self.scope.tasks.shared.return_buffers(buffers);
     }
 }
 
-fn ancestors(records: &[Record], task: u32) -> impl Iterator<Item = u32> {
+fn ancestors(records: &[TaskRecord], task: u32) -> impl Iterator<Item = u32> {
     let parent = |task: &u32| {
         let parent = records[*task as usize].parent;
         (parent != NONE).then_some(parent)
@@ -244,9 +252,9 @@ fn ancestors(records: &[Record], task: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(task), parent)
 }
 
-/// Puts the tasks without a parent under the root, and each task into its dependency's list, in the
-/// order in which they were added.
-pub(super) fn link(records: &mut [Record]) {
+/// Attaches the tasks without a parent to the root, and adds each task to its dependency's list, in
+/// the order in which the tasks were added.
+pub(super) fn link(records: &mut [TaskRecord]) {
     for task in (1..records.len()).rev() {
         if records[task].parent == NONE {
             records[task].parent = 0;
@@ -261,28 +269,32 @@ pub(super) fn link(records: &mut [Record]) {
     }
 }
 
-/// Whether all tasks of a linked graph would come to an end; otherwise says which do not, and why.
-/// `left` and `ready` are room to work in.
-fn check(records: &[Record], left: &mut Vec<u32>, ready: &mut Vec<u32>) -> Result<(), String> {
+/// Checks that all tasks of a linked graph would end. Otherwise returns a message with the tasks
+/// that would not, and the reason. `remaining` and `ready` are scratch buffers.
+fn check(
+    records: &[TaskRecord],
+    remaining: &mut Vec<u32>,
+    ready: &mut Vec<u32>,
+) -> Result<(), String> {
     for record in records.iter().filter(|record| record.dependency != NONE) {
         let name = |task: u32| records[task as usize].name;
         let (task, dependency) = (record.name, name(record.dependency));
         if ancestors(records, record.dependency).any(|ancestor| ancestor == record.order) {
             return Err(format!(
                 "task '{task}' depends on '{dependency}', which is its own child: put what \
-                 '{task}' does afterwards into a task of its own, and let that depend on '{task}'"
+                 '{task}' does afterwards into a separate task, and let that depend on '{task}'"
             ));
         }
         if ancestors(records, record.order).any(|ancestor| ancestor == record.dependency) {
             return Err(format!(
                 "task '{task}' depends on '{dependency}', whose child it is: '{dependency}' is \
-                 complete only after '{task}', so both would wait for ever"
+                 complete only after '{task}', so both would wait forever"
             ));
         }
     }
-    // Runs the graph without its work.
-    left.clear();
-    left.extend(records.iter().map(|record| record.open_work_items));
+    // Simulates the graph without its work.
+    remaining.clear();
+    remaining.extend(records.iter().map(|record| record.open_work_items));
     ready.clear();
     let free = records.iter().filter(|record| record.dependency == NONE);
     ready.extend(free.map(|record| record.order));
@@ -291,8 +303,8 @@ fn check(records: &[Record], left: &mut Vec<u32>, ready: &mut Vec<u32>) -> Resul
         let mut at = task;
         while at != NONE {
             let record = &records[at as usize];
-            left[at as usize] -= 1;
-            if left[at as usize] > 0 {
+            remaining[at as usize] -= 1;
+            if remaining[at as usize] > 0 {
                 break;
             }
             complete += 1;
@@ -304,35 +316,36 @@ fn check(records: &[Record], left: &mut Vec<u32>, ready: &mut Vec<u32>) -> Resul
             at = record.parent;
         }
     }
-    if complete == records.len() { Ok(()) } else { Err(circle(records, left)) }
+    if complete == records.len() { Ok(()) } else { Err(describe_cycle(records, remaining)) }
 }
 
-/// The words for a circle, when the tasks with `left` above zero never come to an end.
-fn circle(records: &[Record], left: &[u32]) -> String {
-    let stuck = |record: &&Record| left[record.order as usize] > 0;
-    // What an incomplete task waits for: its dependency, or else a child that is incomplete.
-    let cause = |record: &Record| -> usize {
+/// Returns the message for a cycle, if the tasks with `remaining` above zero never end.
+fn describe_cycle(records: &[TaskRecord], remaining: &[u32]) -> String {
+    let stuck = |record: &&TaskRecord| remaining[record.order as usize] > 0;
+    // Returns the task that an incomplete task waits for: its dependency, or else an incomplete
+    // child.
+    let cause = |record: &TaskRecord| -> usize {
         let dependency = record.dependency;
-        if dependency != NONE && left[dependency as usize] > 0 {
+        if dependency != NONE && remaining[dependency as usize] > 0 {
             return dependency as usize;
         }
-        let child = |child: &&Record| child.parent == record.order && stuck(child);
+        let child = |child: &&TaskRecord| child.parent == record.order && stuck(child);
         records.iter().find(child).expect("an open work item is a child's").order as usize
     };
-    // From the root, so many steps end within the circle.
+    // As many steps as there are tasks, starting at the root, always end within the cycle.
     let start = records.iter().fold(0, |at, _| cause(&records[at]));
-    let mut words =
-        format!("these tasks would wait for each other for ever: '{}'", { records[start].name });
+    let mut message =
+        format!("these tasks would wait for each other forever: '{}'", { records[start].name });
     let mut at = start;
     loop {
         let next = cause(&records[at]);
         let how =
             if records[at].dependency == next as u32 { "depends on" } else { "has the child" };
-        words += &format!(" {how} '{}'", records[next].name);
+        message += &format!(" {how} '{}'", records[next].name);
         at = next;
         if at == start {
-            return words;
+            return message;
         }
-        words += ", which";
+        message += ", which";
     }
 }

@@ -1,9 +1,10 @@
-//! Tasks: every core at work in a frame, with the same result on any number of them. Graphs of
-//! tasks are made anew each frame, released whole, and run by workers and by whoever waits. Knows
-//! nothing of what the tasks do; long jobs beside the frame (loading, compiling) are not tasks.
+//! Tasks: parallel work on all cores during a frame, with the same result on any number of cores.
+//! Graphs of tasks are built again in each frame, released as a whole, and run by workers and by
+//! waiting threads. Knows nothing about the work of tasks. Long jobs in parallel with frames
+//! (loading, compiling) are not tasks.
 //!
 //! ```
-//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
+//! # let tasks = engine_foundation::tasks::TaskManager::new(1)?;
 //! let (mut bones, nodes) = (vec![1.0; 1000], std::sync::Mutex::new(0));
 //! tasks.scope(|scope| {
 //!     let mut graph = scope.graph();
@@ -13,52 +14,52 @@
 //!     graph.run().finish()
 //! })?;
 //! assert_eq!(bones[999], 2.0);
-//! # Ok::<(), engine::foundation::Error>(())
+//! # Ok::<(), engine_foundation::Error>(())
 //! ```
 //!
 //! After Niklas Frykholm, "Task Management: A Practical Example" (Bitsquid, 2010). The compiler
-//! holds what it asks of the programmer: a graph that runs can no longer be changed; tasks may
-//! borrow from around the scope, which waits for them, and from nowhere else.
+//! enforces the rules for users of tasks. A running graph cannot be changed. Tasks may borrow only
+//! data from outside of the scope, which waits for them.
 //!
 //! ```compile_fail,E0382
-//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
+//! # let tasks = engine_foundation::tasks::TaskManager::new(1)?;
 //! tasks.scope(|scope| {
 //!     let mut graph = scope.graph();
 //!     let running = graph.run();
 //!     let child = graph.add("child", || ());
 //!     running.finish()
 //! })?;
-//! # Ok::<(), engine::foundation::Error>(())
+//! # Ok::<(), engine_foundation::Error>(())
 //! ```
 //!
 //! ```compile_fail,E0373
-//! # let tasks = engine::foundation::tasks::Tasks::new(1)?;
+//! # let tasks = engine_foundation::tasks::TaskManager::new(1)?;
 //! tasks.scope(|scope| {
 //!     let (gone_too_early, mut graph) = (String::from("bones"), scope.graph());
 //!     graph.add("animation", || println!("{gone_too_early}"));
 //!     graph.run().finish()
 //! })?;
-//! # Ok::<(), engine::foundation::Error>(())
+//! # Ok::<(), engine_foundation::Error>(())
 //! ```
 
 mod arena;
-mod board;
 mod event;
+mod frame_pool;
+pub mod frame_systems;
 mod graph;
-mod pool;
+mod partition;
 mod queue;
-mod record;
+mod scheduler;
 mod scope;
-mod split;
-pub mod systems;
+mod task;
 mod threads;
 
 #[cfg(test)]
-mod orders;
+mod frame_systems_tests;
+#[cfg(test)]
+mod interleaving_checker;
 #[cfg(test)]
 mod random_graphs;
-#[cfg(test)]
-mod systems_tests;
 #[cfg(test)]
 mod tests;
 
@@ -67,82 +68,87 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use arena::CLOSURE_BYTES_MAX;
-pub use event::{Event, Registered};
-pub use graph::{Graph, TaskId};
-pub use pool::{ITEMS_MIN, Pool, THREADS_MAX};
-pub use record::{Affinity, Outcome, Task};
-pub use scope::{Running, Scope};
-pub use split::{PIECES_PER_THREAD_MAX, split};
+pub use event::{MainThreadGuard, TaskEvent};
+pub use frame_pool::{ITEMS_MIN, THREADS_MAX, TaskPool};
+pub use graph::{TaskGraph, TaskId};
+pub use partition::{PIECES_PER_THREAD_MAX, split};
+pub use scope::{RunningGraph, TaskScope};
+pub use task::{Task, TaskOutcome, ThreadAffinity};
 
 use super::Error;
 use crate::insist;
 
-/// Open tasks of all graphs together.
+/// Maximum number of open tasks in all graphs together.
 pub const TASKS_MAX: usize = 16_384;
-/// Workers. One queue serves about so many.
+/// Maximum number of workers. One queue can serve about this many.
 pub const WORKERS_MAX: usize = 32;
-/// Sleeping threads.
+/// Maximum number of sleeping threads.
 pub const SEATS_MAX: usize = 64;
 /// The highest priority of a task.
 pub const PRIORITY_MAX: u8 = 31;
 
-/// The task manager: the workers and what they share. Any thread may use it.
-pub struct Tasks {
-    shared: Arc<threads::Shared>,
+/// The task manager: the workers and their shared state. Any thread may use it.
+pub struct TaskManager {
+    shared: Arc<threads::TaskThreads>,
     workers: Vec<JoinHandle<()>>,
 }
 
-/// How many workers a machine gets: its cores but for those of the main threads (update, render).
+/// Returns the number of workers for a machine: its cores minus those of the main threads (update,
+/// render).
 pub fn workers_for(cores: usize, main_threads: usize) -> usize {
     cores.saturating_sub(main_threads).min(WORKERS_MAX)
 }
 
-impl Tasks {
-    /// Starts so many workers. With none, waiting threads run everything: nothing is then ever run
-    /// by another thread.
+impl TaskManager {
+    /// Starts `workers` worker threads. With 0 workers, waiting threads run everything, and no task
+    /// ever runs on another thread.
     ///
     /// # Errors
-    /// If the system gives no more threads.
-    pub fn new(workers: usize) -> Result<Tasks, Error> {
-        insist!(workers <= WORKERS_MAX, "{workers} workers: at most {WORKERS_MAX} are of use");
-        Tasks::watching(workers, threads::watch_of(workers))
+    /// Returns an error if the system cannot start another thread.
+    pub fn new(workers: usize) -> Result<TaskManager, Error> {
+        insist!(workers <= WORKERS_MAX, "{workers} workers: at most {WORKERS_MAX} are useful");
+        TaskManager::watching(workers, threads::watch_of(workers))
     }
 
-    /// The same, where who has nothing to do watches so long for a call before it has itself woken.
-    fn watching(workers: usize, watch: Duration) -> Result<Tasks, Error> {
-        let shared = threads::Shared::new(watch);
+    /// Starts workers as `new` does. An idle thread watches for a call for the duration `watch`
+    /// before it sleeps.
+    fn watching(workers: usize, watch: Duration) -> Result<TaskManager, Error> {
+        let shared = threads::TaskThreads::new(watch);
         let workers = shared.start(workers)?;
-        Ok(Tasks { shared, workers })
+        Ok(TaskManager { shared, workers })
     }
 
-    /// Threads that work on a graph: the workers, and the one that waits for it.
+    /// Returns the number of threads that work on a graph: the workers, and the thread that waits
+    /// for it.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// Makes the calling thread the update thread, the render thread or both, until what is
-    /// returned is dropped: it alone runs tasks of that affinity, while it waits.
-    pub fn register(&self, affinities: &[Affinity]) -> Registered<'_> {
-        Registered::new(self, affinities)
+    /// Registers the calling thread as the update thread, the render thread or both, until the
+    /// returned guard is dropped. Only this thread runs tasks of that affinity, while it waits.
+    pub fn register(&self, affinities: &[ThreadAffinity]) -> MainThreadGuard<'_> {
+        MainThreadGuard::new(self, affinities)
     }
 
-    /// Makes graphs whose tasks may borrow what lives around this call, and waits for all of them.
+    /// Calls `f` with a scope for graphs whose tasks may borrow data from outside of this call, and
+    /// waits for all of them.
     ///
     /// # Errors
-    /// That of the first task that failed, in the order of graphs and adding; tasks that depend on
-    /// it are left out, all others run. Or else the error of `f` itself.
+    /// Returns the error of the first task that failed, in the order of graphs and of adding, or
+    /// else the error of `f` itself. Tasks that depend on a failed task are skipped, and all others
+    /// run.
     pub fn scope<'env, F, R>(&'env self, f: F) -> Result<R, Error>
     where
-        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R, Error>,
+        F: for<'scope> FnOnce(&'scope TaskScope<'scope, 'env>) -> Result<R, Error>,
     {
         scope::scope(self, f)
     }
 
-    /// Runs `work` on pieces of `items` at once, see [`split`]: each gets a piece and the index of
-    /// its first item. Also for use inside a task.
+    /// Runs `work` on pieces of `items` in parallel, see [`partition`]. Each call receives a piece
+    /// and the index of its first item. May also be used inside a task.
     ///
     /// # Errors
-    /// That of the first piece that failed.
+    /// Returns the error of the first piece that failed.
     pub fn each_slice<T, F, O>(
         &self,
         task: impl Into<Task>,
@@ -152,7 +158,7 @@ impl Tasks {
     where
         T: Send,
         F: Fn(usize, &mut [T]) -> O + Copy + Send,
-        O: Outcome,
+        O: TaskOutcome,
     {
         let task = task.into();
         self.scope(|scope| {
@@ -162,23 +168,23 @@ impl Tasks {
         })
     }
 
-    /// Runs tasks until the event is set, and sleeps only when there are none to run. Not for use
-    /// inside a task, whose thread might be the one that is to set it.
-    pub fn do_work_while_waiting_for(&self, event: &Event) {
+    /// Runs tasks until the event is set, and sleeps only if no task is ready. Must not be used
+    /// inside a task, because the task's thread might be the one that should set the event.
+    pub fn do_work_while_waiting_for(&self, event: &TaskEvent) {
         insist!(
-            !threads::Shared::is_inside(),
+            !threads::TaskThreads::is_inside(),
             "a task waits for an event: let it depend on a task"
         );
-        self.shared.work_until(board::Awaits::Event(event.flag()), record::NONE);
+        self.shared.work_until(scheduler::WaitReason::Event(event.flag()), task::NONE);
     }
 
-    /// Sets the event, and wakes who waits for it.
-    pub fn signal(&self, event: &Event) {
+    /// Sets the event, and wakes the threads that wait for it.
+    pub fn signal(&self, event: &TaskEvent) {
         self.shared.signal(|| event.set());
     }
 }
 
-impl Drop for Tasks {
+impl Drop for TaskManager {
     fn drop(&mut self) {
         self.shared.end(std::mem::take(&mut self.workers));
     }

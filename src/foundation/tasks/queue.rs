@@ -1,35 +1,36 @@
-//! The work queue: tasks that are ready and not begun, as lists in the records. The highest
-//! priority comes first, then the task that became ready first. Knows nothing of completion.
+//! The work queue: tasks that are ready but not started, as linked lists in the records. The
+//! highest priority comes first, then the task that became ready first. Knows nothing about
+//! completion.
 
 use super::PRIORITY_MAX;
-use super::record::{AFFINITIES, Affinity, NONE, Record};
+use super::task::{AFFINITIES, NONE, TaskRecord, ThreadAffinity};
 
-/// A nested graph's tasks go before others of the same priority: a task that has begun waits for
-/// them.
+/// Number of queue levels, two for each priority. Tasks of a nested graph precede others of the
+/// same priority, because a running task waits for them.
 const LEVELS: usize = 2 * (PRIORITY_MAX as usize + 1);
 const _: () = assert!(LEVELS <= u64::BITS as usize);
 
 #[derive(Clone, Copy)]
-struct List {
+struct TaskList {
     first: u32,
     last: u32,
 }
 
 #[derive(Clone)]
-pub(super) struct Queue {
-    lists: [[List; LEVELS]; AFFINITIES],
-    /// A bit for each level that is not empty.
+pub(super) struct ReadyQueue {
+    lists: [[TaskList; LEVELS]; AFFINITIES],
+    /// Bit set of the levels that are not empty, by affinity.
     filled: [u64; AFFINITIES],
     pushed: u64,
 }
 
-impl Queue {
-    pub fn new() -> Queue {
-        let none = List { first: NONE, last: NONE };
-        Queue { lists: [[none; LEVELS]; AFFINITIES], filled: [0; AFFINITIES], pushed: 0 }
+impl ReadyQueue {
+    pub fn new() -> ReadyQueue {
+        let none = TaskList { first: NONE, last: NONE };
+        ReadyQueue { lists: [[none; LEVELS]; AFFINITIES], filled: [0; AFFINITIES], pushed: 0 }
     }
 
-    pub fn push(&mut self, records: &mut [Record], slot: u32) {
+    pub fn push(&mut self, records: &mut [TaskRecord], slot: u32) {
         let record = &mut records[slot as usize];
         (record.next, record.ready_at) = (NONE, self.pushed);
         self.pushed += 1;
@@ -45,10 +46,11 @@ impl Queue {
         list.last = slot;
     }
 
-    /// Takes out the first task whose affinity is in `mask`, of one graph or of all (`NONE`).
-    pub fn take(&mut self, records: &mut [Record], mask: u8, graph: u32) -> Option<u32> {
-        let mut best: Option<Found> = None;
-        for affinity in Affinity::ALL {
+    /// Removes and returns the first task whose affinity is in `mask`, of one graph or of all
+    /// graphs (`NONE`).
+    pub fn take(&mut self, records: &mut [TaskRecord], mask: u8, graph: u32) -> Option<u32> {
+        let mut best: Option<QueueSlot> = None;
+        for affinity in ThreadAffinity::ALL {
             if mask & affinity.bit() != 0
                 && let Some(found) = self.find(records, affinity as usize, graph)
                 && best.as_ref().is_none_or(|best| found.before(best, records))
@@ -56,7 +58,7 @@ impl Queue {
                 best = Some(found);
             }
         }
-        let Found { affinity, level, slot, previous } = best?;
+        let QueueSlot { affinity, level, slot, previous } = best?;
         let next = records[slot as usize].next;
         let list = &mut self.lists[affinity][level];
         if previous == NONE {
@@ -73,7 +75,7 @@ impl Queue {
         Some(slot)
     }
 
-    fn find(&self, records: &[Record], affinity: usize, graph: u32) -> Option<Found> {
+    fn find(&self, records: &[TaskRecord], affinity: usize, graph: u32) -> Option<QueueSlot> {
         let mut filled = self.filled[affinity];
         while filled != 0 {
             let level = filled.ilog2() as usize;
@@ -82,7 +84,7 @@ impl Queue {
             while slot != NONE {
                 let record = &records[slot as usize];
                 if graph == NONE || record.graph == graph {
-                    return Some(Found { affinity, level, slot, previous });
+                    return Some(QueueSlot { affinity, level, slot, previous });
                 }
                 (previous, slot) = (slot, record.next);
             }
@@ -90,10 +92,10 @@ impl Queue {
         None
     }
 
-    /// Adds all that is queued to `slots`.
-    pub fn list_into(&self, records: &[Record], slots: &mut Vec<u32>) {
+    /// Appends all queued tasks to `slots`.
+    pub fn list_into(&self, records: &[TaskRecord], slots: &mut Vec<u32>) {
         for (lists, filled) in self.lists.iter().zip(self.filled) {
-            for level in super::board::bits(filled) {
+            for level in super::scheduler::bits(filled) {
                 let mut slot = lists[level as usize].first;
                 while slot != NONE {
                     slots.push(slot);
@@ -104,17 +106,17 @@ impl Queue {
     }
 }
 
-/// Where a task stands in the queue.
-struct Found {
+/// The position of a task in the queue.
+struct QueueSlot {
     affinity: usize,
     level: usize,
     slot: u32,
     previous: u32,
 }
 
-impl Found {
-    fn before(&self, other: &Found, records: &[Record]) -> bool {
-        let ready_at = |found: &Found| records[found.slot as usize].ready_at;
+impl QueueSlot {
+    fn before(&self, other: &QueueSlot, records: &[TaskRecord]) -> bool {
+        let ready_at = |found: &QueueSlot| records[found.slot as usize].ready_at;
         (other.level, ready_at(self)) < (self.level, ready_at(other))
     }
 }

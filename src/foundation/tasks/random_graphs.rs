@@ -1,13 +1,14 @@
-//! Graphs at random: each runs in an order that its dependencies allow, on any number of workers,
-//! or is refused, as a slow and simple reading of the rules says.
+//! Tests with random graphs. Each graph must run in an order that its dependencies allow, on any
+//! number of workers, or must be refused. A slow and simple implementation of the rules decides
+//! which.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::Tasks;
-use super::tests::{tasks, words};
-use crate::foundation::random::Random;
+use super::TaskManager;
+use super::tests::{panic_message, tasks};
+use crate::random::Random;
 
-/// A graph at random: each task's parent and dependency.
+/// A random graph: each task's parent and dependency.
 struct Drawn {
     parents: Vec<Option<usize>>,
     dependencies: Vec<Option<usize>>,
@@ -25,7 +26,7 @@ impl Drawn {
             if parent < task && random.range_i64(0, 1) == 0 {
                 parents[task] = Some(parent);
             }
-            // Mostly earlier ones: else nearly every graph would have a circle.
+            // Most dependencies are earlier tasks. Otherwise nearly every graph would have a cycle.
             let later = random.range_i64(0, 60) == 0;
             if dependency < task || (later && dependency > task) {
                 dependencies[task] = Some(dependency);
@@ -38,7 +39,7 @@ impl Drawn {
         std::iter::successors(Some(task), |task| self.parents[*task]).any(|at| at == ancestor)
     }
 
-    /// Whether the graph should be refused, found without haste.
+    /// Returns true if the graph should be refused, by a slow and simple method.
     fn is_refused(&self) -> bool {
         let n = self.parents.len();
         let pairs = || (0..n).filter_map(|task| Some((task, self.dependencies[task]?)));
@@ -55,8 +56,9 @@ impl Drawn {
         ran.contains(&false)
     }
 
-    /// Runs it, and checks that each work began after all that it depends on had ended.
-    fn run(&self, tasks: &Tasks) {
+    /// Runs the graph, and checks that each task's work began after all of its dependencies had
+    /// ended.
+    fn run(&self, tasks: &TaskManager) {
         let n = self.parents.len();
         let clock = AtomicU32::new(1);
         let begun: Vec<_> = (0..n).map(|_| AtomicU32::new(0)).collect();
@@ -106,9 +108,9 @@ fn random_graphs_run_in_order_on_any_number_of_workers_or_are_refused() {
         let drawn = Drawn::draw(&mut random);
         if drawn.is_refused() {
             refused += 1;
-            let words = words(|| drawn.run(&managers[0]));
-            let known = ["own child", "for ever"].iter().any(|part| words.contains(part));
-            assert!(known, "{words}");
+            let panic_message = panic_message(|| drawn.run(&managers[0]));
+            let known = ["own child", "forever"].iter().any(|part| panic_message.contains(part));
+            assert!(known, "{panic_message}");
         } else {
             ran += 1;
             managers.iter().for_each(|tasks| drawn.run(tasks));

@@ -1,14 +1,15 @@
-//! What the task manager promises, through its face, with threads.
+//! Tests of the task manager through its public interface, with threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use super::*;
-use crate::foundation::fault;
-use crate::{doing, error};
+use crate::doing;
+use crate::error;
+use crate::panic;
 
-/// Names in the order in which their tasks ran.
+/// Names of tasks, in the order in which the tasks ran.
 #[derive(Default)]
 struct Log(Mutex<Vec<&'static str>>);
 
@@ -22,23 +23,23 @@ impl Log {
     }
 }
 
-pub(super) fn tasks(workers: usize) -> Tasks {
-    Tasks::new(workers).unwrap()
+pub(super) fn tasks(workers: usize) -> TaskManager {
+    TaskManager::new(workers).unwrap()
 }
 
-/// The words of the panic that `f` ends with.
-pub(super) fn words(f: impl FnOnce()) -> String {
+/// Returns the message of the panic that `f` ends with.
+pub(super) fn panic_message(f: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it should have panicked");
     *panic.downcast::<String>().unwrap()
 }
 
-/// Lets `fault` see panics without taking them from the test library.
+/// Installs the panic hook of `fault` without disabling the test library's hook.
 pub(super) fn keep_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            fault::keep_panic(info);
+            panic::store_panic(info);
             before(info);
         }));
     });
@@ -182,14 +183,14 @@ fn a_scope_inside_a_task_runs_its_own_tasks_and_does_not_dig_itself_in() {
 #[test]
 fn a_task_for_a_main_thread_runs_there_and_nowhere_else() {
     let tasks = tasks(2);
-    let _update = tasks.register(&[Affinity::Update]);
-    let ready = Event::default();
-    let finished = Event::default();
+    let _update = tasks.register(&[ThreadAffinity::Update]);
+    let ready = TaskEvent::default();
+    let finished = TaskEvent::default();
     let (update, render) = (Mutex::new(None), Mutex::new(None));
     let here = || Some(std::thread::current().id());
     let render_thread = std::thread::scope(|threads| {
         let thread = threads.spawn(|| {
-            let _render = tasks.register(&[Affinity::Render]);
+            let _render = tasks.register(&[ThreadAffinity::Render]);
             tasks.signal(&ready);
             tasks.do_work_while_waiting_for(&finished);
             std::thread::current().id()
@@ -198,9 +199,9 @@ fn a_task_for_a_main_thread_runs_there_and_nowhere_else() {
         for _ in 0..200 {
             let result = tasks.scope(|scope| {
                 let mut graph = scope.graph();
-                let task = Task { name: "r", affinity: Affinity::Render, ..Task::DEFAULT };
+                let task = Task { name: "r", affinity: ThreadAffinity::Render, ..Task::DEFAULT };
                 let first = graph.add(task, || *render.lock().unwrap() = here());
-                let task = Task { name: "u", affinity: Affinity::Update, ..Task::DEFAULT };
+                let task = Task { name: "u", affinity: ThreadAffinity::Update, ..Task::DEFAULT };
                 let second = graph.add(task, || *update.lock().unwrap() = here());
                 graph.depends_on(second, first);
                 graph.run().finish()
@@ -246,10 +247,10 @@ fn a_panic_ends_the_graph_with_its_words_and_contexts_and_skips_what_depends_on_
         assert_eq!(log.names(), ["fine"]);
         assert_eq!(error.contexts, ["When running task: bad", "When spawning unit: big_bird"]);
         let end = " (1 more of its graph's tasks failed)";
-        let words = error.message.strip_suffix(end).expect(&error.message);
-        assert!(words.starts_with("the engine failed: no feathers (src/foundation/"), "{words}");
+        let rest = error.message.strip_suffix(end).expect(&error.message);
+        assert!(rest.starts_with("the engine failed: no feathers (src/foundation/"), "{rest}");
         assert_eq!(waited, Err(error));
-        // It goes on as before.
+        // The task manager continues to work.
         assert_eq!(tasks.scope(|scope| scope.graph().run().finish()), Ok(()));
         assert_eq!(tasks.shared.counts().1, 0);
     }
@@ -327,10 +328,10 @@ fn workers_are_the_cores_that_the_main_threads_leave() {
     assert_eq!(workers_for(200, 2), WORKERS_MAX);
 }
 
-/// What building and releasing a graph of "a", "b" and "c" panics with.
-fn check(wrong: impl for<'s, 'e> FnOnce(&mut Graph<'s, 'e>, [TaskId; 3]), part: &str) {
+/// Checks the panic message of building and releasing a graph of "a", "b" and "c".
+fn check(wrong: impl for<'s, 'e> FnOnce(&mut TaskGraph<'s, 'e>, [TaskId; 3]), part: &str) {
     let tasks = tasks(0);
-    let said = words(|| {
+    let message = panic_message(|| {
         let result = tasks.scope(|scope| {
             let mut graph = scope.graph();
             let ids = ["a", "b", "c"].map(|name| graph.add(name, || ()));
@@ -339,7 +340,7 @@ fn check(wrong: impl for<'s, 'e> FnOnce(&mut Graph<'s, 'e>, [TaskId; 3]), part: 
         });
         assert_eq!(result, Ok(()));
     });
-    assert!(said.contains(part), "{said}");
+    assert!(message.contains(part), "{message}");
     assert_eq!(tasks.shared.counts().1, 0);
 }
 
@@ -353,8 +354,8 @@ fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
             graph.add_child(b, c);
             graph.depends_on(a, c);
         },
-        "task 'a' depends on 'c', which is its own child: put what 'a' does afterwards into a task \
-         of its own, and let that depend on 'a'",
+        "task 'a' depends on 'c', which is its own child: put what 'a' does afterwards into a \
+         separate task, and let that depend on 'a'",
     );
     check(
         |graph, [a, b, c]| {
@@ -363,7 +364,7 @@ fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
             graph.depends_on(c, a);
         },
         "task 'c' depends on 'a', whose child it is: 'a' is complete only after 'c', so both would \
-         wait for ever",
+         wait forever",
     );
     check(
         |graph, [a, b, c]| {
@@ -371,7 +372,7 @@ fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
             graph.add_child(b, c);
             graph.depends_on(c, a);
         },
-        "these tasks would wait for each other for ever: 'a' depends on 'b', which has the child \
+        "these tasks would wait for each other forever: 'a' depends on 'b', which has the child \
          'c', which depends on 'a'",
     );
     check(
@@ -405,7 +406,7 @@ fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
     );
     check(
         |graph, _| {
-            graph.add(Task { name: "d", affinity: Affinity::Render, ..Task::DEFAULT }, || ());
+            graph.add(Task { name: "d", affinity: ThreadAffinity::Render, ..Task::DEFAULT }, || ());
         },
         "task 'd' is for the render thread alone, and no thread is registered as that",
     );
@@ -418,7 +419,7 @@ fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
 #[test]
 fn a_task_of_another_graph_is_refused() {
     let tasks = tasks(0);
-    let said = words(|| {
+    let message = panic_message(|| {
         let result = tasks.scope(|scope| {
             let (mut one, mut two) = (scope.graph(), scope.graph());
             let (a, b) = (one.add("a", || ()), two.add("b", || ()));
@@ -427,31 +428,31 @@ fn a_task_of_another_graph_is_refused() {
         });
         assert_eq!(result, Ok(()));
     });
-    assert!(said.contains("tasks depend only on tasks of their own graph"), "{said}");
+    assert!(message.contains("tasks depend only on tasks of their own graph"), "{message}");
 }
 
 #[test]
 fn misuse_inside_a_task_is_refused() {
     keep_panics();
     let tasks = tasks(0);
-    let _both = tasks.register(&[Affinity::Update, Affinity::Render]);
+    let _both = tasks.register(&[ThreadAffinity::Update, ThreadAffinity::Render]);
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
         graph.add("outer", || {
             tasks.scope(|scope| {
                 let mut graph = scope.graph();
-                let task = Task { name: "r", affinity: Affinity::Render, ..Task::DEFAULT };
+                let task = Task { name: "r", affinity: ThreadAffinity::Render, ..Task::DEFAULT };
                 graph.add(task, || ());
                 graph.run().finish()
             })
         });
         graph.run().finish()
     });
-    let words = "task 'r' is for the render thread alone, and was released inside another task";
-    assert!(result.unwrap_err().message.contains(words));
+    let message = "task 'r' is for the render thread alone, and was released inside another task";
+    assert!(result.unwrap_err().message.contains(message));
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
-        graph.add("waits", || tasks.do_work_while_waiting_for(&Event::default()));
+        graph.add("waits", || tasks.do_work_while_waiting_for(&TaskEvent::default()));
         graph.run().finish()
     });
     let error = result.unwrap_err();
@@ -462,7 +463,7 @@ fn misuse_inside_a_task_is_refused() {
 #[test]
 fn more_open_tasks_than_the_limit_are_refused_and_more_workers() {
     let tasks = tasks(0);
-    let said = words(|| {
+    let message = panic_message(|| {
         let result = tasks.scope(|scope| {
             for _ in 0..2 {
                 let mut graph = scope.graph();
@@ -473,35 +474,39 @@ fn more_open_tasks_than_the_limit_are_refused_and_more_workers() {
         });
         assert_eq!(result, Ok(()));
     });
-    assert!(said.contains("16384 more tasks were released: at most 16384 can be open"), "{said}");
+    assert!(
+        message.contains("16384 more tasks were released: at most 16384 can be open"),
+        "{message}"
+    );
     assert_eq!(tasks.shared.counts(), (TASKS_MAX, 0));
-    let said = words(|| drop(Tasks::new(WORKERS_MAX + 1)));
-    assert!(said.contains("33 workers: at most 32 are of use"), "{said}");
+    let message = panic_message(|| drop(TaskManager::new(WORKERS_MAX + 1)));
+    assert!(message.contains("33 workers: at most 32 are useful"), "{message}");
 }
 
 #[test]
 fn a_thread_is_registered_once_and_for_its_life() {
     let tasks = tasks(0);
-    let update = tasks.register(&[Affinity::Update]);
-    let said = words(|| drop(tasks.register(&[Affinity::Render])));
-    assert!(said.contains("this thread is registered already"), "{said}");
+    let update = tasks.register(&[ThreadAffinity::Update]);
+    let message = panic_message(|| drop(tasks.register(&[ThreadAffinity::Render])));
+    assert!(message.contains("this thread is registered already"), "{message}");
     std::thread::scope(|threads| {
-        let other = || words(|| drop(tasks.register(&[Affinity::Update])));
-        let said = threads.spawn(other).join().unwrap();
-        assert!(said.contains("another thread is the update thread already"), "{said}");
+        let other = || panic_message(|| drop(tasks.register(&[ThreadAffinity::Update])));
+        let message = threads.spawn(other).join().unwrap();
+        assert!(message.contains("another thread is the update thread already"), "{message}");
     });
     drop(update);
-    drop(tasks.register(&[Affinity::Update, Affinity::Render]));
+    drop(tasks.register(&[ThreadAffinity::Update, ThreadAffinity::Render]));
 }
 
 #[test]
 fn whoever_watches_is_reached_and_so_is_whoever_does_not() {
     const WORKERS: usize = 2;
-    // Far longer than all of it takes: who is not called within that was not reached.
+    // The first duration is far longer than the whole test. A thread that is not called within it
+    // was never called.
     for watch in [Duration::from_secs(60), Duration::ZERO] {
-        let tasks = Tasks::watching(WORKERS, watch).unwrap();
+        let tasks = TaskManager::watching(WORKERS, watch).unwrap();
         for _ in 0..200 {
-            // Each holds its thread until all three are there.
+            // Each task blocks its thread until all three threads have arrived.
             let meeting = Barrier::new(WORKERS + 1);
             let result = tasks.scope(|scope| {
                 let mut graph = scope.graph();
@@ -512,7 +517,7 @@ fn whoever_watches_is_reached_and_so_is_whoever_does_not() {
                 }
                 graph.run().finish()
             });
-            assert_eq!((result, tasks.shared.watched_in_vain()), (Ok(()), 0));
+            assert_eq!((result, tasks.shared.spin_misses()), (Ok(()), 0));
         }
         let parked = tasks.shared.parked();
         assert!(watch.is_zero() || parked == 0, "who watches for so long is parked: {parked:b}");

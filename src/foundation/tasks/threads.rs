@@ -1,7 +1,7 @@
-//! The threads around the board: workers that sleep until they are called, and threads that help
-//! while they wait. All that they share is under one lock; a task's work runs without it. Who has
-//! nothing to do watches for a call for a moment before the operating system is asked to wake it,
-//! which takes as long as a small job does.
+//! The threads of the scheduler: workers that sleep until they are called, and threads that help
+//! while they wait. One lock protects all shared state, and a task's work runs without it. An idle
+//! thread briefly watches for a call before it asks the operating system to wake it, because such a
+//! wake takes as long as a small job.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,84 +11,92 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::SEATS_MAX;
-use super::board::{Awaits, Board, Finished, Job, Key, Runner, Step, bits};
-use super::graph::Parts;
-use super::record::{Affinity, NONE, Record};
-use crate::foundation::memory::Owner;
-use crate::foundation::profile::Scope;
-use crate::foundation::{Error, fault};
-use crate::{doing, insist};
+use super::graph::GraphBuffers;
+use super::scheduler::{
+    NextAction, Runner, RunningTask, Scheduler, TaskEnd, TaskKey, WaitReason, bits,
+};
+use super::task::{NONE, TaskRecord, ThreadAffinity};
+use crate::doing;
+use crate::insist;
+use crate::memory::OwnerScope;
+use crate::profile::ProfileScope;
+use crate::{Error, panic};
 
-/// A worker's stack.
+/// Stack size of a worker in bytes.
 const STACK_BYTES: usize = 4 << 20;
 
-/// How long a thread watches for a call before it waits: a little more than a wake takes, and so
-/// little that a frame does not notice.
-const WATCH: Duration = Duration::from_micros(50);
+/// Time that a thread watches for a call before it waits. It is slightly longer than a wake takes,
+/// and negligible for a frame.
+const SPIN_DURATION: Duration = Duration::from_micros(50);
 
-/// How long threads watch where there are so many workers: not at all where there is no core for
-/// each of them and for who waits for them. Who watches is then in the way of who works.
+/// Returns the watch time for a number of workers. It is zero unless the machine has a core for
+/// each worker and for the waiting thread. Otherwise a watching thread would slow down the working
+/// ones.
 pub(super) fn watch_of(workers: usize) -> Duration {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if workers < cores { WATCH } else { Duration::ZERO }
+    if workers < cores { SPIN_DURATION } else { Duration::ZERO }
 }
 
-pub(super) struct Shared {
-    board: Mutex<Board>,
-    /// A sleeper waits at its seat's.
+pub(super) struct TaskThreads {
+    scheduler: Mutex<Scheduler>,
+    /// The condition variables of the seats. A sleeping thread waits on that of its seat.
     seats: [Condvar; SEATS_MAX],
-    /// How long who has nothing to do watches.
+    /// Time that an idle thread watches for a call.
     watch: Duration,
-    /// The seats that were called while their sleepers watched. Only a hint: the board decides.
+    /// Bit set of the seats that were called while their threads watched. It is only a hint: the
+    /// scheduler decides.
     called: AtomicU64,
-    /// How often somebody watched and was not called.
+    /// Number of times that a thread watched and was not called.
     #[cfg(test)]
-    in_vain: AtomicU64,
-    /// Parts of past graphs, as a list.
-    parts: Mutex<Option<Box<Parts>>>,
+    spin_misses: AtomicU64,
+    /// Linked list of the buffers of finished graphs.
+    buffers: Mutex<Option<Box<GraphBuffers>>>,
 }
 
-/// What this thread is, to the task manager.
+/// The role of this thread in the task manager.
 #[derive(Clone, Copy)]
-struct Here {
-    /// The affinities for which it is registered, one bit each, and with which task manager (its
-    /// address; never read through).
+struct ThreadRole {
+    /// Bit set of the affinities for which the thread is registered. `manager` is the address of
+    /// the task manager at which it is registered, which is never dereferenced.
     mask: u8,
     manager: usize,
-    /// Whether it is running a task.
-    inside: bool,
+    /// True while the thread runs a task.
+    in_task: bool,
 }
 
 thread_local! {
-    static HERE: Cell<Here> = const { Cell::new(Here { mask: 0, manager: 0, inside: false }) };
+    static ROLE: Cell<ThreadRole> = const {
+        Cell::new(ThreadRole { mask: 0, manager: 0, in_task: false })
+    };
 }
 
-impl Shared {
-    pub fn new(watch: Duration) -> Arc<Shared> {
-        Arc::new(Shared {
-            board: Mutex::new(Board::new()),
+impl TaskThreads {
+    pub fn new(watch: Duration) -> Arc<TaskThreads> {
+        Arc::new(TaskThreads {
+            scheduler: Mutex::new(Scheduler::new()),
             seats: std::array::from_fn(|_| Condvar::new()),
             watch,
             called: AtomicU64::new(0),
             #[cfg(test)]
-            in_vain: AtomicU64::new(0),
-            parts: Mutex::new(None),
+            spin_misses: AtomicU64::new(0),
+            buffers: Mutex::new(None),
         })
     }
 
-    fn board(&self) -> MutexGuard<'_, Board> {
-        // Not `fault::lock`: that tasks end before what they borrow rests on a board that is whole.
-        self.board.lock().expect("the task manager has failed before")
+    fn scheduler(&self) -> MutexGuard<'_, Scheduler> {
+        // `fault::lock` is not used here. The guarantee that tasks end before their borrowed data
+        // requires a consistent scheduler.
+        self.scheduler.lock().expect("the task manager has failed before")
     }
 
-    /// Frees the board and calls the sleepers that should wake.
-    fn leave(&self, mut board: MutexGuard<Board>) {
-        let calls = board.take_calls();
+    /// Releases the lock and calls the threads that should wake.
+    fn unlock_and_notify(&self, mut scheduler: MutexGuard<Scheduler>) {
+        let calls = scheduler.take_calls();
         if calls == 0 {
             return;
         }
-        let parked = calls & board.parked();
-        drop(board);
+        let parked = calls & scheduler.parked();
+        drop(scheduler);
         self.called.fetch_or(calls & !parked, Ordering::Relaxed);
         for seat in bits(parked) {
             self.seats[seat as usize].notify_one();
@@ -99,25 +107,25 @@ impl Shared {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Runs tasks until `awaits` has come. Inside a task, only those of the graph whose root is at
-    /// `graph`.
-    pub fn work_until(&self, awaits: Awaits, graph: u32) {
-        let here = HERE.get();
-        let own = if here.manager == self.address() { here.mask } else { 0 };
-        let only = if here.inside { graph } else { NONE };
-        self.run_tasks(Runner { seat: None, mask: own | Affinity::Any.bit(), only, awaits });
+    /// Runs tasks until `awaits` is met. Inside of a task, runs only tasks of the graph whose root
+    /// is in slot `graph`.
+    pub fn work_until(&self, awaits: WaitReason, graph: u32) {
+        let role = ROLE.get();
+        let own = if role.manager == self.address() { role.mask } else { 0 };
+        let only = if role.in_task { graph } else { NONE };
+        self.run_tasks(Runner { seat: None, mask: own | ThreadAffinity::Any.bit(), only, awaits });
     }
 
     fn run_tasks(&self, mut runner: Runner) {
         let mut finished = None;
         loop {
-            let mut board = self.board();
-            let step = board.step(&mut runner, finished.take());
-            self.leave(board);
+            let mut scheduler = self.scheduler();
+            let step = scheduler.step(&mut runner, finished.take());
+            self.unlock_and_notify(scheduler);
             match step {
-                Step::Run(job) => finished = Some(run(job)),
-                Step::Sleep(seat) => self.sleep(seat),
-                Step::Done => return,
+                NextAction::Run(job) => finished = Some(run(job)),
+                NextAction::Sleep(seat) => self.sleep(seat),
+                NextAction::Done => return,
             }
         }
     }
@@ -127,145 +135,150 @@ impl Shared {
         if !self.watch.is_zero() {
             self.watch(own);
         }
-        let mut board = self.board();
-        board.set_parked(seat, true);
-        // Also when the condition variable wakes without having been told to.
-        while board.is_asleep(seat) {
-            board = self.seats[seat as usize].wait(board).expect("the board's lock is whole");
+        let mut scheduler = self.scheduler();
+        scheduler.set_parked(seat, true);
+        // The loop also handles spurious wakes of the condition variable.
+        while scheduler.is_asleep(seat) {
+            scheduler = self.seats[seat as usize]
+                .wait(scheduler)
+                .expect("the scheduler's lock is not poisoned");
         }
-        board.set_parked(seat, false);
-        drop(board);
-        // A hint that comes later than this has the next sleeper of the seat wait without watching.
+        scheduler.set_parked(seat, false);
+        drop(scheduler);
+        // If a hint arrives after this, the next thread on the seat waits without watching.
         self.called.fetch_and(!own, Ordering::Relaxed);
     }
 
-    /// Until the seat is called, or it takes too long.
+    /// Watches until the seat is called or the watch time is over.
     fn watch(&self, own: u64) {
         let end = Instant::now() + self.watch;
         while self.called.load(Ordering::Relaxed) & own == 0 {
             if Instant::now() >= end {
                 #[cfg(test)]
-                self.in_vain.fetch_add(1, Ordering::Relaxed);
+                self.spin_misses.fetch_add(1, Ordering::Relaxed);
                 return;
             }
             for _ in 0..16 {
                 std::hint::spin_loop();
             }
-            // Rendering, sound and files have threads, too, and no cores of their own: whoever has
-            // something to do gets this one.
+            // Rendering, sound and files also have threads, but no cores of their own. This yields
+            // the core to any thread that has work.
             std::thread::yield_now();
         }
     }
 
-    /// Opens a graph; false if so many tasks cannot be open at once.
+    /// Opens a graph. Returns false if too many tasks would be open at once.
     #[must_use]
-    pub fn release(&self, graph: &[Record], keys: &mut Vec<Key>) -> bool {
-        let mut board = self.board();
-        let released = board.release(graph, HERE.get().inside, keys);
-        self.leave(board);
+    pub fn release(&self, graph: &[TaskRecord], keys: &mut Vec<TaskKey>) -> bool {
+        let mut scheduler = self.scheduler();
+        let released = scheduler.release(graph, ROLE.get().in_task, keys);
+        self.unlock_and_notify(scheduler);
         released
     }
 
-    pub fn is_complete(&self, task: Key) -> bool {
-        !self.board().is_open(task)
+    pub fn is_complete(&self, task: TaskKey) -> bool {
+        !self.scheduler().is_open(task)
     }
 
-    pub fn failure(&self, graph: Key, order: Option<u32>) -> Option<Error> {
-        self.board().failure(graph, order)
+    pub fn failure(&self, graph: TaskKey, order: Option<u32>) -> Option<Error> {
+        self.scheduler().failure(graph, order)
     }
 
-    /// How a graph failed, which is then forgotten.
-    pub fn take_failure(&self, graph: Key) -> Option<Error> {
-        let mut board = self.board();
-        if board.failures.is_empty() {
+    /// Removes and returns the error of a graph.
+    pub fn take_failure(&self, graph: TaskKey) -> Option<Error> {
+        let mut scheduler = self.scheduler();
+        if scheduler.failures.is_empty() {
             return None;
         }
-        let failure = board.failure(graph, None);
-        board.forget_failures(graph);
+        let failure = scheduler.failure(graph, None);
+        scheduler.forget_failures(graph);
         failure
     }
 
-    /// Runs `set` under the lock, then calls those who wait for an event.
+    /// Calls `set` under the lock, then calls the threads that wait for an event.
     pub fn signal(&self, set: impl FnOnce()) {
-        let mut board = self.board();
+        let mut scheduler = self.scheduler();
         set();
-        board.call_event_waiters();
-        self.leave(board);
+        scheduler.call_event_waiters();
+        self.unlock_and_notify(scheduler);
     }
 
     pub fn registered(&self) -> u8 {
-        self.board().registered
+        self.scheduler().registered
     }
 
-    pub fn register(&self, affinities: &[Affinity]) {
-        let here = HERE.get();
-        insist!(here.mask == 0, "this thread is registered already");
+    pub fn register(&self, affinities: &[ThreadAffinity]) {
+        let role = ROLE.get();
+        insist!(role.mask == 0, "this thread is registered already");
         let mask = affinities.iter().fold(0, |mask, affinity| mask | affinity.bit());
-        insist!(mask & Affinity::Any.bit() == 0, "for `Any` no thread needs to be registered");
-        let mut board = self.board();
-        let taken = board.registered & mask;
-        board.registered |= mask;
-        drop(board);
+        insist!(
+            mask & ThreadAffinity::Any.bit() == 0,
+            "for `Any` no thread needs to be registered"
+        );
+        let mut scheduler = self.scheduler();
+        let taken = scheduler.registered & mask;
+        scheduler.registered |= mask;
+        drop(scheduler);
         let taken = affinities.iter().find(|affinity| affinity.bit() & taken != 0);
         if let Some(affinity) = taken {
             insist!(false, "another thread is the {} thread already", affinity.word());
         }
-        HERE.set(Here { mask, manager: self.address(), ..here });
+        ROLE.set(ThreadRole { mask, manager: self.address(), ..role });
     }
 
     pub fn unregister(&self) {
-        let here = HERE.get();
-        self.board().registered &= !here.mask;
-        HERE.set(Here { mask: 0, manager: 0, ..here });
+        let role = ROLE.get();
+        self.scheduler().registered &= !role.mask;
+        ROLE.set(ThreadRole { mask: 0, manager: 0, ..role });
     }
 
     pub fn is_inside() -> bool {
-        HERE.get().inside
+        ROLE.get().in_task
     }
 
-    /// How often a thread watched and was not called in time.
+    /// Returns the number of times that a thread watched and was not called in time.
     #[cfg(test)]
-    pub fn watched_in_vain(&self) -> u64 {
-        self.in_vain.load(Ordering::Relaxed)
+    pub fn spin_misses(&self) -> u64 {
+        self.spin_misses.load(Ordering::Relaxed)
     }
 
-    /// The seats whose threads only the operating system can wake.
+    /// Returns the bit set of seats whose threads only the operating system can wake.
     #[cfg(test)]
     pub fn parked(&self) -> u64 {
-        self.board().parked()
+        self.scheduler().parked()
     }
 
-    /// Places on the board, and those in use.
+    /// Returns the number of slots in the scheduler, and the number of open tasks.
     #[cfg(test)]
     pub fn counts(&self) -> (usize, u32) {
-        let board = self.board();
-        (board.records.len(), board.open)
+        let scheduler = self.scheduler();
+        (scheduler.records.len(), scheduler.open)
     }
 
-    pub fn take_parts(&self) -> Box<Parts> {
-        let mut list = fault::lock(&self.parts);
-        let Some(mut parts) = list.take() else { return Box::default() };
-        *list = parts.next.take();
-        parts
+    pub fn take_buffers(&self) -> Box<GraphBuffers> {
+        let mut list = panic::lock(&self.buffers);
+        let Some(mut buffers) = list.take() else { return Box::default() };
+        *list = buffers.next.take();
+        buffers
     }
 
-    pub fn give_parts(&self, mut parts: Box<Parts>) {
-        let mut list = fault::lock(&self.parts);
-        parts.next = list.take();
-        *list = Some(parts);
+    pub fn return_buffers(&self, mut buffers: Box<GraphBuffers>) {
+        let mut list = panic::lock(&self.buffers);
+        buffers.next = list.take();
+        *list = Some(buffers);
     }
 
-    /// Starts the workers. If one cannot be started, those before it end.
-    pub fn start(self: &Arc<Shared>, workers: usize) -> Result<Vec<JoinHandle<()>>, Error> {
+    /// Starts the workers. If one cannot be started, the earlier ones end.
+    pub fn start(self: &Arc<TaskThreads>, workers: usize) -> Result<Vec<JoinHandle<()>>, Error> {
         let mut threads = Vec::new();
         for seat in 0..workers {
             let shared = self.clone();
             let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             let work = move || {
-                Owner::of_thread("tasks");
-                shared.work_until(Awaits::Stop, NONE);
+                OwnerScope::of_thread("tasks");
+                shared.work_until(WaitReason::Stop, NONE);
             };
-            match fault::spawn_with(builder, &format!("task worker {}", seat + 1), work) {
+            match panic::spawn_with(builder, &format!("task worker {}", seat + 1), work) {
                 Ok(thread) => threads.push(thread),
                 Err(why) => {
                     self.end(threads);
@@ -281,36 +294,36 @@ impl Shared {
     }
 
     pub fn end(&self, threads: Vec<JoinHandle<()>>) {
-        let mut board = self.board();
-        board.end();
-        self.leave(board);
+        let mut scheduler = self.scheduler();
+        scheduler.end();
+        self.unlock_and_notify(scheduler);
         for thread in threads {
             thread.join().expect("a worker catches what tasks do");
         }
     }
 }
 
-/// Runs a job's work and catches how it fails.
-fn run(job: Job) -> Finished {
-    let before = HERE.replace(Here { inside: true, ..HERE.get() });
+/// Runs a task's work and catches its error or panic.
+fn run(job: RunningTask) -> TaskEnd {
+    let before = ROLE.replace(ThreadRole { in_task: true, ..ROLE.get() });
     let work = || {
         doing!("When running task:", job.name);
-        let _scope = Scope::named(job.name);
+        let _scope = ProfileScope::named(job.name);
         if job.skip {
             // SAFETY: as below.
             unsafe { job.work.discard() };
             return Ok(());
         }
-        // SAFETY: the scope that made the work waits for this task before anything that it borrows
-        // can go, and the board hands out each job once.
+        // SAFETY: the scope that created the work waits for this task before its borrowed data can
+        // end, and the scheduler hands out each task once.
         unsafe { job.work.run() }
     };
     let result = catch_unwind(AssertUnwindSafe(work));
-    HERE.set(before);
+    ROLE.set(before);
     let error = match result {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(Box::new(error)),
-        Err(panic) => Some(Box::new(fault::caught(&*panic))),
+        Err(panic) => Some(Box::new(panic::caught(&*panic))),
     };
-    Finished { slot: job.slot, error }
+    TaskEnd { slot: job.slot, error }
 }

@@ -1,44 +1,48 @@
-//! KTX2 files: blocks of the BC family as they are, and plain texels as a picture. The format is
-//! Khronos's "KTX File Format Specification 2.0". Levels may be packed by Zstandard (zstd.rs);
-//! other supercompression, cubes, volumes and arrays are refused.
+//! Reader of KTX2 files. Blocks of the BC family stay compressed; uncompressed texels become an
+//! image. The format is described in Khronos's "KTX File Format Specification 2.0". Levels may be
+//! compressed with Zstandard (zstd.rs). Other supercompression, cubes, volumes and arrays are
+//! refused.
 
-use super::blocks::{Blocks, Encoding, check_blocks, check_header, level_size, short};
-use super::plain::{self, Layout};
-use super::{Decoded, Image, zstd};
-use crate::error;
-use crate::foundation::Error;
+use super::block_compressed::{
+    BlockEncoding, CompressedTexture, check_blocks, check_header, cut_short, level_size,
+};
+use super::uncompressed::{self, TexelLayout};
+use super::{DecodedImage, Image, zstd};
+use engine_foundation::Error;
+use engine_foundation::error;
 use std::borrow::Cow;
 
 pub const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, 13, 10, 0x1a, 10];
 
-/// Where the places of the levels are told: two words of eight bytes and the size unpacked, each.
+/// Offset of the level index. Each entry has the level's offset and length, with eight bytes each,
+/// and its uncompressed size.
 const LEVELS_AT: usize = 80;
-/// Schemes of supercompression.
+/// Supercompression schemes.
 const PLAIN: u32 = 0;
 const ZSTANDARD: u32 = 2;
 
-enum Texels {
-    Blocks(Encoding, bool),
-    Plain(Layout),
+enum Ktx2Format {
+    Blocks(BlockEncoding, bool),
+    Plain(TexelLayout),
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u32, Error> {
-    let found = bytes.get(at..at + 4).ok_or_else(short)?;
+    let found = bytes.get(at..at + 4).ok_or_else(cut_short)?;
     Ok(u32::from_le_bytes(found.try_into().expect("four bytes")))
 }
 
-/// The bytes of a level, which must be as many as it has texels for.
+/// Returns the bytes of a mip level. Their number must match the number of texels.
 fn level(bytes: &[u8], scheme: u32, index: u32, wanted: usize) -> Result<Cow<'_, [u8]>, Error> {
     let at = LEVELS_AT + index as usize * 24;
     let number = |at: usize| -> Result<u64, Error> {
         Ok(u64::from(word(bytes, at)?) | u64::from(word(bytes, at + 4)?) << 32)
     };
     let (start, length, unpacked) = (number(at)?, number(at + 8)?, number(at + 16)?);
-    let end = start.checked_add(length).ok_or_else(short)?;
+    let end = start.checked_add(length).ok_or_else(cut_short)?;
     let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-    let found = range.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(short)?;
+    let found = range.and_then(|(start, end)| bytes.get(start..end)).ok_or_else(cut_short)?;
     let there = if scheme == PLAIN { found.len() as u64 } else { unpacked };
-    // What is packed has the size that it says, which is known before it is unpacked.
+    // The size of compressed data is declared, so it is checked before decompression.
     if there < wanted as u64 || scheme != PLAIN && there > wanted as u64 {
         let index = index + 1;
         return Err(error!(
@@ -54,7 +58,7 @@ fn level(bytes: &[u8], scheme: u32, index: u32, wanted: usize) -> Result<Cow<'_,
 }
 
 /// Reads a file that begins with [`MAGIC`].
-pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
+pub fn read(bytes: &[u8]) -> Result<DecodedImage, Error> {
     let scheme = word(bytes, 44)?;
     if scheme != PLAIN && scheme != ZSTANDARD {
         let name = match scheme {
@@ -78,13 +82,13 @@ pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
         ));
     }
     match texels(word(bytes, 12)?)? {
-        Texels::Plain(layout) => {
+        Ktx2Format::Plain(layout) => {
             let wanted = width as usize * height as usize * layout.bytes();
             let texels = level(bytes, scheme, 0, wanted)?;
-            let pixels = plain::read(&texels, width, height, layout)?;
-            Ok(Decoded::Image(Image { width, height, pixels }))
+            let pixels = uncompressed::read(&texels, width, height, layout)?;
+            Ok(DecodedImage::Image(Image { width, height, pixels }))
         }
-        Texels::Blocks(encoding, srgb) => {
+        Ktx2Format::Blocks(encoding, srgb) => {
             check_blocks(width, height)?;
             let mut data = Vec::new();
             for index in 0..levels {
@@ -92,28 +96,35 @@ pub fn read(bytes: &[u8]) -> Result<Decoded, Error> {
                 data.extend_from_slice(&level(bytes, scheme, index, encoding.level_bytes(w, h))?);
             }
             let srgb = Some(srgb);
-            Ok(Decoded::Blocks(Blocks { width, height, levels, encoding, srgb, bytes: data }))
+            Ok(DecodedImage::Blocks(CompressedTexture {
+                width,
+                height,
+                levels,
+                encoding,
+                srgb,
+                bytes: data,
+            }))
         }
     }
 }
 
-/// A format by its Vulkan number.
-fn texels(number: u32) -> Result<Texels, Error> {
+/// Returns the format with a Vulkan number.
+fn texels(number: u32) -> Result<Ktx2Format, Error> {
     Ok(match number {
-        9 => Texels::Plain(Layout::Grey),
-        23 | 29 => Texels::Plain(Layout::Rgb),
-        37 | 43 => Texels::Plain(Layout::Rgba),
-        44 | 50 => Texels::Plain(Layout::Bgra),
-        97 => Texels::Plain(Layout::Half),
-        109 => Texels::Plain(Layout::Float),
-        131 | 133 => Texels::Blocks(Encoding::Bc1, false),
-        132 | 134 => Texels::Blocks(Encoding::Bc1, true),
-        137 => Texels::Blocks(Encoding::Bc3, false),
-        138 => Texels::Blocks(Encoding::Bc3, true),
-        139 => Texels::Blocks(Encoding::Bc4, false),
-        141 => Texels::Blocks(Encoding::Bc5, false),
-        145 => Texels::Blocks(Encoding::Bc7, false),
-        146 => Texels::Blocks(Encoding::Bc7, true),
+        9 => Ktx2Format::Plain(TexelLayout::Grey),
+        23 | 29 => Ktx2Format::Plain(TexelLayout::Rgb),
+        37 | 43 => Ktx2Format::Plain(TexelLayout::Rgba),
+        44 | 50 => Ktx2Format::Plain(TexelLayout::Bgra),
+        97 => Ktx2Format::Plain(TexelLayout::Half),
+        109 => Ktx2Format::Plain(TexelLayout::Float),
+        131 | 133 => Ktx2Format::Blocks(BlockEncoding::Bc1, false),
+        132 | 134 => Ktx2Format::Blocks(BlockEncoding::Bc1, true),
+        137 => Ktx2Format::Blocks(BlockEncoding::Bc3, false),
+        138 => Ktx2Format::Blocks(BlockEncoding::Bc3, true),
+        139 => Ktx2Format::Blocks(BlockEncoding::Bc4, false),
+        141 => Ktx2Format::Blocks(BlockEncoding::Bc5, false),
+        145 => Ktx2Format::Blocks(BlockEncoding::Bc7, false),
+        146 => Ktx2Format::Blocks(BlockEncoding::Bc7, true),
         _ => {
             return Err(error!(
                 "the texture's format (Vulkan format {number}) cannot be read: export it as BC1, \
@@ -121,27 +132,4 @@ fn texels(number: u32) -> Result<Texels, Error> {
             ));
         }
     })
-}
-
-/// A KTX2 with levels, for tests: packed where the scheme says so.
-#[cfg(test)]
-pub fn write(width: u32, height: u32, format: u32, scheme: u32, levels: &[&[u8]]) -> Vec<u8> {
-    let packed = levels.iter().map(|level| match scheme {
-        ZSTANDARD => zstd::stored(level),
-        _ => level.to_vec(),
-    });
-    let packed: Vec<_> = packed.collect();
-    let mut out = MAGIC.to_vec();
-    let count = levels.len() as u32;
-    let words = [format, 1, width, height, 0, 0, 1, count, scheme, 0, 0, 0, 0, 0, 0, 0, 0];
-    out.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
-    let mut start = LEVELS_AT + levels.len() * 24;
-    for (level, packed) in levels.iter().zip(&packed) {
-        for number in [start, packed.len(), level.len()] {
-            out.extend((number as u64).to_le_bytes());
-        }
-        start += packed.len();
-    }
-    packed.iter().for_each(|level| out.extend(level));
-    out
 }

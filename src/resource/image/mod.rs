@@ -1,65 +1,65 @@
-//! Pictures as files: decoding them, with limits that are checked before anything large is
-//! allocated, and encoding PNG. Knows nothing of what a picture is for; textures are made elsewhere
-//! (src/system/textures). PNG, JPEG, TGA, BMP, QOI, WebP and HDR are decoded here; DDS and KTX2,
-//! which can hold blocks for the graphics card, are read by dds.rs and ktx2.rs (with zstd.rs).
+//! Image files: decoding with limits that are checked before large allocations, and PNG encoding.
+//! Independent of the use of an image; textures are created elsewhere (src/system/textures). This
+//! module decodes PNG, JPEG, TGA, BMP, QOI, WebP and HDR. DDS and KTX2, which can hold compressed
+//! blocks for the graphics card, are read by dds.rs and ktx2.rs (with zstd.rs).
 
-mod blocks;
+mod block_compressed;
 mod dds;
 mod ktx2;
-mod plain;
 #[cfg(test)]
 pub mod tests;
+mod uncompressed;
 mod zstd;
 
-use crate::error;
-use crate::foundation::Error;
 use ::image::codecs::png::PngDecoder;
 use ::image::codecs::webp::WebPDecoder;
 use ::image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use engine_foundation::Error;
+use engine_foundation::error;
 use std::io::Cursor;
 
-pub use blocks::{Blocks, Encoding, check_blocks, check_header, level_size, levels_of};
-#[cfg(test)]
-pub use ktx2::write as write_ktx2;
-pub use plain::{from_half, to_half};
+pub use block_compressed::{
+    BlockEncoding, CompressedTexture, check_blocks, check_header, level_size, levels_of,
+};
+pub use uncompressed::{from_half, to_half};
 
-/// The most texels that a picture can be wide or high.
+/// Maximum width and height of an image in texels.
 pub const SIDE_MAX: u32 = 16384;
-/// The most texels that a picture can have in all: 512 MiB, a byte for each part of the colour.
+/// Maximum number of texels of an image: 512 MiB at one byte per channel.
 pub const TEXELS_MAX: u64 = 1 << 27;
 
-/// The endings of the files that are read.
+/// File extensions of the formats that can be read.
 pub const EXTENSIONS: [&str; 10] =
     ["png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp", "hdr", "ktx2", "dds"];
 
-/// A picture: rows from the top, red, green, blue and alpha for each texel, without padding.
+/// An image: rows from the top, with red, green, blue and alpha for each texel, without padding.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Image {
     pub width: u32,
     pub height: u32,
-    pub pixels: Pixels,
+    pub pixels: PixelFormat,
 }
 
-/// The parts of a picture's colours. Alpha is not multiplied in.
+/// Pixels of an image. Alpha is straight (not premultiplied).
 #[derive(Clone, PartialEq, Debug)]
-pub enum Pixels {
-    /// A byte for each part; colours are sRGB.
+pub enum PixelFormat {
+    /// One byte per channel; colors are sRGB.
     Bytes(Vec<u8>),
-    /// Linear light, 1 is white, of a picture with a high range.
+    /// Linear light, where 1 is white, of an image with high dynamic range.
     Floats(Vec<f32>),
 }
 
-/// What a file held.
+/// Content of an image file.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Decoded {
+pub enum DecodedImage {
     Image(Image),
-    /// Blocks as the graphics card reads them, every level.
-    Blocks(Blocks),
+    /// All mip levels in compressed blocks, as the graphics card reads them.
+    Blocks(CompressedTexture),
 }
 
-/// Decodes a file. `extension` is the file's ending, in lower case and without the dot: what is in
-/// the file must be what the ending says. Pictures of 16 bits a part come out with 8.
-pub fn decode(bytes: &[u8], extension: &str) -> Result<Decoded, Error> {
+/// Decodes a file. `extension` is the file's extension in lower case without the dot. The content
+/// must match the extension. Images with 16 bits per channel are reduced to 8.
+pub fn decode(bytes: &[u8], extension: &str) -> Result<DecodedImage, Error> {
     if bytes.is_empty() {
         return Err(error!("the file is empty"));
     }
@@ -68,18 +68,20 @@ pub fn decode(bytes: &[u8], extension: &str) -> Result<Decoded, Error> {
     if let Some(found) = known
         && known != wanted
     {
-        let (name, ending) = words_of(found);
+        let (name, ending) = format_name(found);
         return Err(error!("the file is {name}, not .{extension}: rename it to end in .{ending}"));
     }
-    // What does not begin as its format does has no header; of TGA that cannot be told.
-    let headed = wanted.filter(|wanted| known.is_some() || *wanted == TGA);
-    if let Some((width, height)) = peek(bytes, headed) {
+    // A file without its format's signature has no valid header. TGA has no signature to check.
+    let header_format = wanted.filter(|wanted| known.is_some() || *wanted == TGA);
+    if let Some((width, height)) = peek(bytes, header_format) {
         check_size(width, height)?;
     }
     match wanted {
-        Some(Format::Dds) => dds::read(bytes),
-        Some(Format::Ktx2) => ktx2::read(bytes),
-        Some(Format::Common(format)) => common(bytes, format, extension).map(Decoded::Image),
+        Some(SourceFormat::Dds) => dds::read(bytes),
+        Some(SourceFormat::Ktx2) => ktx2::read(bytes),
+        Some(SourceFormat::Common(format)) => {
+            decode_common(bytes, format, extension).map(DecodedImage::Image)
+        }
         None => Err(error!(
             "'.{extension}' is no picture that can be read: use one of .{}",
             EXTENSIONS.join(", .")
@@ -87,8 +89,8 @@ pub fn decode(bytes: &[u8], extension: &str) -> Result<Decoded, Error> {
     }
 }
 
-/// A PNG of a picture's bytes: red, green, blue, alpha (not multiplied in), rows from the top.
-/// Panics unless `rgba` has `width * height * 4` bytes.
+/// Encodes pixels as PNG. `rgba` has red, green, blue and straight alpha, rows from the top. Panics
+/// unless `rgba` has `width * height * 4` bytes.
 pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     use ::image::ImageEncoder;
     use ::image::codecs::png::{CompressionType, FilterType, PngEncoder};
@@ -100,8 +102,8 @@ pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Refuses sizes that no texture can have, before anything is allocated for them.
-fn check_size(width: u32, height: u32) -> Result<(), Error> {
+/// Refuses sizes that no texture can have, before any allocation.
+pub fn check_size(width: u32, height: u32) -> Result<(), Error> {
     if width == 0 || height == 0 {
         return Err(error!("the picture has no texels: it is {width} x {height}"));
     }
@@ -121,70 +123,72 @@ fn check_size(width: u32, height: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// The size in the headers that have it at a fixed place, so that its words are ours.
-fn peek(bytes: &[u8], format: Option<Format>) -> Option<(u32, u32)> {
-    let part = |at: usize, count: usize| bytes.get(at..at + count);
-    let big = |at| part(at, 4).map(|b| u32::from_be_bytes(b.try_into().expect("four bytes")));
-    let short = |at| part(at, 2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+/// Reads the size from headers that have it at a fixed offset, so that the error message is the
+/// engine's own.
+fn peek(bytes: &[u8], format: Option<SourceFormat>) -> Option<(u32, u32)> {
+    let bytes_at = |at: usize, count: usize| bytes.get(at..at + count);
+    let u32_at =
+        |at| bytes_at(at, 4).map(|b| u32::from_be_bytes(b.try_into().expect("four bytes")));
+    let u16_at = |at| bytes_at(at, 2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])));
     match format {
-        Some(Format::Common(ImageFormat::Png)) => big(16).zip(big(20)),
-        Some(Format::Common(ImageFormat::Qoi)) => big(4).zip(big(8)),
-        Some(Format::Common(ImageFormat::Tga)) => short(12).zip(short(14)),
+        Some(SourceFormat::Common(ImageFormat::Png)) => u32_at(16).zip(u32_at(20)),
+        Some(SourceFormat::Common(ImageFormat::Qoi)) => u32_at(4).zip(u32_at(8)),
+        Some(SourceFormat::Common(ImageFormat::Tga)) => u16_at(12).zip(u16_at(14)),
         _ => None,
     }
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Format {
+enum SourceFormat {
     Common(ImageFormat),
     Dds,
     Ktx2,
 }
 
-const TGA: Format = Format::Common(ImageFormat::Tga);
+const TGA: SourceFormat = SourceFormat::Common(ImageFormat::Tga);
 
-fn format_of(extension: &str) -> Option<Format> {
+fn format_of(extension: &str) -> Option<SourceFormat> {
     Some(match extension {
-        "png" => Format::Common(ImageFormat::Png),
-        "jpg" | "jpeg" => Format::Common(ImageFormat::Jpeg),
-        "tga" => Format::Common(ImageFormat::Tga),
-        "bmp" => Format::Common(ImageFormat::Bmp),
-        "qoi" => Format::Common(ImageFormat::Qoi),
-        "webp" => Format::Common(ImageFormat::WebP),
-        "hdr" => Format::Common(ImageFormat::Hdr),
-        "dds" => Format::Dds,
-        "ktx2" => Format::Ktx2,
+        "png" => SourceFormat::Common(ImageFormat::Png),
+        "jpg" | "jpeg" => SourceFormat::Common(ImageFormat::Jpeg),
+        "tga" => SourceFormat::Common(ImageFormat::Tga),
+        "bmp" => SourceFormat::Common(ImageFormat::Bmp),
+        "qoi" => SourceFormat::Common(ImageFormat::Qoi),
+        "webp" => SourceFormat::Common(ImageFormat::WebP),
+        "hdr" => SourceFormat::Common(ImageFormat::Hdr),
+        "dds" => SourceFormat::Dds,
+        "ktx2" => SourceFormat::Ktx2,
         _ => return None,
     })
 }
 
-/// What the first bytes say that a file is. TGA has no such bytes.
-fn sniff(bytes: &[u8]) -> Option<Format> {
+/// Detects the format from the first bytes of a file. TGA has no signature.
+fn sniff(bytes: &[u8]) -> Option<SourceFormat> {
     if bytes.starts_with(&dds::MAGIC) {
-        return Some(Format::Dds);
+        return Some(SourceFormat::Dds);
     }
     if bytes.starts_with(&ktx2::MAGIC) {
-        return Some(Format::Ktx2);
+        return Some(SourceFormat::Ktx2);
     }
-    ::image::guess_format(bytes).ok().map(Format::Common)
+    ::image::guess_format(bytes).ok().map(SourceFormat::Common)
 }
 
-/// What a format is called, and the ending of its files.
-fn words_of(format: Format) -> (&'static str, &'static str) {
+/// Returns the name of a format for messages, and its file extension.
+fn format_name(format: SourceFormat) -> (&'static str, &'static str) {
     match format {
-        Format::Dds => ("a DDS texture", "dds"),
-        Format::Ktx2 => ("a KTX2 texture", "ktx2"),
-        Format::Common(ImageFormat::Png) => ("a PNG picture", "png"),
-        Format::Common(ImageFormat::Jpeg) => ("a JPEG picture", "jpg"),
-        Format::Common(ImageFormat::Tga) => ("a TGA picture", "tga"),
-        Format::Common(ImageFormat::Bmp) => ("a BMP picture", "bmp"),
-        Format::Common(ImageFormat::Qoi) => ("a QOI picture", "qoi"),
-        Format::Common(ImageFormat::WebP) => ("a WebP picture", "webp"),
-        Format::Common(ImageFormat::Hdr) => ("an HDR picture", "hdr"),
-        Format::Common(ImageFormat::Gif) => {
+        SourceFormat::Dds => ("a DDS texture", "dds"),
+        SourceFormat::Ktx2 => ("a KTX2 texture", "ktx2"),
+        SourceFormat::Common(ImageFormat::Png) => ("a PNG picture", "png"),
+        SourceFormat::Common(ImageFormat::Jpeg) => ("a JPEG picture", "jpg"),
+        SourceFormat::Common(ImageFormat::Tga) => ("a TGA picture", "tga"),
+        SourceFormat::Common(ImageFormat::Bmp) => ("a BMP picture", "bmp"),
+        SourceFormat::Common(ImageFormat::Qoi) => ("a QOI picture", "qoi"),
+        SourceFormat::Common(ImageFormat::WebP) => ("a WebP picture", "webp"),
+        SourceFormat::Common(ImageFormat::Hdr) => ("an HDR picture", "hdr"),
+        SourceFormat::Common(ImageFormat::Gif) => {
             ("a GIF, which cannot be read; save it as PNG, or as a sheet if it moves", "png")
         }
-        Format::Common(_) => ("in a format that cannot be read; save it as PNG", "png"),
+        SourceFormat::Common(_) => ("in a format that cannot be read; save it as PNG", "png"),
     }
 }
 
@@ -192,67 +196,68 @@ fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.max_image_width = Some(SIDE_MAX);
     limits.max_image_height = Some(SIDE_MAX);
-    // Sixteen bytes a texel, and as much again for the decoder's own rows.
+    // Sixteen bytes per texel, and 64 MiB for the decoder's own rows.
     limits.max_alloc = Some(TEXELS_MAX * 16 + (64 << 20));
     limits
 }
 
-fn common(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<Image, Error> {
-    let wrong = |reason: ImageError| error!("{}", words_for(&reason, extension));
+fn decode_common(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<Image, Error> {
+    let decode_error = |reason: ImageError| error!("{}", limit_message(&reason, extension));
     match format {
         ImageFormat::Png => {
-            let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits()).map_err(wrong)?;
-            if decoder.is_apng().map_err(wrong)? {
-                return Err(moving());
+            let decoder =
+                PngDecoder::with_limits(Cursor::new(bytes), limits()).map_err(decode_error)?;
+            if decoder.is_apng().map_err(decode_error)? {
+                return Err(animation_error());
             }
-            finish(decoder, extension)
+            decode_pixels(decoder, extension)
         }
         ImageFormat::WebP => {
-            let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(wrong)?;
+            let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(decode_error)?;
             if decoder.has_animation() {
-                return Err(moving());
+                return Err(animation_error());
             }
-            finish(decoder, extension)
+            decode_pixels(decoder, extension)
         }
         _ => {
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
             reader.limits(limits());
-            finish(reader.into_decoder().map_err(wrong)?, extension)
+            decode_pixels(reader.into_decoder().map_err(decode_error)?, extension)
         }
     }
 }
 
-fn moving() -> Error {
+fn animation_error() -> Error {
     error!("the picture moves: export its frames as a sheet (see the manual on textures)")
 }
 
-/// Checks what the header says, and only then decodes.
-fn finish(mut decoder: impl ImageDecoder, extension: &str) -> Result<Image, Error> {
+/// Checks the header before decoding.
+fn decode_pixels(mut decoder: impl ImageDecoder, extension: &str) -> Result<Image, Error> {
     let (width, height) = decoder.dimensions();
     check_size(width, height)?;
-    let wrong = |reason: ImageError| error!("{}", words_for(&reason, extension));
-    decoder.set_limits(limits()).map_err(wrong)?;
-    // A damaged note about the orientation is no reason to refuse the picture.
-    let turned = decoder.orientation().unwrap_or(::image::metadata::Orientation::NoTransforms);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(wrong)?;
-    image.apply_orientation(turned);
+    let decode_error = |reason: ImageError| error!("{}", limit_message(&reason, extension));
+    decoder.set_limits(limits()).map_err(decode_error)?;
+    // A damaged orientation tag is no reason to refuse the image.
+    let orientation = decoder.orientation().unwrap_or(::image::metadata::Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(decode_error)?;
+    image.apply_orientation(orientation);
     let (width, height) = (image.width(), image.height());
     let pixels = match &image {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => {
-            Pixels::Floats(image.into_rgba32f().into_raw())
+            PixelFormat::Floats(image.into_rgba32f().into_raw())
         }
-        _ => Pixels::Bytes(image.into_rgba8().into_raw()),
+        _ => PixelFormat::Bytes(image.into_rgba8().into_raw()),
     };
     Ok(Image { width, height, pixels })
 }
 
-fn words_for(reason: &ImageError, extension: &str) -> String {
+fn limit_message(reason: &ImageError, extension: &str) -> String {
     match reason {
         ImageError::IoError(fault) if fault.kind() == std::io::ErrorKind::UnexpectedEof => {
             "the file is cut short: copy or export it again".to_string()
         }
-        ImageError::Unsupported(what) => {
-            format!("this form of .{extension} cannot be read ({what}): save it as PNG")
+        ImageError::Unsupported(name) => {
+            format!("this form of .{extension} cannot be read ({name}): save it as PNG")
         }
         ImageError::Limits(_) => format!(
             "the picture needs more room than {SIDE_MAX} x {SIDE_MAX} texels or {} million in all \

@@ -1,21 +1,23 @@
-//! Unpacks Zstandard frames (RFC 8878) of which the size is known beforehand: KTX2 files pack their
-//! levels so. Memory grows with what comes out, never with what a header says. Knows no pictures.
+//! Decompresses Zstandard frames (RFC 8878) with an uncompressed size that is known beforehand, as
+//! for mip levels in KTX2 files. Memory grows with the output, never with a value in a header.
+//! Independent of images.
 
-use crate::error;
-use crate::foundation::Error;
+use engine_foundation::Error;
+use engine_foundation::error;
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
-/// The largest window that is always accepted, as the RFC advises; a frame whose window is larger
-/// than this and than its content has no reason for it.
+/// Window size that is always accepted, as the RFC advises. A larger window is refused if it also
+/// exceeds the frame's content, because such a frame has no use for it.
 const WINDOW_MIN: u64 = 8 << 20;
-/// A block unpacks to at most so many bytes, and takes at least so many.
+/// Maximum number of bytes that a block decompresses to, and minimum number of bytes that a block
+/// occupies.
 const BLOCK_BYTES_MAX: usize = 128 << 10;
 const BLOCK_BYTES_MIN: usize = 4;
 
-/// What a frame holds, which must be `wanted` bytes.
+/// Decompresses a frame, which must hold `wanted` bytes.
 pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
-    // Before anything is unpacked: a few bytes cannot stand for very many.
+    // Checked before decompression: a few bytes cannot expand without limit.
     let most = (packed.len() / BLOCK_BYTES_MIN).saturating_mul(BLOCK_BYTES_MAX);
     if wanted > most {
         let have = packed.len();
@@ -24,16 +26,17 @@ pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
         ));
     }
     let window = WINDOW_MIN.max(wanted as u64);
-    let damaged = |words: &dyn std::fmt::Display| error!("the packed bytes are damaged ({words})");
+    let damaged =
+        |message: &dyn std::fmt::Display| error!("the packed bytes are damaged ({message})");
     let mut decoder = StreamingDecoder::new_with_max_window_size(packed, window)
         .map_err(|reason| damaged(&reason))?;
     let mut out = Vec::new();
-    // One more than wanted shows that there is too much, and nothing after that is unpacked.
+    // One byte beyond `wanted` proves that there is too much; nothing after it is decompressed.
     let taken = (&mut decoder).take(wanted as u64 + 1).read_to_end(&mut out);
     taken.map_err(|reason| damaged(&reason))?;
     let told = decoder.decoder.get_checksum_from_data();
     if out.len() == wanted && told.is_some() && told != decoder.decoder.get_calculated_checksum() {
-        return Err(error!("its bytes do not fit the checksum that is stored with them"));
+        return Err(error!("its bytes do not match the checksum that is stored with them"));
     }
     match out.len() {
         found if found == wanted => Ok(out),
@@ -44,26 +47,13 @@ pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// A frame whose blocks are stored as they are, for tests.
-#[cfg(test)]
-pub fn stored(bytes: &[u8]) -> Vec<u8> {
-    // The magic; a header of one segment with a size of eight bytes.
-    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
-    out.extend((bytes.len() as u64).to_le_bytes());
-    let mut blocks = bytes.chunks(BLOCK_BYTES_MAX).peekable();
-    while let Some(block) = blocks.next() {
-        let last = u32::from(blocks.peek().is_none());
-        out.extend(&(last | (block.len() as u32) << 3).to_le_bytes()[..3]);
-        out.extend(block);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_test_support::images::zstd_stored;
 
-    /// As the tool `zstd -19 --check` packs 3000 bytes: codes of Huffman, sequences, a checksum.
+    /// 3000 bytes as compressed by the tool `zstd -19 --check`: Huffman codes, sequences, a
+    /// checksum.
     #[rustfmt::skip]
     const PACKED: [u8; 139] = [
         0x28, 0xb5, 0x2f, 0xfd, 0x64, 0xb8, 0x0a, 0xed, 0x03, 0x00, 0xa2, 0x87, 0x14, 0x05,
@@ -78,9 +68,9 @@ mod tests {
         0xee, 0x3a, 0xc4, 0x66, 0xda, 0x20, 0x25, 0x40, 0xa6, 0x08, 0xc0, 0xb6, 0x9f,
     ];
 
-    /// A frame of blocks that each repeat a byte: its count says how often.
+    /// Returns a frame of blocks that each repeat one byte, with these counts.
     fn repeated(counts: &[u32]) -> Vec<u8> {
-        // The magic; no size; a window of 128 KiB.
+        // The magic number, no content size, a window of 128 KiB.
         let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
         for (at, count) in counts.iter().enumerate() {
             let last = u32::from(at + 1 == counts.len());
@@ -91,15 +81,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(packed: &[u8], wanted: usize, words: &str) {
+    fn refused(packed: &[u8], wanted: usize, message: &str) {
         let found = unpack(packed, wanted).unwrap_err().message;
-        assert!(found.starts_with(words), "{found}");
+        assert!(found.starts_with(message), "{found}");
     }
 
     #[test]
     fn what_was_packed_comes_out() {
         let bytes: Vec<u8> = (0..300_000u32).map(|at| (at / 3) as u8).collect();
-        assert_eq!(unpack(&stored(&bytes), bytes.len()).unwrap(), bytes);
+        assert_eq!(unpack(&zstd_stored(&bytes), bytes.len()).unwrap(), bytes);
         assert_eq!(unpack(&repeated(&[5, 3]), 8).unwrap(), [7; 8]);
         let bytes: Vec<u8> = (0..3000)
             .map(|at| if at % 97 == 0 { at / 97 } else { at * 7 % 11 * (1 + at % 3) } as u8)
@@ -112,42 +102,44 @@ mod tests {
         refused(&[1; 9], 1 << 30, "9 bytes cannot be the 1073741824 that are said");
         refused(&repeated(&[5, 3]), 7, "more than the 7 bytes");
         refused(&repeated(&[5, 3]), 9, "only 8 of the 9 bytes");
-        // 400 bytes that unpack to 12 MiB: no more of them than what is wanted.
+        // 400 bytes that expand to 12 MiB: decompression stops after the wanted bytes.
         let bomb = repeated(&[128 << 10; 100]);
         refused(&bomb, 1000, "more than the 1000 bytes");
-        // A window of two terabytes, with nothing in it.
+        // A window of two terabytes without content.
         let window = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8][..], &[1, 0, 0]].concat();
         refused(&window, 4, "the packed bytes are damaged (Specified window_size is too big");
     }
 
     #[test]
     fn bytes_that_do_not_fit_their_checksum_are_refused() {
-        let words = "its bytes do not fit the checksum that is stored with them";
+        let message = "its bytes do not match the checksum that is stored with them";
         let mut bytes = PACKED;
         bytes[PACKED.len() - 1] ^= 1;
-        refused(&bytes, 3000, words);
-        // The same bytes as they are, with the same checksum, which a bit in the head announces.
+        refused(&bytes, 3000, message);
+        // The same bytes uncompressed, with the same checksum, which is announced by a bit in the
+        // header.
         let plain = unpack(&PACKED, 3000).unwrap();
-        let mut whole = [&stored(&plain)[..], &PACKED[PACKED.len() - 4..]].concat();
+        let mut whole = [&zstd_stored(&plain)[..], &PACKED[PACKED.len() - 4..]].concat();
         whole[4] |= 4;
         assert_eq!(unpack(&whole, 3000).unwrap(), plain);
         for at in [16, 1000, 3015] {
             whole[at] ^= 0x10;
-            refused(&whole, 3000, words);
+            refused(&whole, 3000, message);
             whole[at] ^= 0x10;
         }
     }
 
     #[test]
     fn no_cut_and_no_flipped_bit_ends_the_process() {
-        for (whole, size) in [(&stored(&[9; 200])[..], 200), (&PACKED, 3000)] {
+        for (whole, size) in [(&zstd_stored(&[9; 200])[..], 200), (&PACKED, 3000)] {
             for length in 0..whole.len() - 4 {
                 assert!(unpack(&whole[..length], size).is_err(), "{length}");
             }
             for bit in 0..whole.len() * 8 {
                 let mut bytes = whole.to_vec();
                 bytes[bit / 8] ^= 1 << (bit % 8);
-                // Without a checksum, some bits are only content; with one, this must not panic.
+                // Without a checksum, some bits only change the content; with one, decompression
+                // must not panic.
                 let _ = unpack(&bytes, size);
             }
         }

@@ -1,158 +1,168 @@
-//! Saves: what a game keeps from run to run, by name, read and written at once or by a thread that
-//! works in order. Contents are bytes; what they mean is for whoever hands them over.
+//! Saves: data that a game keeps from run to run, by name, read and written synchronously or by a
+//! thread that works in order. Contents are bytes; the caller defines their meaning.
 //!
-//! What was said to be saved is there whenever the process or the machine ends (keeper.rs); a save
-//! that is damaged gives way to the generation before it.
+//! A save that was reported as written survives the end of the process or of the machine
+//! (generations.rs). If a save is damaged, the previous generation is used.
 
-#[cfg(test)]
-mod fault_tests;
-mod file;
-mod keeper;
-mod place;
-mod queue;
+#[cfg(all(test, debug_assertions))]
+mod disk_failure_tests;
+mod file_format;
+mod generations;
+mod io_queue;
 mod slot;
+mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use keeper::{Check, GENERATIONS_KEPT, Listed, Loaded};
-pub use queue::{Answer, Busy, READ_BYTES_MAX, REQUESTS_MAX, WRITE_BYTES_MAX};
-pub use slot::{NAME_BYTES_MAX, Slot, is_device};
+pub use generations::{ContentCheck, GENERATIONS_KEPT, ListedSave, LoadedSave};
+pub use io_queue::{READ_BYTES_MAX, REQUESTS_MAX, RequestProgress, SaveResult, WRITE_BYTES_MAX};
+pub use slot::{NAME_BYTES_MAX, SaveSlot, is_device};
 
-use keeper::Keeper;
-use place::Place;
-use queue::{Queue, Task};
+use generations::SaveGenerations;
+use io_queue::{SaveQueue, SaveTask};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use storage::SaveStorage;
 
-/// Whether a save may be of a newer version of the game than the one that is running.
+/// Policy for saves that a newer version of the game wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Version {
-    /// It is refused, with words that say to update the game.
+pub enum NewerVersions {
+    /// Refuses the save, with a message that asks the user to update the game.
     NotNewer,
-    /// It is taken as it is.
+    /// Accepts the save unchanged.
     Any,
 }
 
-/// All saves of a game, and what is being read and written.
+/// All saves of a game, and the reads and writes in progress.
 pub struct Saves {
-    keeper: Arc<Keeper>,
-    queue: Queue,
+    generations: Arc<SaveGenerations>,
+    queue: SaveQueue,
 }
 
 impl Saves {
-    /// The saves in a folder, which need not be there yet; in memory alone where there is none.
-    /// `version` is that of the running game.
+    /// Opens the saves in a folder, which need not exist yet. Without a folder, saves are in memory
+    /// only. `version` is that of the running game.
     pub fn new(folder: Option<PathBuf>, version: &str) -> Saves {
-        let place = folder.map_or_else(|| Place::Memory(Default::default()), Place::Folder);
-        let keeper = Arc::new(Keeper::new(place, version));
-        Saves { queue: Queue::new(keeper.clone()), keeper }
+        let storage =
+            folder.map_or_else(|| SaveStorage::Memory(Default::default()), SaveStorage::Folder);
+        let generations = Arc::new(SaveGenerations::new(storage, version));
+        Saves { queue: SaveQueue::new(generations.clone()), generations }
     }
 
-    /// Saves in memory alone, which begin with these files.
+    /// Creates saves in memory only, with these files as initial content.
     pub fn of_files(files: BTreeMap<String, Vec<u8>>, version: &str) -> Saves {
-        let keeper = Arc::new(Keeper::new(Place::Memory(files.into()), version));
-        Saves { queue: Queue::new(keeper.clone()), keeper }
+        let generations =
+            Arc::new(SaveGenerations::new(SaveStorage::Memory(files.into()), version));
+        Saves { queue: SaveQueue::new(generations.clone()), generations }
     }
 
-    /// The files of all saves, by name; `None` where they have more than `most` bytes together.
-    pub fn files(&mut self, most: usize) -> Result<Option<BTreeMap<String, Vec<u8>>>, String> {
-        self.queue.settle();
-        let place = &self.keeper.place;
-        let found = place.list().map_err(|reason| reason.to_string())?;
-        let saves = found.iter().filter(|(name, _)| Slot::of_file(name).is_some());
-        if saves.clone().map(|(_, size)| *size as u128).sum::<u128>() > most as u128 {
+    /// Returns the files of all saves, by name. Returns `None` if together they have more than
+    /// `bytes_max` bytes.
+    pub fn files(&mut self, bytes_max: usize) -> Result<Option<BTreeMap<String, Vec<u8>>>, String> {
+        self.queue.wait_for_all();
+        let storage = &self.generations.storage;
+        let found = storage.list().map_err(|reason| reason.to_string())?;
+        let saves = found.iter().filter(|(name, _)| SaveSlot::of_file(name).is_some());
+        if saves.clone().map(|(_, size)| *size as u128).sum::<u128>() > bytes_max as u128 {
             return Ok(None);
         }
         let read = |name: &String| {
-            let bytes = place.read(name, most, &|_, _| ());
+            let bytes = storage.read(name, bytes_max, &|_, _| ());
             bytes.map(|bytes| (name.clone(), bytes)).map_err(|reason| format!("{name}: {reason}"))
         };
         saves.map(|(name, _)| read(name)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// As if the disk had no room left, from the next write on; or no longer so.
+    /// Starts or stops the simulation of a full disk, from the next write on.
     pub fn pretend_full(&mut self, full: bool) {
-        self.queue.settle();
-        self.keeper.full.store(full, Ordering::Relaxed);
+        self.queue.wait_for_all();
+        self.generations.simulate_full.store(full, Ordering::Relaxed);
     }
 
-    /// Whether the disk is said to be full, and is not.
+    /// Returns true if a full disk is simulated.
     pub fn is_pretending(&self) -> bool {
-        self.keeper.full.load(Ordering::Relaxed)
+        self.generations.simulate_full.load(Ordering::Relaxed)
     }
 
-    /// Writes a save. When this returns it is there for good; the words say why it could not be,
-    /// and then everything is as it was. `time` is in seconds since 1970.
+    /// Writes a save durably: the save is on disk when this function returns. The error message
+    /// says why the write failed; in that case nothing has changed. `time` is in seconds since
+    /// 1970.
     pub fn write(
         &mut self,
-        slot: &Slot,
+        slot: &SaveSlot,
         content: &[u8],
         time: f64,
-        version: Version,
+        version: NewerVersions,
     ) -> Result<(), String> {
-        self.queue.settle();
-        self.keeper.write(slot, content, time, version, &|_| ())
+        self.queue.wait_for_all();
+        self.generations.write(slot, content, time, version, &|_| ())
     }
 
-    /// Reads the newest good generation of a save.
-    pub fn read(&mut self, slot: &Slot, version: Version, check: Check) -> Result<Loaded, String> {
-        self.queue.settle();
-        self.keeper.read(slot, version, check, &|_| ())
+    /// Reads the newest valid generation of a save.
+    pub fn read(
+        &mut self,
+        slot: &SaveSlot,
+        version: NewerVersions,
+        check: ContentCheck,
+    ) -> Result<LoadedSave, String> {
+        self.queue.wait_for_all();
+        self.generations.read(slot, version, check, &|_| ())
     }
 
-    /// The saves that are there, by name.
-    pub fn list(&mut self) -> Result<Vec<Listed>, String> {
-        self.queue.settle();
-        self.keeper.list()
+    /// Returns all saves, by name.
+    pub fn list(&mut self) -> Result<Vec<ListedSave>, String> {
+        self.queue.wait_for_all();
+        self.generations.list()
     }
 
-    /// Whether there is a save of that name, good or not.
-    pub fn exists(&mut self, slot: &Slot) -> Result<bool, String> {
-        self.queue.settle();
-        self.keeper.exists(slot)
+    /// Returns true if a save of that name exists, valid or not.
+    pub fn exists(&mut self, slot: &SaveSlot) -> Result<bool, String> {
+        self.queue.wait_for_all();
+        self.generations.exists(slot)
     }
 
     /// Removes a save with all its generations.
-    pub fn delete(&mut self, slot: &Slot) -> Result<(), String> {
-        self.queue.settle();
-        self.keeper.delete(slot)
+    pub fn delete(&mut self, slot: &SaveSlot) -> Result<(), String> {
+        self.queue.wait_for_all();
+        self.generations.delete(slot)
     }
 
-    /// Begins to write a save, after everything that was begun before: the request's number.
-    /// `ready_frame`: see [`Saves::poll`].
+    /// Starts writing a save, after all requests that were started before. Returns the number of
+    /// the request. For `ready_frame` see [`Saves::poll`].
     pub fn begin_write(
         &mut self,
-        slot: Slot,
+        slot: SaveSlot,
         content: Vec<u8>,
         time: f64,
-        version: Version,
+        version: NewerVersions,
         ready_frame: Option<u64>,
     ) -> Result<u64, String> {
-        self.queue.begin(Task::Write { slot, content, time, version }, ready_frame)
+        self.queue.begin(SaveTask::Write { slot, content, time, version }, ready_frame)
     }
 
-    /// Begins to read a save, after everything that was begun before: the request's number.
+    /// Starts reading a save, after all requests that were started before. Returns the number of
+    /// the request.
     pub fn begin_read(
         &mut self,
-        slot: Slot,
-        version: Version,
-        check: Check,
+        slot: SaveSlot,
+        version: NewerVersions,
+        check: ContentCheck,
         ready_frame: Option<u64>,
     ) -> Result<u64, String> {
-        self.queue.begin(Task::Read { slot, version, check }, ready_frame)
+        self.queue.begin(SaveTask::Read { slot, version, check }, ready_frame)
     }
 
-    /// How far a request is in frame `frame`; `None` where there is no such request. One with a
-    /// ready frame is busy before that frame and done from then on, whatever the disk does: it is
-    /// waited for.
-    pub fn poll(&mut self, request: u64, frame: u64) -> Option<Busy> {
+    /// Returns the progress of a request in frame `frame`, or `None` if there is no such request. A
+    /// request with a ready frame is reported as busy before that frame and as done from then on,
+    /// independent of the speed of the disk; this function blocks if necessary.
+    pub fn poll(&mut self, request: u64, frame: u64) -> Option<RequestProgress> {
         self.queue.poll(request, frame)
     }
 
-    /// What came of a request that is done, which is forgotten by this.
-    pub fn take(&mut self, request: u64) -> Option<Answer> {
+    /// Returns the result of a finished request and forgets the request.
+    pub fn take(&mut self, request: u64) -> Option<SaveResult> {
         self.queue.take(request)
     }
 }

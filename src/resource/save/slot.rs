@@ -1,28 +1,27 @@
-//! The names of saves, and of the files that hold their generations. Knows nothing of what is in
-//! them.
+//! Names of saves, and of the files that hold their generations. Independent of their content.
 
-/// The longest name of a save.
+/// Maximum length of a save's name in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
 
-/// Names that Windows keeps for devices, in every folder and with every ending.
+/// Names that Windows reserves for devices, in every folder and with every file extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
-/// The same, each followed by a digit.
+/// Names that Windows reserves if a digit follows.
 const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 
-/// The ending of every file that holds a save.
+/// File extension of saves.
 const ENDING: &str = ".save";
-/// Numbers from here on are no generations: a file that is called so was not written by us.
+/// First number that is not a valid generation. This engine did not write files with such numbers.
 pub const NUMBER_END: u64 = 1 << 53;
 
-/// The checked name of a save: one that every platform can have as a file.
+/// Validated name of a save, which is a possible file name on every platform.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Slot(String);
+pub struct SaveSlot(String);
 
-impl Slot {
-    /// Checks a name; the words say what must be otherwise.
-    pub fn new(name: &str) -> Result<Slot, String> {
+impl SaveSlot {
+    /// Validates a name. The error message names the rule that the name breaks.
+    pub fn new(name: &str) -> Result<SaveSlot, String> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || " _-.".contains(c);
-        let at_an_end = |c: Option<char>| c.is_some_and(|c| !" .".contains(c));
+        let allowed_at_end = |c: Option<char>| c.is_some_and(|c| !" .".contains(c));
         if name.is_empty() {
             return Err("must not be empty".to_string());
         }
@@ -36,22 +35,22 @@ impl Slot {
                  \"{name}\" has {wrong:?}"
             ));
         }
-        if !at_an_end(name.chars().next()) || !at_an_end(name.chars().next_back()) {
+        if !allowed_at_end(name.chars().next()) || !allowed_at_end(name.chars().next_back()) {
             return Err(format!("must not begin or end with a space or a dot, got \"{name}\""));
         }
         if is_device(name) {
             return Err(format!("must not be \"{name}\": Windows keeps that name for a device"));
         }
-        Ok(Slot(name.to_string()))
+        Ok(SaveSlot(name.to_string()))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// The file of one generation: `auto.12.save`. Capitals become `+` and the small letter, for on
-    /// some disks `Auto` and `auto` are one file.
+    /// Returns the file name of a generation: `auto.12.save`. A capital letter becomes `+` and the
+    /// small letter, because on some disks `Auto` and `auto` are the same file.
     pub fn file(&self, generation: u64) -> String {
         let mut stem = String::new();
         for c in self.0.chars() {
@@ -63,8 +62,8 @@ impl Slot {
         format!("{stem}.{generation}{ENDING}")
     }
 
-    /// The save and the generation that a file holds, by its name.
-    pub fn of_file(file: &str) -> Option<(Slot, u64)> {
+    /// Returns the save and the generation that a file holds, derived from its name.
+    pub fn of_file(file: &str) -> Option<(SaveSlot, u64)> {
         let (stem, number) = file.strip_suffix(ENDING)?.rsplit_once('.')?;
         let generation = number.parse().ok().filter(|number| *number < NUMBER_END)?;
         let (mut name, mut capital) = (String::new(), false);
@@ -78,12 +77,12 @@ impl Slot {
                 (c, false) => name.push(c),
             }
         }
-        let slot = Slot::new(&name).ok()?;
+        let slot = SaveSlot::new(&name).ok()?;
         (slot.file(generation) == file).then_some((slot, generation))
     }
 }
 
-/// Whether Windows keeps a name for a device.
+/// Returns true if Windows reserves the name for a device.
 pub fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = |device: &&str| {
@@ -98,8 +97,8 @@ mod tests {
 
     #[test]
     fn names_that_some_platform_cannot_have_are_refused_with_words() {
-        let check = |name: &str, words: &str| {
-            assert_eq!(Slot::new(name).map(|_| ()), Err(words.to_string()), "{name}");
+        let check = |name: &str, message: &str| {
+            assert_eq!(SaveSlot::new(name).map(|_| ()), Err(message.to_string()), "{name}");
         };
         check("", "must not be empty");
         check(&"x".repeat(65), "must have at most 64 letters, got 65");
@@ -113,8 +112,8 @@ mod tests {
             check(name, &format!("must not begin or end with a space or a dot, got \"{name}\""));
         }
         for name in ["con", "NUL", "nul.x", "aux .x", "COM1", "lpt9.save"] {
-            let words = format!("must not be \"{name}\": Windows keeps that name for a device");
-            check(name, &words);
+            let message = format!("must not be \"{name}\": Windows keeps that name for a device");
+            check(name, &message);
         }
     }
 
@@ -128,9 +127,9 @@ mod tests {
             ("console", "console.12.save"),
             ("com", "com.12.save"),
         ] {
-            let slot = Slot::new(name).unwrap();
+            let slot = SaveSlot::new(name).unwrap();
             assert_eq!(slot.file(12), file);
-            assert_eq!(Slot::of_file(file), Some((slot, 12)));
+            assert_eq!(SaveSlot::of_file(file), Some((slot, 12)));
         }
     }
 
@@ -150,7 +149,7 @@ mod tests {
             ".save",
             "",
         ] {
-            assert_eq!(Slot::of_file(file), None, "{file}");
+            assert_eq!(SaveSlot::of_file(file), None, "{file}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Saves as those above see them: generations, damage, newer games, full disks, the thread.
+//! Tests of the saves interface: generations, damage, newer games, full disks, the thread.
 
-use super::queue::ByteLimits;
+use super::io_queue::ByteLimits;
 use super::*;
 use std::fs;
 use std::path::Path;
 
-/// A folder of the test's own, removed at its end.
+/// A temporary folder, removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -13,7 +13,7 @@ impl Scratch {
         let folder =
             std::env::temp_dir().join(format!("engine-save-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
-        crate::foundation::log::set_silent(true);
+        engine_foundation::log::set_silent(true);
         Scratch(folder)
     }
 
@@ -36,16 +36,16 @@ impl Drop for Scratch {
     }
 }
 
-fn slot(name: &str) -> Slot {
-    Slot::new(name).unwrap()
+fn slot(name: &str) -> SaveSlot {
+    SaveSlot::new(name).unwrap()
 }
 
 fn write(saves: &mut Saves, name: &str, content: &str) -> Result<(), String> {
-    saves.write(&slot(name), content.as_bytes(), 1.0, Version::NotNewer)
+    saves.write(&slot(name), content.as_bytes(), 1.0, NewerVersions::NotNewer)
 }
 
 fn read(saves: &mut Saves, name: &str) -> Result<(String, Option<String>), String> {
-    let loaded = saves.read(&slot(name), Version::NotNewer, |_| Ok(()))?;
+    let loaded = saves.read(&slot(name), NewerVersions::NotNewer, |_| Ok(()))?;
     Ok((String::from_utf8(loaded.content).unwrap(), loaded.recovered))
 }
 
@@ -87,8 +87,8 @@ fn a_damaged_save_gives_way_to_the_one_before_it_and_says_so() {
         fs::write(&newest, &whole[..length]).unwrap();
         let (content, recovered) = read(&mut saves, "auto").unwrap();
         assert_eq!(content, "old");
-        let words = "the newest save \"auto\" cannot be used (it is cut short";
-        assert!(recovered.unwrap().starts_with(words));
+        let message = "the newest save \"auto\" cannot be used (it is cut short";
+        assert!(recovered.unwrap().starts_with(message));
     }
     for bit in 0..whole.len() * 8 {
         fs::write(&newest, &whole).unwrap();
@@ -96,7 +96,7 @@ fn a_damaged_save_gives_way_to_the_one_before_it_and_says_so() {
         let (content, recovered) = read(&mut saves, "auto").unwrap();
         assert!(content == "old" && recovered.is_some(), "bit {bit}");
     }
-    // The next write takes the place after it, and everything is well again.
+    // The next write takes the number after the damaged file, and saves work again.
     write(&mut saves, "auto", "newer").unwrap();
     assert_eq!(read(&mut saves, "auto"), good("newer"));
 }
@@ -107,17 +107,17 @@ fn a_save_with_nothing_good_left_says_what_is_wrong_with_it() {
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
     flip(&scratch.0.join("auto.1.save"), 500);
-    let words = "the save \"auto\" cannot be read: it is damaged: its checksum does not fit its \
-                 content";
-    assert_eq!(read(&mut saves, "auto"), Err(words.to_string()));
+    let message = "the save \"auto\" cannot be read: it is damaged: its checksum does not match \
+                   its content";
+    assert_eq!(read(&mut saves, "auto"), Err(message.to_string()));
     write(&mut saves, "auto", "two").unwrap();
     fs::write(scratch.0.join("auto.2.save"), "x").unwrap();
-    let words = "the save \"auto\" cannot be read: it is cut short: 1 bytes; nor can the 1 kept \
-                 before it";
-    assert_eq!(read(&mut saves, "auto"), Err(words.to_string()));
+    let message = "the save \"auto\" cannot be read: it is cut short: 1 bytes; the 1 kept before \
+                   it cannot be read either";
+    assert_eq!(read(&mut saves, "auto"), Err(message.to_string()));
     let list = saves.list().unwrap();
     assert_eq!(list.len(), 1);
-    // The list reads heads, and the first one's is good.
+    // The list reads only headers, and the first save's header is valid.
     assert_eq!(list[0].head, Some(("1".to_string(), 1.0)));
 }
 
@@ -126,15 +126,15 @@ fn content_that_cannot_be_used_counts_as_damage() {
     let mut saves = Saves::new(None, "1");
     write(&mut saves, "auto", "good").unwrap();
     write(&mut saves, "auto", "odd").unwrap();
-    let check: Check = |bytes| match bytes {
-        b"odd" => Err(crate::error!("it makes no sense")),
+    let check: ContentCheck = |bytes| match bytes {
+        b"odd" => Err(engine_foundation::error!("it makes no sense")),
         _ => Ok(()),
     };
-    let loaded = saves.read(&slot("auto"), Version::NotNewer, check).unwrap();
+    let loaded = saves.read(&slot("auto"), NewerVersions::NotNewer, check).unwrap();
     assert_eq!(loaded.content, b"good");
-    let words = "the newest save \"auto\" cannot be used (it makes no sense): this is one kept \
-                 before it";
-    assert_eq!(loaded.recovered.as_deref(), Some(words));
+    let message = "the newest save \"auto\" cannot be used (it makes no sense): this is one kept \
+                   before it";
+    assert_eq!(loaded.recovered.as_deref(), Some(message));
 }
 
 #[test]
@@ -144,23 +144,23 @@ fn a_save_of_a_newer_game_is_neither_read_nor_lost() {
     write(&mut scratch.saves("1.4"), "auto", "new").unwrap();
     let mut older = scratch.saves("1.3");
     let why = "it was written by version 1.4 of the game, and this is version 1.3: update the game";
-    let words = format!("the save \"auto\" cannot be read: {why}");
-    assert_eq!(read(&mut older, "auto"), Err(words));
-    let words = format!(
-        "the save \"auto\" cannot be written: the one that is there would be lost, and {why}, or \
+    let message = format!("the save \"auto\" cannot be read: {why}");
+    assert_eq!(read(&mut older, "auto"), Err(message));
+    let message = format!(
+        "the save \"auto\" cannot be written: the existing one would be lost, and {why}, or \
          Save.delete(\"auto\") first"
     );
-    assert_eq!(write(&mut older, "auto", "x"), Err(words.clone()));
+    assert_eq!(write(&mut older, "auto", "x"), Err(message.clone()));
     assert_eq!(older.list().unwrap()[0].problem.as_deref(), Some(why));
     assert_eq!(read(&mut scratch.saves("1.4.1"), "auto"), good("new"));
-    // Nor where something damaged lies on top of it.
+    // A damaged file on top does not change this.
     fs::write(scratch.0.join("auto.3.save"), "junk").unwrap();
-    assert_eq!(write(&mut older, "auto", "x"), Err(words));
+    assert_eq!(write(&mut older, "auto", "x"), Err(message));
     fs::remove_file(scratch.0.join("auto.3.save")).unwrap();
-    // A game that says it can, may.
-    let loaded = older.read(&slot("auto"), Version::Any, |_| Ok(())).unwrap();
+    // A game that declares itself compatible may read the save.
+    let loaded = older.read(&slot("auto"), NewerVersions::Any, |_| Ok(())).unwrap();
     assert_eq!(loaded.content, b"new");
-    older.write(&slot("auto"), b"mine", 1.0, Version::Any).unwrap();
+    older.write(&slot("auto"), b"mine", 1.0, NewerVersions::Any).unwrap();
     assert_eq!(read(&mut older, "auto"), good("mine"));
 }
 
@@ -171,11 +171,11 @@ fn a_save_whose_number_would_be_no_generations_is_refused() {
     write(&mut saves, "auto", "one").unwrap();
     let last = format!("auto.{}.save", (1u64 << 53) - 1);
     fs::rename(scratch.0.join("auto.1.save"), scratch.0.join(&last)).unwrap();
-    let words = format!(
+    let message = format!(
         "the save \"auto\" cannot be written: no number comes after that of {last}: remove that \
          file"
     );
-    assert_eq!(write(&mut saves, "auto", "two"), Err(words));
+    assert_eq!(write(&mut saves, "auto", "two"), Err(message));
     assert_eq!(read(&mut saves, "auto"), good("one"));
 }
 
@@ -184,13 +184,13 @@ fn a_failed_write_leaves_everything_as_it_was() {
     let scratch = Scratch::new("failed");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
-    // A folder stands where the next generation goes.
+    // A folder blocks the path of the next generation.
     fs::create_dir_all(scratch.0.join("auto.2.save/x")).unwrap();
-    let words = write(&mut saves, "auto", "two").unwrap_err();
-    assert!(words.starts_with("the save \"auto\" cannot be written: "), "{words}");
+    let message = write(&mut saves, "auto", "two").unwrap_err();
+    assert!(message.starts_with("the save \"auto\" cannot be written: "), "{message}");
     assert_eq!(read(&mut saves, "auto"), good("one"));
     assert_eq!(scratch.files(), ["auto.1.save", "auto.2.save"], "nothing is left beside it");
-    // A file stands where the folder should be.
+    // A file blocks the path of the folder.
     fs::remove_dir_all(&scratch.0).unwrap();
     fs::write(&scratch.0, "").unwrap();
     assert!(write(&mut saves, "auto", "three").is_err());
@@ -203,8 +203,8 @@ fn the_list_is_by_name_and_other_files_are_let_be() {
     let scratch = Scratch::new("list");
     let mut saves = scratch.saves("0.2");
     assert_eq!(saves.list(), Ok(Vec::new()));
-    saves.write(&slot("b"), b"bb", 20.0, Version::NotNewer).unwrap();
-    saves.write(&slot("A 1"), b"a", 10.0, Version::NotNewer).unwrap();
+    saves.write(&slot("b"), b"bb", 20.0, NewerVersions::NotNewer).unwrap();
+    saves.write(&slot("A 1"), b"a", 10.0, NewerVersions::NotNewer).unwrap();
     fs::write(scratch.0.join("notes.txt"), "x").unwrap();
     fs::write(scratch.0.join("Odd.1.save"), "x").unwrap();
     let list = saves.list().unwrap();
@@ -230,16 +230,16 @@ fn what_a_killed_process_left_is_removed_when_it_is_old() {
     assert!(!old.exists() && young.exists());
 }
 
-/// Waits for a request's answer.
-fn answer(saves: &mut Saves, request: u64) -> Answer {
+/// Blocks until a request has its answer.
+fn answer(saves: &mut Saves, request: u64) -> SaveResult {
     let mut progress = 0.0;
     loop {
         match saves.poll(request, 0).unwrap() {
-            Busy::Yes(now) => {
+            RequestProgress::Yes(now) => {
                 assert!(now >= progress && now < 1.0, "{progress} {now}");
                 progress = now;
             }
-            Busy::Done(well) => {
+            RequestProgress::Done(well) => {
                 let answer = saves.take(request).unwrap();
                 assert_eq!(answer.is_ok(), well);
                 return answer;
@@ -255,7 +255,7 @@ fn requests_are_done_in_their_order() {
     let mut requests = Vec::new();
     for i in 0..20u8 {
         let written = vec![i; 300_000];
-        let version = Version::NotNewer;
+        let version = NewerVersions::NotNewer;
         requests.push(saves.begin_write(slot("auto"), written, 1.0, version, None).unwrap());
         requests.push(saves.begin_read(slot("auto"), version, |_| Ok(()), None).unwrap());
     }
@@ -266,7 +266,7 @@ fn requests_are_done_in_their_order() {
     }
     assert_eq!(saves.poll(requests[0], 0), None, "its answer was taken");
     assert_eq!(saves.take(requests[0]), None);
-    let missing = saves.begin_read(slot("none"), Version::Any, |_| Ok(()), None).unwrap();
+    let missing = saves.begin_read(slot("none"), NewerVersions::Any, |_| Ok(()), None).unwrap();
     assert_eq!(answer(&mut saves, missing), Err("there is no save \"none\"".to_string()));
 }
 
@@ -275,7 +275,9 @@ fn what_is_done_at_once_comes_after_what_was_begun() {
     let mut saves = Saves::new(None, "1");
     for i in 0..50 {
         let text = i.to_string();
-        saves.begin_write(slot("a"), text.clone().into(), 1.0, Version::NotNewer, None).unwrap();
+        saves
+            .begin_write(slot("a"), text.clone().into(), 1.0, NewerVersions::NotNewer, None)
+            .unwrap();
         assert_eq!(read(&mut saves, "a"), good(&text));
     }
 }
@@ -283,11 +285,12 @@ fn what_is_done_at_once_comes_after_what_was_begun() {
 #[test]
 fn a_request_with_a_ready_frame_is_done_then_and_not_before() {
     let mut saves = Saves::new(None, "1");
-    let request = saves.begin_write(slot("a"), vec![1], 1.0, Version::NotNewer, Some(8)).unwrap();
+    let request =
+        saves.begin_write(slot("a"), vec![1], 1.0, NewerVersions::NotNewer, Some(8)).unwrap();
     for _ in 0..100 {
-        assert_eq!(saves.poll(request, 7), Some(Busy::Yes(0.0)));
+        assert_eq!(saves.poll(request, 7), Some(RequestProgress::Yes(0.0)));
     }
-    assert_eq!(saves.poll(request, 8), Some(Busy::Done(true)));
+    assert_eq!(saves.poll(request, 8), Some(RequestProgress::Done(true)));
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn what_was_begun_is_done_before_the_end() {
     let scratch = Scratch::new("end");
     let mut saves = scratch.saves("1");
     for i in 0..10u8 {
-        saves.begin_write(slot("a"), vec![b'0' + i], 1.0, Version::NotNewer, None).unwrap();
+        saves.begin_write(slot("a"), vec![b'0' + i], 1.0, NewerVersions::NotNewer, None).unwrap();
     }
     drop(saves);
     assert_eq!(read(&mut scratch.saves("1"), "a"), good("9"));
@@ -305,13 +308,13 @@ fn what_was_begun_is_done_before_the_end() {
 fn answers_that_nobody_asks_for_do_not_pile_up() {
     let mut saves = Saves::new(None, "1");
     let begin = |saves: &mut Saves| {
-        saves.begin_write(slot("a"), vec![1], 1.0, Version::NotNewer, None).unwrap()
+        saves.begin_write(slot("a"), vec![1], 1.0, NewerVersions::NotNewer, None).unwrap()
     };
     let first = begin(&mut saves);
     for _ in 1..REQUESTS_MAX {
         begin(&mut saves);
     }
-    // All are done: the oldest makes room.
+    // All requests are done: the oldest one makes room.
     assert_eq!(saves.exists(&slot("a")), Ok(true));
     let last = begin(&mut saves);
     assert_eq!(saves.poll(first, 0), None);
@@ -324,30 +327,47 @@ fn contents_that_wait_are_limited_by_their_bytes_in_the_same_way_in_every_run() 
     saves.queue.limits = ByteLimits { write: 100, read: 100 };
     let write = |saves: &mut Saves, name: &str, bytes: usize, ready: u64| {
         let content = vec![b'x'; bytes];
-        saves.begin_write(slot(name), content, 1.0, Version::NotNewer, Some(ready))
+        saves.begin_write(slot(name), content, 1.0, NewerVersions::NotNewer, Some(ready))
     };
     write(&mut saves, "a", 60, 2).unwrap();
     write(&mut saves, "b", 40, 2).unwrap();
     let full = write(&mut saves, "c", 1, 2).unwrap_err();
     assert_eq!(full, "saves of 0 MiB wait to be written already (WRITE_BYTES_MAX): wait for some");
-    // In the next frame they are done for the game, however slow the disk is.
+    // In the next frame the game regards them as done, however slow the disk is.
     write(&mut saves, "c", 100, 3).unwrap();
     let read = |saves: &mut Saves, names: [&str; 2], ready: u64| {
-        let mut begin = |name| saves.begin_read(slot(name), Version::Any, |_| Ok(()), Some(ready));
+        let mut begin =
+            |name| saves.begin_read(slot(name), NewerVersions::Any, |_| Ok(()), Some(ready));
         let requests = names.map(|name| begin(name).unwrap());
         requests.map(|request| {
-            assert!(matches!(saves.poll(request, ready), Some(Busy::Done(_))));
-            (request, saves.queue.poll(request, ready) == Some(Busy::Done(true)))
+            assert!(matches!(saves.poll(request, ready), Some(RequestProgress::Done(_))));
+            (request, saves.queue.poll(request, ready) == Some(RequestProgress::Done(true)))
         })
     };
     let [(a, _), (_, whole)] = read(&mut saves, ["a", "b"], 4);
     assert!(whole, "100 bytes may wait");
     let [(c, first), _] = read(&mut saves, ["c", "b"], 5);
     assert!(!first, "100 wait already");
-    let words = "saves of 0 MiB that were read wait for Save.result (READ_BYTES_MAX): ask for some \
-                 of them first";
-    assert_eq!(saves.take(c), Some(Err(words.to_string())));
+    let message = "saves of 0 MiB that were read wait for Save.result (READ_BYTES_MAX): ask for \
+                   some of them first";
+    assert_eq!(saves.take(c), Some(Err(message.to_string())));
     assert!(matches!(saves.take(a), Some(Ok(Some(_)))));
     let [(_, small), _] = read(&mut saves, ["b", "b"], 6);
     assert!(small, "what was asked for has made room");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_a_save_is_not_read_and_the_log_says_so() {
+    let scratch = Scratch::new("link");
+    let mut saves = scratch.saves("1.0");
+    write(&mut saves, "other", "elsewhere").unwrap();
+    let file = scratch.0.join(&scratch.files()[0]);
+    let link = scratch.0.join(scratch.files()[0].replace("other", "slot"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    assert!(read(&mut saves, "slot").is_err());
+    assert_eq!(read(&mut saves, "other"), good("elsewhere"));
+    let place = link.display().to_string();
+    let counted = engine_foundation::log::counted_warnings();
+    assert!(counted.iter().any(|(warned, _)| *warned == place), "{counted:?}");
 }

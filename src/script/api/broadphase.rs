@@ -1,23 +1,24 @@
-//! `Broadphase`: what is near, in a box, in a camera's sight or on a ray, found in a grid. The
-//! questions are the prelude's (lua/broadphase.lua), around the native parts at the end of this
-//! file.
+//! The Lua module `Broadphase`: spatial queries in a grid for objects near a point, in a box, in a
+//! camera's view, or on a ray. The queries are in the prelude (lua/broadphase.lua), around the
+//! native parts at the end of this file.
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Mat4, Vec2, Vec3};
-use crate::script::arg::{AnyNumber, Integer, Rest};
-use crate::script::cx;
-use crate::script::row::{Module, func, hot, module};
-use crate::script::value::Value;
-use crate::world::broadphase::{BROADPHASES_MAX, Broadphase, BroadphaseId};
-use crate::world::camera::CameraId;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, Integer, RestArguments};
+use crate::context;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Mat4, Vec2, Vec3};
+use engine_runtime::Engine;
+use engine_world::broadphase::{BROADPHASES_MAX, Broadphase, BroadphaseId};
+use engine_world::camera::CameraId;
 
 const BROADPHASE_ARG: (&str, &str) = ("broadphase", "a broadphase");
-const ID_ARG: (&str, &str) = ("id", "what `Broadphase.add` returned");
+const ID_ARG: (&str, &str) = ("id", "result of `Broadphase.add`");
 
-pub static BROADPHASE: Module = module(
+pub static BROADPHASE: ModuleRows = module(
     "Broadphase",
-    "Balls in a grid, to find fast what is near: units, or whatever numbers stand for. What moves \
-     is told so. `Broadphase.new(cell_size)` makes one.",
+    "Spheres in a grid, for fast queries of what is near: each one represents a unit, or any \
+     number. Call `Broadphase.move` when an object moves. `Broadphase.new(cell_size)` creates a \
+     broadphase.",
     r#"local near = Broadphase.new(5)
 local id = Broadphase.add(near, 7, Vector3(1, 2, 0), 0.5, "enemy")
 local found = {}
@@ -29,66 +30,76 @@ Broadphase.destroy(near)"#,
         func(
             "new",
             new,
-            &[("cell_size", "metres, above 0: about as far as is looked around")],
-            "Makes an empty one.",
+            &[("cell_size", "metres, above 0: about the radius of most queries")],
+            "Creates an empty broadphase.",
         ),
-        func("destroy", destroy, &[BROADPHASE_ARG], "Ends one. Its handle is stale from then on.")
-            .when_full(),
-        func("num", num, &[BROADPHASE_ARG], "How many balls are in it.").pure(),
+        func(
+            "destroy",
+            destroy,
+            &[BROADPHASE_ARG],
+            "Destroys a broadphase. Its handle is stale afterwards.",
+        )
+        .when_full(),
+        func("num", num, &[BROADPHASE_ARG], "Returns the number of spheres in a broadphase.")
+            .pure(),
         func(
             "add",
             add,
             &[
                 BROADPHASE_ARG,
-                ("owner", "what is found: a unit, or any number"),
-                ("position", "the middle of its ball"),
-                ("radius", "of its ball, zero or more"),
-                ("categories", "names by which it can be looked for; by every one if none"),
+                ("owner", "the value that queries return: a unit, or any number"),
+                ("position", "center of its sphere"),
+                ("radius", "radius of its sphere, zero or more"),
+                (
+                    "categories",
+                    "names of categories, to which queries can be limited; all categories by \
+                     default",
+                ),
             ],
-            "Adds something: returns the number by which it is moved and removed.",
+            "Adds an entry. Returns the id by which it is moved and removed.",
         ),
         hot(
             "move",
-            place,
-            &[BROADPHASE_ARG, ID_ARG, ("position", "where its middle is from now on")],
-            "Moves something.",
+            move_entry,
+            &[BROADPHASE_ARG, ID_ARG, ("position", "the new center of its sphere")],
+            "Moves an entry.",
         ),
-        func("remove", remove, &[BROADPHASE_ARG, ID_ARG], "Takes something out.").when_full(),
+        func("remove", remove, &[BROADPHASE_ARG, ID_ARG], "Removes an entry.").when_full(),
     ],
 );
 
-/// What the prelude's functions stand on. They are in its table `core`.
-pub static CORE: Module = module(
+/// Native functions on which the prelude's functions are built. They are in its table `core`.
+pub static CORE: ModuleRows = module(
     "Broadphase",
-    "Questions, for the prelude.",
+    "Native queries, for the prelude.",
     "assert(core == nil)",
     &[
-        func("broadphase_all", all, &[("broadphase", "")], "All owners.")
-            .told_as("Broadphase.all")
+        func("broadphase_all", all, &[("broadphase", "")], "Returns all owners.")
+            .public_name("Broadphase.all")
             .pure(),
         func(
             "broadphase_query",
             query,
             &[("broadphase", ""), ("position", ""), ("radius", ""), ("categories", "")],
-            "In a ball.",
+            "Returns the owners that overlap a sphere.",
         )
-        .told_as("Broadphase.query")
+        .public_name("Broadphase.query")
         .pure(),
         func(
             "broadphase_box",
             query_box,
             &[("broadphase", ""), ("pose", ""), ("half", ""), ("categories", "")],
-            "In a box.",
+            "Returns the owners that overlap a box.",
         )
-        .told_as("Broadphase.query_box")
+        .public_name("Broadphase.query_box")
         .pure(),
         func(
             "broadphase_frustum",
             query_frustum,
             &[("broadphase", ""), ("camera", ""), ("categories", "")],
-            "In a camera's sight.",
+            "Returns the owners in a camera's view.",
         )
-        .told_as("Broadphase.query_frustum")
+        .public_name("Broadphase.query_frustum")
         .pure(),
         func(
             "broadphase_ray",
@@ -100,9 +111,9 @@ pub static CORE: Module = module(
                 ("length", ""),
                 ("categories", ""),
             ],
-            "On a ray.",
+            "Returns the owners on a ray.",
         )
-        .told_as("Broadphase.query_ray")
+        .public_name("Broadphase.query_ray")
         .pure(),
     ],
 );
@@ -113,51 +124,52 @@ fn of(engine: &mut Engine, broadphase: BroadphaseId) -> &mut Broadphase {
 
 fn new(engine: &mut Engine, cell_size: f64) -> Result<BroadphaseId, Error> {
     if !(1e-3..=1e6).contains(&cell_size) {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #1 'cell_size' must be 0.001 to 1000000 metres, got {cell_size}"
         ));
     }
-    let Some(made) = engine.broadphases.add(Broadphase::new(cell_size as f32)) else {
-        return Err(crate::error!(
-            "{BROADPHASES_MAX} broadphases are there already (BROADPHASES_MAX): destroy one first"
+    let Some(handle) = engine.broadphases.add(Broadphase::new(cell_size as f32)) else {
+        return Err(engine_foundation::error!(
+            "{BROADPHASES_MAX} broadphases already exist (BROADPHASES_MAX): destroy one first"
         ));
     };
-    let known = engine.broadphases.get_mut(made).expect("it was added");
-    known.set_mark(made.index() as u64);
-    Ok(BroadphaseId(made))
+    let known = engine.broadphases.get_mut(handle).expect("it was added");
+    known.set_mark(handle.index() as u64);
+    Ok(BroadphaseId(handle))
 }
 
 fn destroy(engine: &mut Engine, broadphase: BroadphaseId) {
     let frame = engine.frame.index;
-    engine.broadphases.remove(broadphase.0, "", frame, &cx::place());
+    engine.broadphases.remove(broadphase.0, "", frame, &context::script_location());
 }
 
 fn num(engine: &mut Engine, broadphase: BroadphaseId) -> f64 {
     of(engine, broadphase).len() as f64
 }
 
-/// What is left of a box, at least, where its axes lean to each other.
+/// Minimum ratio of a box's volume to the product of its axis lengths. Below it, the axes are
+/// almost in one plane.
 const FLAT: f64 = 1e-6;
-/// Metres: nothing is that large, and its square is still a number.
+/// Maximum size in metres. No object is that large, and the square of this size is still finite.
 const SIZE_MAX: f64 = 1e30;
 
 fn not_negative(argument: &str, number: f64) -> Result<f32, Error> {
     match number {
         number if number < 0.0 => {
-            Err(crate::error!("argument {argument} must not be negative, got {number}"))
+            Err(engine_foundation::error!("argument {argument} must not be negative, got {number}"))
         }
-        number if number > SIZE_MAX => {
-            Err(crate::error!("argument {argument} must be at most {SIZE_MAX:e}, got {number:e}"))
-        }
+        number if number > SIZE_MAX => Err(engine_foundation::error!(
+            "argument {argument} must be at most {SIZE_MAX:e}, got {number:e}"
+        )),
         number => Ok(number as f32),
     }
 }
 
-/// The names in a list of values.
-fn names<'a>(values: &'a [Value], first: usize) -> Result<Vec<&'a str>, Error> {
-    let name = |(i, value): (usize, &'a Value)| match value {
-        Value::Text(name) => Ok(name.as_str()),
-        _ => Err(crate::error!("argument #{} 'categories' must be names", i + first)),
+/// Returns the names in a list of values.
+fn names<'a>(values: &'a [ScriptValue], first: usize) -> Result<Vec<&'a str>, Error> {
+    let name = |(i, value): (usize, &'a ScriptValue)| match value {
+        ScriptValue::Text(name) => Ok(name.as_str()),
+        _ => Err(engine_foundation::error!("argument #{} 'categories' must be names", i + first)),
     };
     values.iter().enumerate().map(name).collect()
 }
@@ -165,10 +177,10 @@ fn names<'a>(values: &'a [Value], first: usize) -> Result<Vec<&'a str>, Error> {
 fn add(
     engine: &mut Engine,
     broadphase: BroadphaseId,
-    owner: AnyNumber,
+    owner: HandleNumber,
     position: Vec3,
     radius: f64,
-    categories: Rest,
+    categories: RestArguments,
 ) -> Result<f64, Error> {
     let names = names(&categories.0, 5)?;
     let radius = not_negative("#4 'radius'", radius)?;
@@ -183,21 +195,20 @@ fn id_of(id: Integer) -> Option<u64> {
 
 #[cold]
 fn no_such(id: Integer) -> Error {
-    crate::error!(
-        "argument #2 'id': nothing of the number {} is in the broadphase: it was removed, or is in \
-         another one",
+    engine_foundation::error!(
+        "argument #2 'id': the broadphase has no entry {}: it was removed, or is in another one",
         id.0
     )
 }
 
-fn place(
+fn move_entry(
     engine: &mut Engine,
     broadphase: BroadphaseId,
     id: Integer,
     position: Vec3,
 ) -> Result<(), Error> {
-    let placed = id_of(id).is_some_and(|id| of(engine, broadphase).place(id, position));
-    if placed { Ok(()) } else { Err(no_such(id)) }
+    let is_known = id_of(id).is_some_and(|id| of(engine, broadphase).set_position(id, position));
+    if is_known { Ok(()) } else { Err(no_such(id)) }
 }
 
 fn remove(engine: &mut Engine, broadphase: BroadphaseId, id: Integer) -> Result<(), Error> {
@@ -205,22 +216,22 @@ fn remove(engine: &mut Engine, broadphase: BroadphaseId, id: Integer) -> Result<
     if removed { Ok(()) } else { Err(no_such(id)) }
 }
 
-/// The bits of the categories that a question names.
+/// Returns the bits of the categories that a query names.
 fn mask(
     engine: &mut Engine,
     broadphase: BroadphaseId,
-    categories: &Rest,
+    categories: &RestArguments,
     first: usize,
 ) -> Result<u32, Error> {
     let names = names(&categories.0, first)?;
     of(engine, broadphase).mask(names.into_iter(), false)
 }
 
-fn list(owners: Vec<f64>) -> Value {
-    Value::List(owners.into_iter().map(Value::Number).collect())
+fn list(owners: Vec<f64>) -> ScriptValue {
+    ScriptValue::List(owners.into_iter().map(ScriptValue::Number).collect())
 }
 
-fn all(engine: &mut Engine, broadphase: BroadphaseId) -> Value {
+fn all(engine: &mut Engine, broadphase: BroadphaseId) -> ScriptValue {
     list(of(engine, broadphase).all())
 }
 
@@ -229,11 +240,11 @@ fn query(
     broadphase: BroadphaseId,
     position: Vec3,
     radius: f64,
-    categories: Rest,
-) -> Result<Value, Error> {
+    categories: RestArguments,
+) -> Result<ScriptValue, Error> {
     let radius = not_negative("#3 'radius'", radius)?;
     let mask = mask(engine, broadphase, &categories, 5)?;
-    Ok(list(of(engine, broadphase).in_ball(position, radius, mask)))
+    Ok(list(of(engine, broadphase).in_sphere(position, radius, mask)))
 }
 
 fn query_box(
@@ -241,10 +252,10 @@ fn query_box(
     broadphase: BroadphaseId,
     pose: Mat4,
     half: Vec3,
-    categories: Rest,
-) -> Result<Value, Error> {
+    categories: RestArguments,
+) -> Result<ScriptValue, Error> {
     if half.min_element() < 0.0 {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #3 'half' must have sizes of zero or more, got {half}"
         ));
     }
@@ -252,8 +263,8 @@ fn query_box(
     let room = axes[0].length() * axes[1].length() * axes[2].length();
     let volume = axes[0].cross(axes[1]).dot(axes[2]).abs();
     if volume <= room * FLAT {
-        return Err(crate::error!(
-            "argument #2 'pose' has no room: one of its axes is zero or lies between the others \
+        return Err(engine_foundation::error!(
+            "argument #2 'pose' has no volume: one of its axes is zero or lies between the others \
              (a box that is flat has a size of 0 in 'half')"
         ));
     }
@@ -265,8 +276,8 @@ fn query_frustum(
     engine: &mut Engine,
     broadphase: BroadphaseId,
     camera: CameraId,
-    categories: Rest,
-) -> Result<Value, Error> {
+    categories: RestArguments,
+) -> Result<ScriptValue, Error> {
     let mask = mask(engine, broadphase, &categories, 4)?;
     let size = engine.window.logical().max(Vec2::ONE);
     let camera = *engine.camera(camera);
@@ -283,18 +294,18 @@ fn query_frustum(
     Ok(list(of(engine, broadphase).in_frustum(bounds, mask, depth)))
 }
 
-/// Owners and distances in turn.
+/// Returns owners and distances, alternating.
 fn query_ray(
     engine: &mut Engine,
     broadphase: BroadphaseId,
     from: Vec3,
     direction: Vec3,
     length: f64,
-    categories: Rest,
-) -> Result<Value, Error> {
+    categories: RestArguments,
+) -> Result<ScriptValue, Error> {
     let length = not_negative("#4 'length'", length)?;
     let Some(direction) = direction.try_normalize() else {
-        return Err(crate::error!("argument #3 'direction' must not be zero"));
+        return Err(engine_foundation::error!("argument #3 'direction' must not be zero"));
     };
     let mask = mask(engine, broadphase, &categories, 6)?;
     let met = of(engine, broadphase).on_ray(from, direction, length, mask);

@@ -1,25 +1,25 @@
-//! `Camera`: from where and how a world is seen.
+//! The Lua module `Camera`: the position, projection and view of cameras.
 
-use crate::engine::Engine;
-use crate::foundation::angles::tan_f64;
-use crate::foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
-use crate::script::arg::{AnyNumber, Text};
-use crate::script::row::{Module, func, hot, module};
-use crate::world::camera::{ANGLE_MIN, CameraId, NEAR_MIN, Projection, SIGHT_MAX, ViewportId};
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, TextArgument};
+use engine_foundation::deterministic_math::tan_f64;
+use engine_foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
+use engine_runtime::Engine;
+use engine_world::camera::{ANGLE_MIN, CameraId, NEAR_MIN, Projection, SIGHT_MAX, ViewportId};
 use std::f64::consts::PI;
 
-/// How many times longer than the other a side of a picture can be.
+/// Maximum ratio of the two sides of a picture.
 const ASPECT_MAX: f64 = 1.0e6;
 
 const CAMERA_ARG: (&str, &str) = ("camera", "a camera");
 const VIEWPORT_ARG: (&str, &str) =
-    ("viewport", "where the camera's picture is; the whole screen if left out");
+    ("viewport", "the viewport that shows the camera's picture; the whole screen if left out");
 
-pub static CAMERA: Module = module(
+pub static CAMERA: ModuleRows = module(
     "Camera",
-    "A camera sees a world: `Application.main_camera()` is there by itself, and \
-     `Application.create_camera` makes more. It looks along the y axis of its pose, with z up and \
-     x to the right. Places on the screen are logical pixels from the left bottom.",
+    "A camera shows a world. `Application.main_camera()` always exists, and \
+     `Application.create_camera` creates more. It looks along the y axis of its pose, with z up \
+     and x to the right. Positions on the screen are in logical pixels from the bottom left.",
     r#"local camera = Application.main_camera()
 Camera.set_local_position(camera, Vector3(0, -10, 2))
 Camera.set_vertical_fov(camera, math.rad(60))
@@ -30,81 +30,101 @@ assert(math.abs(depth - 10) < 0.001)"#,
             "alive",
             alive,
             &[("camera", "a number that may be a camera's handle")],
-            "Whether the handle leads to a camera that is there. Never raises for a stale handle.",
+            "Returns true if the handle refers to an existing camera. Never raises for a stale \
+             handle.",
         )
         .pure(),
         func(
             "local_pose",
             local_pose,
             &[CAMERA_ARG],
-            "Where it is and how it is turned; that of a unit, relative to its node.",
+            "Returns its pose; for a camera of a unit, relative to its node.",
         )
         .pure(),
-        func("world_pose", pose, &[CAMERA_ARG], "The same, in the world.").pure(),
-        hot("local_position", local_position, &[CAMERA_ARG], "Where it is, in metres.").pure(),
-        hot("world_position", position, &[CAMERA_ARG], "Where it is in the world.").pure(),
-        hot("local_rotation", local_rotation, &[CAMERA_ARG], "How it is turned.").pure(),
-        hot("world_rotation", rotation, &[CAMERA_ARG], "How it is turned in the world.").pure(),
+        func("world_pose", pose, &[CAMERA_ARG], "Returns its pose in the world.").pure(),
+        hot("local_position", local_position, &[CAMERA_ARG], "Returns its position, in metres.")
+            .pure(),
+        hot("world_position", position, &[CAMERA_ARG], "Returns its position in the world.").pure(),
+        hot("local_rotation", local_rotation, &[CAMERA_ARG], "Returns its rotation.").pure(),
+        hot("world_rotation", rotation, &[CAMERA_ARG], "Returns its rotation in the world.").pure(),
         func(
             "set_local_pose",
             set_pose,
-            &[CAMERA_ARG, ("pose", "its axes must be at right angles and of length 1")],
-            "Moves and turns it; that of a unit, relative to its node.",
+            &[CAMERA_ARG, ("pose", "its axes must be perpendicular and of length 1")],
+            "Sets its pose; for a camera of a unit, relative to its node.",
         ),
-        hot("set_local_position", set_position, &[CAMERA_ARG, ("position", "metres")], "Moves it."),
+        hot(
+            "set_local_position",
+            set_position,
+            &[CAMERA_ARG, ("position", "in metres")],
+            "Sets its position.",
+        ),
         hot(
             "set_local_rotation",
             set_rotation,
-            &[CAMERA_ARG, ("rotation", "how it is turned from now on")],
-            "Turns it.",
+            &[CAMERA_ARG, ("rotation", "the new rotation")],
+            "Sets its rotation.",
         ),
         func(
             "projection_type",
             projection_type,
             &[CAMERA_ARG],
-            "\"perspective\" or \"orthographic\".",
+            "Returns its projection: \"perspective\" or \"orthographic\".",
         )
         .pure(),
         func(
             "set_projection_type",
             set_projection_type,
             &[CAMERA_ARG, ("projection", "\"perspective\" or \"orthographic\"")],
-            "Says whether what is far looks smaller.",
+            "Sets its projection. In perspective, distant objects look smaller.",
         ),
         func(
             "projection",
             projection,
             &[CAMERA_ARG, ("aspect", "width divided by height; the screen's if left out")],
-            "The matrix that takes what is before the camera (x right, y up, z backward) to clip \
-             space, depth from 0 to 1.",
+            "Returns the matrix from camera space (x right, y up, z backward) to clip space, with \
+             depth from 0 to 1.",
         )
         .pure(),
         hot(
             "vertical_fov",
             vertical_fov,
             &[CAMERA_ARG],
-            "From the lowest to the highest, radians.",
+            "Returns the vertical field of view, in radians.",
         )
         .pure(),
         hot(
             "set_vertical_fov",
             set_vertical_fov,
             &[CAMERA_ARG, ("angle", "radians, above 0 and below pi")],
-            "Sets how much it sees from the lowest to the highest line of sight.",
+            "Sets the vertical field of view: the angle between the lowest and the highest line of \
+             sight.",
         ),
-        hot("near_range", near_range, &[CAMERA_ARG], "Metres from which on it sees.").pure(),
-        hot("far_range", far_range, &[CAMERA_ARG], "Metres up to which it sees.").pure(),
+        hot(
+            "near_range",
+            near_range,
+            &[CAMERA_ARG],
+            "Returns the smallest distance that it shows, in metres.",
+        )
+        .pure(),
+        hot(
+            "far_range",
+            far_range,
+            &[CAMERA_ARG],
+            "Returns the largest distance that it shows, in metres.",
+        )
+        .pure(),
         hot(
             "set_near_range",
             set_near_range,
             &[CAMERA_ARG, ("near", "metres, above 0 in perspective, less than the far range")],
-            "Sets from how near on it sees.",
+            "Sets the smallest distance that it shows.",
         ),
         hot(
             "set_far_range",
             set_far_range,
             &[CAMERA_ARG, ("far", "metres, more than the near range")],
-            "Sets up to how far it sees.",
+            "Sets the largest distance that it shows.",
         ),
         func(
             "set_orthographic_view",
@@ -116,7 +136,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
                 ("min_z", "metres above the camera"),
                 ("max_z", "metres above the camera"),
             ],
-            "What an orthographic camera sees.",
+            "Sets the area that an orthographic camera shows.",
         ),
         func(
             "set_frustum",
@@ -128,7 +148,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
                 ("bottom", "metres at the near range"),
                 ("top", "metres at the near range"),
             ],
-            "Sets what a perspective camera sees by its edges at the near range, in place of an \
+            "Sets what a perspective camera shows, by its edges at the near range instead of an \
              angle.",
         ),
         func(
@@ -136,20 +156,21 @@ assert(math.abs(depth - 10) < 0.001)"#,
             set_frustum_half_angles,
             &[
                 CAMERA_ARG,
-                ("left", "radians from straight ahead, below 0 to the left"),
+                ("left", "radians from straight ahead, negative to the left"),
                 ("right", "radians from straight ahead"),
-                ("bottom", "radians from straight ahead, below 0 downward"),
+                ("bottom", "radians from straight ahead, negative downward"),
                 ("top", "radians from straight ahead"),
             ],
-            "The same by the angles of the edges.",
+            "Sets what a perspective camera shows, by the angles of its edges.",
         ),
         func(
             "world_to_screen",
             world_to_screen,
             &[CAMERA_ARG, ("position", "a point in the world"), VIEWPORT_ARG],
-            "Where a point is seen, x and y in logical pixels of the screen (of a viewport that is \
-             a texture, in its pixels), and how many metres before the camera it is; below 0 it is \
-             behind, and seen nowhere: x and y then say nothing.",
+            "Returns the position of a point on the screen, and its depth: the distance in front \
+             of the camera, in metres. x and y are in logical pixels of the screen, or in pixels \
+             of the viewport's texture. If the depth is below 0, the point is behind the camera, \
+             and x and y have no meaning.",
         )
         .pure(),
         func(
@@ -158,24 +179,25 @@ assert(math.abs(depth - 10) < 0.001)"#,
             &[
                 CAMERA_ARG,
                 ("position", "x and y in logical pixels of the screen"),
-                ("depth", "metres before the camera; 0 if left out"),
+                ("depth", "metres in front of the camera; 0 if left out"),
                 VIEWPORT_ARG,
             ],
-            "The point in the world that is seen at a place of the screen.",
+            "Returns the point in the world that is visible at a position on the screen.",
         )
         .pure(),
         hot(
             "inside_frustum",
             inside_frustum,
             &[CAMERA_ARG, ("position", "a point in the world")],
-            "How many metres inside of what the camera sees a point is; below 0 it is outside.",
+            "Returns how many metres a point is inside the view of the camera; below 0 it is \
+             outside.",
         )
         .pure(),
     ],
 );
 
-/// What the prelude's functions stand on.
-pub static CORE: Module = module(
+/// Native functions on which the prelude's functions are built.
+pub static CORE: ModuleRows = module(
     "Camera",
     "Lines of sight, for the prelude.",
     "assert(core == nil)",
@@ -183,13 +205,13 @@ pub static CORE: Module = module(
         "screen_to_ray",
         screen_to_ray,
         &[("camera", ""), ("position", ""), ("viewport", "")],
-        "Where a line of sight begins and goes.",
+        "Returns the start and the direction of a line of sight.",
     )
-    .told_as("Camera.screen_to_ray")
+    .public_name("Camera.screen_to_ray")
     .pure()],
 );
 
-fn alive(engine: &mut Engine, camera: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, camera: HandleNumber) -> bool {
     Handle::from_number(camera.0).is_some_and(|handle| engine.cameras.get(handle).is_some())
 }
 
@@ -197,7 +219,7 @@ fn pose(engine: &mut Engine, camera: CameraId) -> Mat4 {
     engine.camera(camera).pose
 }
 
-/// Its pose as it is set: relative to the node that it hangs on, if it does.
+/// Returns the camera's local pose: relative to the node that it is attached to, if there is one.
 fn local(engine: &mut Engine, camera: CameraId) -> &mut Mat4 {
     let camera = engine.camera(camera);
     match &mut camera.owner {
@@ -231,7 +253,7 @@ fn set_pose(engine: &mut Engine, camera: CameraId, pose: Mat4) -> Result<(), Err
     let right = |a: usize, b: usize| axes[a].dot(axes[b]).abs() < 1e-3;
     let whole = axes.iter().all(|axis| (axis.length() - 1.0).abs() < 1e-3);
     if !(whole && right(0, 1) && right(1, 2) && right(0, 2)) {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'pose': its axes must be at right angles and of length 1: a camera is not \
              scaled"
         ));
@@ -246,7 +268,7 @@ fn set_position(engine: &mut Engine, camera: CameraId, position: Vec3) {
 
 fn set_rotation(engine: &mut Engine, camera: CameraId, rotation: Quat) -> Result<(), Error> {
     if (rotation.length() - 1.0).abs() > 1e-3 {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'rotation' must have length 1, got {}: use Quaternion.normalize",
             rotation.length()
         ));
@@ -267,14 +289,14 @@ fn projection_type(engine: &mut Engine, camera: CameraId) -> String {
 fn set_projection_type(
     engine: &mut Engine,
     camera: CameraId,
-    projection: Text,
+    projection: TextArgument,
 ) -> Result<(), Error> {
     let known = ["perspective", "orthographic"];
     let word = projection.as_str();
     let camera = engine.camera(camera);
     camera.projection = match known.iter().position(|known| *known == word) {
         Some(0) if camera.near < NEAR_MIN => {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "the near range is {}, and a camera in perspective needs one above 0 (at least \
                  {NEAR_MIN}): Camera.set_near_range first",
                 camera.near
@@ -283,8 +305,8 @@ fn set_projection_type(
         Some(0) => Projection::Perspective,
         Some(_) => Projection::Orthographic,
         None => {
-            let hint = crate::foundation::suggest::hint(word, known);
-            return Err(crate::error!(
+            let hint = engine_foundation::suggest::hint(word, known);
+            return Err(engine_foundation::error!(
                 "argument #2 'projection' must be \"perspective\" or \"orthographic\", got \
                  \"{word}\"{hint}"
             ));
@@ -293,7 +315,7 @@ fn set_projection_type(
     Ok(())
 }
 
-/// The screen's width and height, at least 1: a window can have no size at all.
+/// Returns the screen's width and height, at least 1, because a window can have no size.
 fn screen_size(engine: &Engine) -> Vec2 {
     engine.window.logical().max(Vec2::ONE)
 }
@@ -306,7 +328,7 @@ fn aspect(engine: &Engine) -> f32 {
 fn projection(engine: &mut Engine, camera: CameraId, wanted: Option<f64>) -> Result<Mat4, Error> {
     let wanted = wanted.unwrap_or(aspect(engine).into());
     if !(1.0 / ASPECT_MAX..=ASPECT_MAX).contains(&wanted) {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'aspect' must be above 0, and neither side more than {ASPECT_MAX} times \
              the other, got {wanted}: it is width divided by height"
         ));
@@ -320,14 +342,14 @@ fn vertical_fov(engine: &mut Engine, camera: CameraId) -> f64 {
 
 fn set_vertical_fov(engine: &mut Engine, camera: CameraId, angle: f64) -> Result<(), Error> {
     if !(angle > 0.0 && angle < PI) {
-        return Err(crate::error!(
-            "argument #2 'angle' must be above 0 and below pi radians, got {angle}: math.rad makes \
-             radians of degrees"
+        return Err(engine_foundation::error!(
+            "argument #2 'angle' must be above 0 and below pi radians, got {angle}: math.rad \
+             converts degrees to radians"
         ));
     }
     let least = f64::from(ANGLE_MIN);
     if angle < least || angle > PI - least {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'angle' must be at least {ANGLE_MIN} radians from 0 and from pi, got \
              {angle}"
         ));
@@ -346,12 +368,14 @@ fn far_range(engine: &mut Engine, camera: CameraId) -> f64 {
     engine.camera(camera).far.into()
 }
 
+/// Checks a distance along the view.
+///
 /// # Errors
-/// The metres are more than a camera sees.
+/// Returns an error if the distance is beyond the maximum range of a camera.
 fn range(argument: &str, metres: f64) -> Result<f32, Error> {
     match metres.abs() <= f64::from(SIGHT_MAX) {
         true => Ok(metres as f32),
-        false => Err(crate::error!(
+        false => Err(engine_foundation::error!(
             "argument {argument} must be at most {SIGHT_MAX} metres (SIGHT_MAX), got {metres:e}"
         )),
     }
@@ -362,7 +386,7 @@ fn set_near_range(engine: &mut Engine, camera: CameraId, near: f64) -> Result<()
     let camera = engine.camera(camera);
     let least = camera.projection == Projection::Orthographic || near >= NEAR_MIN;
     if !least || near >= camera.far {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'near' must be above 0 in perspective (at least {NEAR_MIN}) and less \
              than the far range {}, got {near}: Camera.set_far_range sets that one",
             camera.far
@@ -376,7 +400,7 @@ fn set_far_range(engine: &mut Engine, camera: CameraId, far: f64) -> Result<(), 
     let far = range("#2 'far'", far)?;
     let camera = engine.camera(camera);
     if far <= camera.near {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'far' must be more than the near range {}, got {far}: \
              Camera.set_near_range sets that one",
             camera.near
@@ -386,19 +410,19 @@ fn set_far_range(engine: &mut Engine, camera: CameraId, far: f64) -> Result<(), 
     Ok(())
 }
 
-/// Least and most of two directions, with their names.
+/// Checks the minimum and maximum of two directions, with their names.
 fn edges(
     names: [&str; 4],
     [least_x, most_x, least_z, most_z]: [f64; 4],
 ) -> Result<[f32; 4], Error> {
     let all = [least_x, most_x, least_z, most_z];
-    for (place, edge) in all.into_iter().enumerate() {
-        range(&format!("#{} '{}'", place + 2, names[place]), edge)?;
+    for (index, edge) in all.into_iter().enumerate() {
+        range(&format!("#{} '{}'", index + 2, names[index]), edge)?;
     }
     let near = all.map(|edge| edge as f32);
     for [low, high] in [[0, 1], [2, 3]] {
         if near[low] >= near[high] {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "the edges must be in order: '{}', {}, must be less than '{}', {}",
                 names[low],
                 all[low],
@@ -447,15 +471,15 @@ fn set_frustum_half_angles(
     top: f64,
 ) -> Result<(), Error> {
     if [left, right, bottom, top].iter().any(|angle| angle.abs() >= PI / 2.0) {
-        return Err(crate::error!(
-            "the angles must be less than half of pi to either side, got {left}, {right}, \
-             {bottom} and {top}: math.rad makes radians of degrees"
+        return Err(engine_foundation::error!(
+            "the angles must be less than half of pi to either side, got {left}, {right}, {bottom} \
+             and {top}: math.rad converts degrees to radians"
         ));
     }
     let near = f64::from(engine.camera(camera).near);
     if near <= 0.0 {
-        return Err(crate::error!(
-            "the near range is {near}, and edges in perspective lie before the camera: \
+        return Err(engine_foundation::error!(
+            "the near range is {near}, and edges in perspective lie in front of the camera: \
              Camera.set_near_range first"
         ));
     }
@@ -463,8 +487,9 @@ fn set_frustum_half_angles(
     set_frustum(engine, camera, left, right, bottom, top)
 }
 
-/// Where a viewport begins, and its size: at least 1, for a window can have no size at all.
-fn place(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
+/// Returns a viewport's corner and its size. The size is at least 1, because a window can have no
+/// size.
+fn corner_and_size(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
     let viewport = engine.viewport(viewport);
     (engine.viewport_corner(&viewport), engine.viewport_size(&viewport).max(Vec2::ONE))
 }
@@ -475,9 +500,9 @@ fn world_to_screen(
     position: Vec3,
     viewport: Option<ViewportId>,
 ) -> (Vec3, f64) {
-    let (corner, size) = place(engine, viewport);
-    let (place, depth) = engine.camera(camera).world_to_screen(position, size);
-    ((corner + place).extend(0.0), depth.into())
+    let (corner, size) = corner_and_size(engine, viewport);
+    let (point, depth) = engine.camera(camera).world_to_screen(position, size);
+    ((corner + point).extend(0.0), depth.into())
 }
 
 fn screen_to_world(
@@ -487,7 +512,7 @@ fn screen_to_world(
     depth: Option<f64>,
     viewport: Option<ViewportId>,
 ) -> Result<Vec3, Error> {
-    let (corner, size) = place(engine, viewport);
+    let (corner, size) = corner_and_size(engine, viewport);
     let depth = range("#3 'depth'", depth.unwrap_or(0.0))?;
     Ok(engine.camera(camera).screen_to_world(position.truncate() - corner, depth, size))
 }
@@ -498,7 +523,7 @@ fn screen_to_ray(
     position: Vec3,
     viewport: Option<ViewportId>,
 ) -> (Vec3, Vec3) {
-    let (corner, size) = place(engine, viewport);
+    let (corner, size) = corner_and_size(engine, viewport);
     engine.camera(camera).ray(position.truncate() - corner, size)
 }
 

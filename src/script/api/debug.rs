@@ -1,23 +1,23 @@
-//! `Debug` and `LineObject`: lines and words over a world's picture, for whoever makes the game.
+//! The Lua modules `Debug` and `LineObject`: lines and text drawn over a world for game developers.
 
-use crate::engine::{Build, Engine};
-use crate::foundation::{Color, Error, Mat4, Vec3};
-use crate::script::arg::Text;
-use crate::script::row::{Module, func, hot, module};
-use crate::world::WorldId;
-use crate::world::lines::{
-    self, LINES_MAX, Line, LineObject, LineObjectId, SEGMENTS, SEGMENTS_MAX,
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::TextArgument;
+use engine_foundation::{Color, Error, Mat4, Vec3};
+use engine_runtime::{BuildMode, Engine};
+use engine_world::WorldId;
+use engine_world::debug_lines::{
+    self, DebugLine, LINES_MAX, LineObject, LineObjectId, SEGMENTS, SEGMENTS_MAX,
 };
 
-const SECONDS: (&str, &str) = ("seconds", "how long it is shown; one frame if left out");
+const SECONDS: (&str, &str) = ("seconds", "seconds for which it is shown; one frame if left out");
 const COLOR: (&str, &str) = ("color", "its colour; white if left out");
-const OBJECT: (&str, &str) = ("line_object", "what it is added to");
-const PARTS: (&str, &str) = ("segments", "of how many parts a circle is; 20 if left out");
+const OBJECT: (&str, &str) = ("line_object", "the line object to add to");
+const PARTS: (&str, &str) = ("segments", "the number of segments of a circle; 20 if left out");
 
-pub static DEBUG: Module = module(
+pub static DEBUG: ModuleRows = module(
     "Debug",
-    "Lines, boxes, spheres and words for whoever makes the game: shown over the picture of every \
-     world, whatever is before them. In a release nothing is shown.",
+    "Lines, boxes, spheres and texts for developers: shown over the picture of every world, even \
+     if something is in front of them. In a release nothing is shown.",
     r#"Debug.line(Vector3(0, 0, 0), Vector3(0, 0, 2), Color.red(), 1.5)
 Debug.text("enemies: 12")
 Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
@@ -31,26 +31,35 @@ Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
         func(
             "box",
             show_box,
-            &[("pose", "its middle and axes"), ("extents", "half its sizes"), COLOR, SECONDS],
+            &[
+                ("pose", "its centre and axes"),
+                ("extents", "half of its size along each axis"),
+                COLOR,
+                SECONDS,
+            ],
             "Shows the edges of a box.",
         ),
         func(
             "sphere",
             sphere,
-            &[("center", "its middle"), ("radius", "metres"), COLOR, SECONDS],
-            "Shows a sphere by three circles.",
+            &[("center", "its centre"), ("radius", "its radius in metres"), COLOR, SECONDS],
+            "Shows a sphere as three circles.",
         ),
         func(
             "axes",
             axes,
-            &[("pose", "what is shown"), ("length", "metres; 1 if left out"), SECONDS],
+            &[
+                ("pose", "the pose to show"),
+                ("length", "length of the axes in metres; 1 if left out"),
+                SECONDS,
+            ],
             "Shows the axes of a pose: x red, y green, z blue.",
         ),
         func(
             "text",
             text,
             &[("text", "one line"), COLOR, SECONDS],
-            "Shows a line of text in a list at the left top of the screen.",
+            "Shows a line of text in a list at the top left of the screen.",
         ),
         func(
             "world_text",
@@ -60,18 +69,18 @@ Debug.world_text("here", Vector3(0, 0, 2), Color.yellow())"#,
                 ("position", "a point in the world"),
                 COLOR,
                 SECONDS,
-                ("size", "of the letters, in logical pixels; 16 if left out"),
+                ("size", "size of the letters, in logical pixels; 16 if left out"),
             ],
             "Shows a line of text at a point in the world.",
         ),
-        func("clear", clear, &[], "Ends everything that is still shown.").when_full(),
+        func("clear", clear, &[], "Removes everything that is still shown.").when_full(),
     ],
 );
 
-pub static LINE_OBJECT: Module = module(
+pub static LINE_OBJECT: ModuleRows = module(
     "LineObject",
     "Lines that are collected once, and shown in each frame in which they are dispatched. \
-     `World.create_line_object` makes one.",
+     `World.create_line_object` creates a line object.",
     r#"local world = Application.main_world()
 local lines = World.create_line_object(world)
 LineObject.add_sphere(lines, Color.yellow(), Vector3(0, 5, 0), 1)
@@ -87,7 +96,11 @@ World.destroy_line_object(world, lines)"#,
         func(
             "add_axes",
             add_axes,
-            &[OBJECT, ("pose", "what is shown"), ("length", "metres; 1 if left out")],
+            &[
+                OBJECT,
+                ("pose", "the pose to show"),
+                ("length", "length of the axes in metres; 1 if left out"),
+            ],
             "Adds the axes of a pose: x red, y green, z blue.",
         ),
         func(
@@ -96,8 +109,8 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("pose", "its middle and axes"),
-                ("extents", "half its sizes"),
+                ("pose", "its centre and axes"),
+                ("extents", "half of its size along each axis"),
             ],
             "Adds the edges of a box.",
         ),
@@ -107,11 +120,11 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("center", "its middle"),
-                ("radius", "metres"),
+                ("center", "its centre"),
+                ("radius", "its radius in metres"),
                 PARTS,
             ],
-            "Adds a sphere by three circles.",
+            "Adds a sphere as three circles.",
         ),
         func(
             "add_half_sphere",
@@ -119,12 +132,12 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("center", "its middle"),
-                ("radius", "metres"),
-                ("normal", "to which side it bulges; up if left out"),
+                ("center", "its centre"),
+                ("radius", "its radius in metres"),
+                ("normal", "the direction in which it bulges; up if left out"),
                 PARTS,
             ],
-            "Adds half a sphere.",
+            "Adds a half sphere.",
         ),
         func(
             "add_circle",
@@ -132,9 +145,9 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("center", "its middle"),
-                ("radius", "metres"),
-                ("normal", "at right angles to it; up if left out"),
+                ("center", "its centre"),
+                ("radius", "its radius in metres"),
+                ("normal", "perpendicular to the circle; up if left out"),
                 PARTS,
             ],
             "Adds a circle.",
@@ -145,9 +158,9 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("from", "the middle of one end"),
-                ("to", "the middle of the other end"),
-                ("radius", "metres"),
+                ("from", "the centre of one end"),
+                ("to", "the centre of the other end"),
+                ("radius", "its radius in metres"),
                 PARTS,
             ],
             "Adds a capsule.",
@@ -158,28 +171,31 @@ World.destroy_line_object(world, lines)"#,
             &[
                 OBJECT,
                 ("color", "its colour"),
-                ("from", "the middle of its ground"),
-                ("to", "its point"),
-                ("radius", "of its ground, in metres"),
+                ("from", "the centre of its base"),
+                ("to", "its tip"),
+                ("radius", "radius of its base, in metres"),
                 PARTS,
             ],
             "Adds a cone.",
         ),
-        func("reset", reset, &[OBJECT], "Removes its lines.").when_full(),
+        func("reset", reset, &[OBJECT], "Removes all of its lines.").when_full(),
         func(
             "dispatch",
             dispatch,
-            &[("world", "the world it belongs to"), ("line_object", "what is shown")],
+            &[
+                ("world", "the world that it belongs to"),
+                ("line_object", "the line object to show"),
+            ],
             "Shows its lines in this frame.",
         ),
     ],
 );
 
 fn is_off(engine: &Engine) -> bool {
-    engine.build == Build::Release
+    engine.build == BuildMode::Release
 }
 
-/// The game's time until which something is shown.
+/// Returns the game time until which a drawing is shown.
 fn until(engine: &Engine, seconds: Option<f64>) -> f64 {
     seconds.map_or(-1.0, |seconds| engine.frame.total + seconds)
 }
@@ -188,7 +204,7 @@ fn bytes(color: Option<Color>) -> [u8; 4] {
     color.unwrap_or(Color::WHITE).to_bytes()
 }
 
-fn show(engine: &mut Engine, lines: &[Line], seconds: Option<f64>) -> Result<(), Error> {
+fn show(engine: &mut Engine, lines: &[DebugLine], seconds: Option<f64>) -> Result<(), Error> {
     if is_off(engine) {
         return Ok(());
     }
@@ -203,7 +219,7 @@ fn line(
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    show(engine, &[Line { from, to, color: bytes(color) }], seconds)
+    show(engine, &[DebugLine { from, to, color: bytes(color) }], seconds)
 }
 
 fn show_box(
@@ -213,9 +229,9 @@ fn show_box(
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    let mut made = Vec::new();
-    lines::add_box(pose, extents, bytes(color), &mut made);
-    show(engine, &made, seconds)
+    let mut lines = Vec::new();
+    debug_lines::add_box(pose, extents, bytes(color), &mut lines);
+    show(engine, &lines, seconds)
 }
 
 fn sphere(
@@ -225,9 +241,9 @@ fn sphere(
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    let mut made = Vec::new();
-    lines::add_sphere(center, radius as f32, SEGMENTS, bytes(color), &mut made);
-    show(engine, &made, seconds)
+    let mut lines = Vec::new();
+    debug_lines::add_sphere(center, radius as f32, SEGMENTS, bytes(color), &mut lines);
+    show(engine, &lines, seconds)
 }
 
 fn axes(
@@ -236,17 +252,17 @@ fn axes(
     length: Option<f64>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    let mut made = Vec::new();
-    lines::add_axes(pose, length.unwrap_or(1.0) as f32, &mut made);
-    show(engine, &made, seconds)
+    let mut lines = Vec::new();
+    debug_lines::add_axes(pose, length.unwrap_or(1.0) as f32, &mut lines);
+    show(engine, &lines, seconds)
 }
 
-/// Size of letters where none is given, in logical pixels.
+/// Default text size in logical pixels.
 const TEXT_SIZE: f64 = 16.0;
 
 fn text(
     engine: &mut Engine,
-    text: Text,
+    text: TextArgument,
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
@@ -255,7 +271,7 @@ fn text(
 
 fn world_text(
     engine: &mut Engine,
-    text: Text,
+    text: TextArgument,
     position: Vec3,
     color: Option<Color>,
     seconds: Option<f64>,
@@ -267,34 +283,36 @@ fn world_text(
 fn say(
     engine: &mut Engine,
     at: Option<Vec3>,
-    text: Text,
+    text: TextArgument,
     color: Option<Color>,
     seconds: Option<f64>,
     size: f64,
 ) -> Result<(), Error> {
     if size <= 0.0 {
-        return Err(crate::error!("argument #5 'size' must be above 0, got {size}"));
+        return Err(engine_foundation::error!("argument #5 'size' must be above 0, got {size}"));
     }
     if is_off(engine) {
         return Ok(());
     }
     let (until, color) = (until(engine, seconds), color.unwrap_or(Color::WHITE));
-    engine.lines.say(at, text.as_str(), size as f32, color, until).map_err(Error::new)
+    engine.lines.add_text(at, text.as_str(), size as f32, color, until).map_err(Error::new)
 }
 
 fn clear(engine: &mut Engine) {
     engine.lines.clear();
 }
 
-/// Adds lines that `make` gives to a line object.
+/// Adds the lines that `make` creates to a line object.
 fn add(
     engine: &mut Engine,
     object: LineObjectId,
-    make: impl FnOnce(&mut Vec<Line>),
+    make: impl FnOnce(&mut Vec<DebugLine>),
 ) -> Result<(), Error> {
     let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
     if object.lines.len() >= LINES_MAX {
-        return Err(crate::error!("this line object has {LINES_MAX} lines already (LINES_MAX)"));
+        return Err(engine_foundation::error!(
+            "this line object has {LINES_MAX} lines already (LINES_MAX)"
+        ));
     }
     make(&mut object.lines);
     Ok(())
@@ -303,7 +321,9 @@ fn add(
 fn parts(parts: Option<f64>) -> Result<u32, Error> {
     let parts = parts.unwrap_or(SEGMENTS.into());
     if !(3.0..=f64::from(SEGMENTS_MAX)).contains(&parts) {
-        return Err(crate::error!("'segments' must be 3 to {SEGMENTS_MAX}, got {parts}"));
+        return Err(engine_foundation::error!(
+            "'segments' must be 3 to {SEGMENTS_MAX}, got {parts}"
+        ));
     }
     Ok(parts as u32)
 }
@@ -316,7 +336,7 @@ fn add_line(
     to: Vec3,
 ) -> Result<(), Error> {
     let color = color.to_bytes();
-    add(engine, object, |lines| lines.push(Line { from, to, color }))
+    add(engine, object, |lines| lines.push(DebugLine { from, to, color }))
 }
 
 fn add_axes(
@@ -326,7 +346,7 @@ fn add_axes(
     length: Option<f64>,
 ) -> Result<(), Error> {
     let length = length.unwrap_or(1.0) as f32;
-    add(engine, object, |made| lines::add_axes(pose, length, made))
+    add(engine, object, |lines| debug_lines::add_axes(pose, length, lines))
 }
 
 fn add_box(
@@ -336,7 +356,7 @@ fn add_box(
     pose: Mat4,
     extents: Vec3,
 ) -> Result<(), Error> {
-    add(engine, object, |made| lines::add_box(pose, extents, color.to_bytes(), made))
+    add(engine, object, |lines| debug_lines::add_box(pose, extents, color.to_bytes(), lines))
 }
 
 fn add_sphere(
@@ -348,7 +368,9 @@ fn add_sphere(
     segments: Option<f64>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
-    add(engine, object, |made| lines::add_sphere(center, radius, parts, color.to_bytes(), made))
+    add(engine, object, |lines| {
+        debug_lines::add_sphere(center, radius, parts, color.to_bytes(), lines)
+    })
 }
 
 fn add_half_sphere(
@@ -361,8 +383,8 @@ fn add_half_sphere(
     segments: Option<f64>,
 ) -> Result<(), Error> {
     let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
-    add(engine, object, |made| {
-        lines::add_half_sphere(center, radius as f32, normal, parts, color.to_bytes(), made);
+    add(engine, object, |lines| {
+        debug_lines::add_half_sphere(center, radius as f32, normal, parts, color.to_bytes(), lines);
     })
 }
 
@@ -376,8 +398,8 @@ fn add_circle(
     segments: Option<f64>,
 ) -> Result<(), Error> {
     let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
-    add(engine, object, |made| {
-        lines::add_circle(center, radius as f32, normal, parts, color.to_bytes(), made);
+    add(engine, object, |lines| {
+        debug_lines::add_circle(center, radius as f32, normal, parts, color.to_bytes(), lines);
     })
 }
 
@@ -391,8 +413,8 @@ fn add_capsule(
     segments: Option<f64>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
-    add(engine, object, |made| {
-        lines::add_capsule(from, to, radius, parts, color.to_bytes(), made);
+    add(engine, object, |lines| {
+        debug_lines::add_capsule(from, to, radius, parts, color.to_bytes(), lines);
     })
 }
 
@@ -406,7 +428,9 @@ fn add_cone(
     segments: Option<f64>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
-    add(engine, object, |made| lines::add_cone(from, to, radius, parts, color.to_bytes(), made))
+    add(engine, object, |lines| {
+        debug_lines::add_cone(from, to, radius, parts, color.to_bytes(), lines)
+    })
 }
 
 fn reset(engine: &mut Engine, object: LineObjectId) {
@@ -418,7 +442,7 @@ fn of_world(engine: &Engine, world: WorldId, object: LineObjectId) -> Result<(),
     let object = engine.lines.objects.get(object.0).expect("it was checked");
     match object.world == world.0 {
         true => Ok(()),
-        false => Err(crate::error!("this line object belongs to another world")),
+        false => Err(engine_foundation::error!("this line object belongs to another world")),
     }
 }
 
@@ -430,14 +454,14 @@ fn dispatch(engine: &mut Engine, world: WorldId, object: LineObjectId) -> Result
     engine.lines.dispatch(object).map_err(Error::new)
 }
 
-/// Rows of `World`.
+/// Native function of a row in `World`.
 pub fn create_line_object(engine: &mut Engine, world: WorldId) -> Result<LineObjectId, Error> {
     let object = LineObject { world: world.0, lines: Vec::new() };
     let added = engine.lines.objects.add(object).map(LineObjectId);
     added.ok_or_else(|| {
-        crate::error!(
-            "{} line objects are there already (LINE_OBJECTS_MAX): destroy one first",
-            lines::LINE_OBJECTS_MAX
+        engine_foundation::error!(
+            "{} line objects already exist (LINE_OBJECTS_MAX): destroy one first",
+            debug_lines::LINE_OBJECTS_MAX
         )
     })
 }
@@ -448,7 +472,7 @@ pub fn destroy_line_object(
     object: LineObjectId,
 ) -> Result<(), Error> {
     of_world(engine, world, object)?;
-    let place = crate::script::place();
-    engine.lines.objects.remove(object.0, "", engine.frame.index, &place);
+    let location = crate::script_location();
+    engine.lines.objects.remove(object.0, "", engine.frame.index, &location);
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! `Joint`: what holds two actors together. `PhysicsWorld.create_joint` makes one; units have those
-//! that their files list.
+//! The Lua module `Joint`: connections between two actors. `PhysicsWorld.create_joint` creates a
+//! joint; units have the joints that their files list.
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Handle};
-use crate::script::arg::{AnyNumber, Text};
-use crate::script::row::{Module, func, hot, module};
-use crate::script::value::Value;
-use crate::system::physics::{JointKind, JointState, PLACE_MAX, SPEED_MAX};
-use crate::world::physics::{ActorId, Joint, JointId};
-use crate::world::unit::UnitId;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, TextArgument};
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Handle};
+use engine_physics::{JointKind, JointState, PLACE_MAX, SPEED_MAX};
+use engine_runtime::Engine;
+use engine_world::physics::{ActorId, Joint, JointId};
+use engine_world::unit::UnitId;
 
-/// Newtons, or newton metres, of a motor.
+/// Maximum force of a motor, in newtons or newton metres.
 const FORCE_MAX: f64 = 1.0e30;
 
 const JOINT_ARG: (&str, &str) = ("joint", "a joint");
 
-pub static JOINT: Module = module(
+pub static JOINT: ModuleRows = module(
     "Joint",
-    "A joint holds two actors together, or one and the world. It breaks when it has to hold more \
-     than it can; then its handle stays, and holds nothing.",
+    "A joint connects two actors, or one actor and the world. It breaks when its load exceeds its \
+     limits. Its handle then stays valid, but the joint holds nothing.",
     r#"local world = Application.new_world()
 local physics = World.physics_world(world)
 local lamp = PhysicsWorld.spawn_sphere(physics, Vector3(0, 0, 2), 0.2)
@@ -31,93 +31,143 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("joint", "a number that may be a joint's handle")],
-            "Whether the handle leads to a joint that is there, broken or not. Never raises for a \
-             stale handle.",
+            &[("joint", "a number that may be the handle of a joint")],
+            "Returns true if the handle refers to an existing joint, broken or not. Never raises \
+             for a stale handle.",
         )
         .pure(),
-        func("is_broken", is_broken, &[JOINT_ARG], "Whether it broke, or one of its actors ended.")
-            .pure(),
-        func("actor_1", actor_1, &[JOINT_ARG], "The first actor that it holds.").pure(),
-        func("actor_2", actor_2, &[JOINT_ARG], "The second; nil where that is the world.").pure(),
+        func(
+            "is_broken",
+            is_broken,
+            &[JOINT_ARG],
+            "Returns true if a joint is broken, or one of its actors was destroyed.",
+        )
+        .pure(),
+        func("actor_1", actor_1, &[JOINT_ARG], "Returns the first actor of a joint.").pure(),
+        func(
+            "actor_2",
+            actor_2,
+            &[JOINT_ARG],
+            "Returns the second actor of a joint, or nil if it is the world.",
+        )
+        .pure(),
         func(
             "value",
             value,
             &[JOINT_ARG],
-            "Of a hinge its angle in radians and of a slider its way in metres, both 0 where it \
-             was made; of a rope or spring how far its ends are apart. 0 of a broken one.",
+            "Returns the value of a joint: the angle of a hinge in radians, or the position of a \
+             slider in metres. Both are 0 where the joint was created. For a rope or spring, \
+             returns the distance between its ends. Returns 0 for a broken joint.",
         )
         .pure(),
         func(
             "velocity",
             velocity,
             &[JOINT_ARG],
-            "How fast its value grows: radians or metres a second. 0 of a broken one.",
+            "Returns the rate of change of a joint's value, in radians or metres per second. \
+             Returns 0 for a broken joint.",
         )
         .pure(),
-        func("force", force, &[JOINT_ARG], "Newtons that it held in the last step.").pure(),
-        func("torque", torque, &[JOINT_ARG], "Newton metres that it held in the last step.").pure(),
-        func("break_force", break_force, &[JOINT_ARG], "Newtons that break it; nil if none do.")
-            .pure(),
+        func(
+            "force",
+            force,
+            &[JOINT_ARG],
+            "Returns the force that a joint held in the last step, in newtons.",
+        )
+        .pure(),
+        func(
+            "torque",
+            torque,
+            &[JOINT_ARG],
+            "Returns the torque that a joint held in the last step, in newton metres.",
+        )
+        .pure(),
+        func(
+            "break_force",
+            break_force,
+            &[JOINT_ARG],
+            "Returns the force that breaks a joint, in newtons; nil if no force does.",
+        )
+        .pure(),
         func(
             "break_torque",
             break_torque,
             &[JOINT_ARG],
-            "Newton metres that break it; nil if none do.",
+            "Returns the torque that breaks a joint, in newton metres; nil if no torque does.",
         )
         .pure(),
         func(
             "set_break_force",
             set_break_force,
             &[JOINT_ARG, ("force", "newtons; if left out, no force breaks it")],
-            "Sets what breaks it, in place of what broke it before.",
+            "Sets the force that breaks a joint.",
         ),
         func(
             "set_break_torque",
             set_break_torque,
             &[JOINT_ARG, ("torque", "newton metres; if left out, no torque breaks it")],
-            "The same for what turns it.",
+            "Sets the torque that breaks a joint.",
         ),
         func(
             "set_motor",
             set_motor,
             &[
                 JOINT_ARG,
-                ("speed", "radians or metres a second; if left out, it moves freely"),
-                ("max_force", "newton metres or newtons that it has for that"),
+                ("speed", "radians or metres per second; if left out, the joint moves freely"),
+                ("max_force", "maximum torque or force, in newton metres or newtons"),
             ],
-            "Has a hinge turn, or a slider move.",
+            "Sets the motor of a hinge or a slider.",
         ),
         func(
             "set_limits",
             set_limits,
             &[
                 JOINT_ARG,
-                ("least", "radians or metres; if both are left out, nothing limits it"),
-                ("most", "radians or metres"),
+                (
+                    "least",
+                    "lower limit, in radians or metres; if both are left out, the joint is \
+                     unlimited",
+                ),
+                ("most", "upper limit, in radians or metres"),
             ],
-            "Sets how far a hinge turns, or a slider moves.",
+            "Sets the limits of a hinge or a slider.",
         ),
     ],
 );
 
-/// What the prelude's functions of `Unit` stand on.
-pub static UNIT_CORE: Module = module(
+/// Native functions on which the prelude's functions of `Unit` are built.
+pub static UNIT_CORE: ModuleRows = module(
     "Unit",
-    "Joints of units, for the prelude.",
+    "Native functions on the joints of units, for the prelude.",
     "assert(core == nil)",
     &[
-        func("joint", unit_joint, &[("unit", "a unit"), ("name", "a name")], "One of them.").pure(),
-        func("joint_limits", limits, &[JOINT_ARG], "Least and most, as a list.")
-            .told_as("Joint.limits")
-            .pure(),
-        func("joint_motor", motor, &[JOINT_ARG], "Speed and force, as a list.")
-            .told_as("Joint.motor")
-            .pure(),
+        func(
+            "joint",
+            unit_joint,
+            &[("unit", "a unit"), ("name", "a name")],
+            "Returns a joint of a unit.",
+        )
+        .pure(),
+        func(
+            "joint_limits",
+            limits,
+            &[JOINT_ARG],
+            "Returns the lower and the upper limit, as a list.",
+        )
+        .public_name("Joint.limits")
+        .pure(),
+        func(
+            "joint_motor",
+            motor,
+            &[JOINT_ARG],
+            "Returns the speed and the force of the motor, as a list.",
+        )
+        .public_name("Joint.motor")
+        .pure(),
     ],
 );
 
-fn alive(engine: &mut Engine, joint: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, joint: HandleNumber) -> bool {
     Handle::from_number(joint.0).is_some_and(|handle| engine.physics.joints.get(handle).is_some())
 }
 
@@ -171,7 +221,9 @@ fn set_break(
 ) -> Result<(), Error> {
     for limit in [force, torque].into_iter().flatten() {
         if limit <= 0.0 {
-            return Err(crate::error!("what breaks a joint must be above 0, got {limit}"));
+            return Err(engine_foundation::error!(
+                "what breaks a joint must be above 0, got {limit}"
+            ));
         }
     }
     let known = of(engine, joint);
@@ -204,11 +256,10 @@ fn break_limits(engine: &Engine, joint: JointId) -> (Option<f64>, Option<f64>) {
     (force.map(f64::from), torque.map(f64::from))
 }
 
-/// # Errors
-/// It is neither a hinge nor a slider.
+/// Returns the error for a joint that is neither a hinge nor a slider.
 fn no_axis(kind: JointKind) -> Error {
     let name = JointKind::NAMES[kind as usize];
-    crate::error!("the joint is a {name}, and only a hinge or a slider has an axis")
+    engine_foundation::error!("the joint is a {name}, and only a hinge or a slider has an axis")
 }
 
 fn set_motor(
@@ -220,7 +271,7 @@ fn set_motor(
     let motor = match (speed, max_force) {
         (None, _) => None,
         (Some(speed), _) if speed.abs() > f64::from(SPEED_MAX) => {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "argument #2 'speed' must be at most {SPEED_MAX} a second (SPEED_MAX), got {speed}"
             ));
         }
@@ -228,8 +279,8 @@ fn set_motor(
             Some([speed as f32, force as f32])
         }
         _ => {
-            return Err(crate::error!(
-                "argument #3 'max_force' must be said with a speed, and be 0 to {FORCE_MAX:e}"
+            return Err(engine_foundation::error!(
+                "argument #3 'max_force' must be given with a speed, and be 0 to {FORCE_MAX:e}"
             ));
         }
     };
@@ -251,17 +302,19 @@ fn set_limits(
         (Some(least), Some(most)) => Some([least, most]),
         (None, None) => None,
         _ => {
-            return Err(crate::error!(
-                "arguments #2 'least' and #3 'most' must be said both, or none of them"
+            return Err(engine_foundation::error!(
+                "arguments #2 'least' and #3 'most' must both be given, or none of them"
             ));
         }
     };
     if let Some([least, most]) = limits {
         if least > most {
-            return Err(crate::error!("argument #2 'least' must not be more than 'most', {most}"));
+            return Err(engine_foundation::error!(
+                "argument #2 'least' must not be more than 'most', {most}"
+            ));
         }
         if least.abs().max(most.abs()) > f64::from(PLACE_MAX) {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "the limits must be at most {PLACE_MAX} to either side, got {least} and {most}"
             ));
         }
@@ -275,21 +328,21 @@ fn set_limits(
     }
 }
 
-fn pair(numbers: Option<[f32; 2]>) -> Value {
+fn pair(numbers: Option<[f32; 2]>) -> ScriptValue {
     let numbers = numbers.into_iter().flatten();
-    Value::List(numbers.map(|number| Value::Number(number.into())).collect())
+    ScriptValue::List(numbers.map(|number| ScriptValue::Number(number.into())).collect())
 }
 
-fn limits(engine: &mut Engine, joint: JointId) -> Value {
+fn limits(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
     pair(engine.physics.world(known.physics).simulation.limits(known.hold, known.kind))
 }
 
-fn motor(engine: &mut Engine, joint: JointId) -> Value {
+fn motor(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
     pair(engine.physics.world(known.physics).simulation.motor(known.hold, known.kind))
 }
 
-fn unit_joint(engine: &mut Engine, unit: UnitId, name: Text) -> Option<JointId> {
+fn unit_joint(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<JointId> {
     engine.physics.unit_joint(unit, name.as_str())
 }

@@ -1,26 +1,26 @@
-//! `Light`: lights of units. And what a world has around it: `World.set_sky`, whose options the
-//! prelude reads (lua/mesh.lua).
+//! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
+//! the prelude reads (lua/mesh.lua).
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
-use crate::packet::scene::Sky;
-use crate::script::arg::{AnyNumber, Integer, Text};
-use crate::script::row::{Module, func, hot, module};
-use crate::script::value::Value;
-use crate::world::WorldId;
-use crate::world::light::{BRIGHTNESS_MAX, LightId, LightLook, LightType, SHADOW_BIAS_MAX};
-use crate::world::mesh_part::check_light;
-use crate::world::scene::Pose;
-use crate::world::unit::UnitId;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
+use engine_frame_packet::scene::SkyFrame;
+use engine_runtime::Engine;
+use engine_world::WorldId;
+use engine_world::light::{BRIGHTNESS_MAX, LightId, LightSettings, LightType, SHADOW_BIAS_MAX};
+use engine_world::mesh_component::check_light;
+use engine_world::scene_graph::NodePose;
+use engine_world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;
 
 const LIGHT_ARG: (&str, &str) = ("light", "a light");
 
-pub static LIGHT: Module = module(
+pub static LIGHT: ModuleRows = module(
     "Light",
     "Lights are components of units: `Unit.light` finds them. They shine from their node, or along \
-     its y axis. With the intensity 1, a white wall that faces an omni or a spot light one metre \
-     away, or a directional light, is as bright as white can be shown.",
+     its y axis. With an intensity of 1, a white wall that faces the light is as bright as white \
+     can be shown. For omni and spot lights, this applies at a distance of one metre.",
     r#"local world = Application.new_world()
 local lamp = Unit.light(World.spawn_unit(world, "core/units/light"), 1)
 Light.set_color(lamp, Color(255, 200, 120))
@@ -32,168 +32,192 @@ Application.release_world(world)"#,
             "alive",
             alive,
             &[("light", "a number that may be a light's handle")],
-            "Whether the handle leads to a light that is there. Never raises for a stale handle.",
+            "Returns true if the handle refers to an existing light. Never raises for a stale \
+             handle.",
         )
         .pure(),
-        func("unit", unit, &[LIGHT_ARG], "The unit that the light is of.").pure(),
-        func("node", node, &[LIGHT_ARG], "Which of its unit's nodes it hangs on.").pure(),
-        func("type", kind, &[LIGHT_ARG], "\"omni\", \"spot\" or \"directional\".").pure(),
+        func("unit", unit, &[LIGHT_ARG], "Returns the unit that the light belongs to.").pure(),
+        func("node", node, &[LIGHT_ARG], "Returns the index of the node that it is attached to.")
+            .pure(),
+        func(
+            "type",
+            kind,
+            &[LIGHT_ARG],
+            "Returns its type: \"omni\", \"spot\" or \"directional\".",
+        )
+        .pure(),
         func(
             "set_type",
             set_type,
             &[LIGHT_ARG, ("type", "\"omni\", \"spot\" or \"directional\"")],
-            "Sets how it shines: to all sides, in a cone, or from infinitely far away.",
+            "Sets how it shines: in all directions, in a cone, or from infinitely far away.",
         ),
-        hot("color", color, &[LIGHT_ARG], "Its colour as linear light: red, green, blue.").pure(),
-        hot("intensity", intensity, &[LIGHT_ARG], "How bright it is.").pure(),
+        hot("color", color, &[LIGHT_ARG], "Returns its colour as linear light: red, green, blue.")
+            .pure(),
+        hot("intensity", intensity, &[LIGHT_ARG], "Returns its intensity.").pure(),
         hot(
             "set_intensity",
             set_intensity,
-            &[LIGHT_ARG, ("intensity", "0 or more; 1 makes white walls white, see above")],
-            "Sets how bright it is.",
+            &[
+                LIGHT_ARG,
+                ("intensity", "0 or more; 1 shows white walls as white, as described above"),
+            ],
+            "Sets its intensity.",
         ),
         hot(
             "falloff_end",
             falloff_end,
             &[LIGHT_ARG],
-            "Metres to where it ends; without a set one, to where it can no longer be seen.",
+            "Returns the distance at which it ends, in metres. If none is set, this is where it is \
+             no longer visible.",
         )
         .pure(),
         hot(
             "set_falloff_end",
             set_falloff_end,
-            &[LIGHT_ARG, ("distance", "metres; 0: as far as it can be seen")],
-            "Sets how far it shines. Lights that reach less cost less.",
+            &[LIGHT_ARG, ("distance", "metres; 0: as far as it is visible")],
+            "Sets the distance at which it ends. Lights with a shorter range cost less.",
         ),
         hot(
             "spot_angle_start",
             spot_angle_start,
             &[LIGHT_ARG],
-            "Radians from its axis to where a spot light begins to fade.",
+            "Returns the angle from its axis at which a spot light begins to fade, in radians.",
         )
         .pure(),
         hot(
             "spot_angle_end",
             spot_angle_end,
             &[LIGHT_ARG],
-            "Radians from its axis to where a spot light ends.",
+            "Returns the angle from its axis at which a spot light ends, in radians.",
         )
         .pure(),
         hot(
             "set_spot_angle_start",
             set_spot_angle_start,
             &[LIGHT_ARG, ("angle", "radians, from 0 to half of pi")],
-            "Sets where a spot light begins to fade; its end is never less.",
+            "Sets the angle at which a spot light begins to fade. If its end is at a smaller \
+             angle, the end moves there, too.",
         ),
         hot(
             "set_spot_angle_end",
             set_spot_angle_end,
             &[LIGHT_ARG, ("angle", "radians, above 0, at most half of pi")],
-            "Sets where a spot light ends; its start is never more.",
+            "Sets the angle at which a spot light ends. If its start is at a larger angle, the \
+             start moves there, too.",
         ),
-        func("casts_shadows", casts_shadows, &[LIGHT_ARG], "Whether it casts shadows.").pure(),
+        func("casts_shadows", casts_shadows, &[LIGHT_ARG], "Returns true if it casts shadows.")
+            .pure(),
         func(
             "set_casts_shadows",
             set_casts_shadows,
-            &[LIGHT_ARG, ("casts", "whether it casts shadows; omni lights cannot")],
+            &[LIGHT_ARG, ("casts", "true if it casts shadows; omni lights cannot")],
             "Sets whether it casts shadows.",
         ),
         func(
             "shadow_depth_bias",
             shadow_depth_bias,
             &[LIGHT_ARG],
-            "How far its shadows are kept off what casts them; 1 is usual.",
+            "Returns how far its shadows are kept away from the objects that cast them; 1 is \
+             usual.",
         )
         .pure(),
         func(
             "set_shadow_depth_bias",
             set_shadow_depth_bias,
-            &[LIGHT_ARG, ("bias", "from 0 to 100, 1 is usual")],
-            "Sets how far its shadows are kept off what casts them: more takes stripes off \
-             surfaces that it grazes, less brings shadows of thin things up to their feet.",
+            &[LIGHT_ARG, ("bias", "from 0 to 100; 1 is usual")],
+            "Sets how far its shadows are kept away from the objects that cast them. Raise it to \
+             remove stripes from surfaces at a low angle to the light. Lower it to close gaps \
+             between thin objects and their shadows.",
         ),
-        func("enabled", enabled, &[LIGHT_ARG], "Whether it shines.").pure(),
+        func("enabled", enabled, &[LIGHT_ARG], "Returns true if it is switched on.").pure(),
         func(
             "set_enabled",
             set_enabled,
-            &[LIGHT_ARG, ("enabled", "whether it shines")],
+            &[LIGHT_ARG, ("enabled", "true to switch it on")],
             "Switches it on or off.",
         ),
-        func("local_pose", local_pose, &[LIGHT_ARG], "Where it is relative to its node.").pure(),
+        func("local_pose", local_pose, &[LIGHT_ARG], "Returns its pose relative to its node.")
+            .pure(),
         func(
             "set_local_pose",
             set_local_pose,
             &[LIGHT_ARG, ("pose", "a matrix without shear")],
-            "Moves and turns it relative to its node.",
+            "Sets its position and rotation relative to its node.",
         ),
         func(
             "local_position",
             local_position,
             &[LIGHT_ARG],
-            "Where it is relative to its node, in metres.",
+            "Returns its position relative to its node, in metres.",
         )
         .pure(),
         func(
             "set_local_position",
             set_local_position,
-            &[LIGHT_ARG, ("position", "metres from its node")],
-            "Moves it relative to its node.",
+            &[LIGHT_ARG, ("position", "relative to its node, in metres")],
+            "Sets its position relative to its node.",
         ),
         func(
             "local_rotation",
             local_rotation,
             &[LIGHT_ARG],
-            "How it is turned relative to its node.",
+            "Returns its rotation relative to its node.",
         )
         .pure(),
         func(
             "set_local_rotation",
             set_local_rotation,
             &[LIGHT_ARG, ("rotation", "relative to its node")],
-            "Turns it relative to its node.",
+            "Sets its rotation relative to its node.",
         ),
-        func("world_pose", world_pose, &[LIGHT_ARG], "Where it is in the world.").pure(),
+        func("world_pose", world_pose, &[LIGHT_ARG], "Returns its pose in the world.").pure(),
         func(
             "world_position",
             world_position,
             &[LIGHT_ARG],
-            "Where it is in the world, in metres.",
+            "Returns its position in the world, in metres.",
         )
         .pure(),
-        func("world_rotation", world_rotation, &[LIGHT_ARG], "How it is turned in the world.")
+        func("world_rotation", world_rotation, &[LIGHT_ARG], "Returns its rotation in the world.")
             .pure(),
     ],
 );
 
-/// For the prelude, under the names by which games know them.
-pub static CORE: Module = module(
+/// Native functions for the prelude, with the names of the public functions.
+pub static CORE: ModuleRows = module(
     "Light",
     "Lights, for the prelude.",
     "assert(core == nil)",
     &[func("set_color", set_color, &[LIGHT_ARG, ("color", "")], "Sets its colour.")],
 );
 
-/// The same for `World`.
-pub static WORLD_CORE: Module = module(
+/// Native functions of `World` for the prelude, with the names of the public functions.
+pub static WORLD_CORE: ModuleRows = module(
     "World",
     "The sky, for the prelude.",
     "assert(core == nil)",
     &[
-        func("set_sky", set_sky, &[("world", ""), ("sky", "")], "Sets what is around a world."),
-        func("sky", sky, &[("world", "")], "What is around a world.").pure(),
+        func(
+            "set_sky",
+            set_sky,
+            &[("world", ""), ("sky", "")],
+            "Sets the surroundings of a world.",
+        ),
+        func("sky", sky, &[("world", "")], "Returns the surroundings of a world.").pure(),
     ],
 );
 
-fn alive(engine: &mut Engine, light: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, light: HandleNumber) -> bool {
     let handle = Handle::from_number(light.0);
     handle.is_some_and(|handle| engine.scenes.lights.slots.get(handle).is_some())
 }
 
-fn look(engine: &mut Engine, light: LightId) -> LightLook {
+fn look(engine: &mut Engine, light: LightId) -> LightSettings {
     engine.scenes.lights.slots.get(light.0).expect("the handle was checked").look
 }
 
-fn change(engine: &mut Engine, light: LightId) -> &mut LightLook {
+fn change(engine: &mut Engine, light: LightId) -> &mut LightSettings {
     &mut engine.scenes.lights.change(light).look
 }
 
@@ -211,18 +235,19 @@ fn kind(engine: &mut Engine, light: LightId) -> String {
     look(engine, light).kind.name().to_string()
 }
 
-fn set_type(engine: &mut Engine, light: LightId, kind: Text) -> Result<(), Error> {
+fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(), Error> {
     let word = kind.as_str();
     let Some(kind) = LightType::of(word) else {
         let hint = suggest::hint(word, LightType::NAMES);
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'type' must be \"omni\", \"spot\" or \"directional\", got \
              \"{word}\"{hint}"
         ));
     };
-    let made = LightLook { kind, ..look(engine, light) };
-    check_light(&made).map_err(|fault| crate::error!("argument #2 'type': {}", fault.message))?;
-    *change(engine, light) = made;
+    let changed = LightSettings { kind, ..look(engine, light) };
+    check_light(&changed)
+        .map_err(|fault| engine_foundation::error!("argument #2 'type': {}", fault.message))?;
+    *change(engine, light) = changed;
     Ok(())
 }
 
@@ -232,7 +257,7 @@ fn color(engine: &mut Engine, light: LightId) -> Vec3 {
 
 fn set_color(engine: &mut Engine, light: LightId, color: Vec3) -> Result<(), Error> {
     if color.min_element() < 0.0 || color.max_element() > BRIGHTNESS_MAX {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'color' must have parts from 0 to {BRIGHTNESS_MAX}, got Vector3({}, {}, \
              {})",
             color.x,
@@ -248,13 +273,13 @@ fn intensity(engine: &mut Engine, light: LightId) -> f64 {
     look(engine, light).intensity.into()
 }
 
-/// A number from 0 to the most.
+/// Checks that a number is from 0 to the maximum.
 fn within(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
     match (0.0..=f64::from(most)).contains(&number) {
         true => Ok(number as f32),
-        false => {
-            Err(crate::error!("argument #2 '{argument}' must be from 0 to {most}, got {number}"))
-        }
+        false => Err(engine_foundation::error!(
+            "argument #2 '{argument}' must be from 0 to {most}, got {number}"
+        )),
     }
 }
 
@@ -284,9 +309,9 @@ fn spot_angle_end(engine: &mut Engine, light: LightId) -> f64 {
 
 fn check_angle(angle: f64, least: bool) -> Result<f32, Error> {
     if !(angle > 0.0 || least && angle == 0.0) || angle > FRAC_PI_2 + 1e-6 {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'angle' must be above 0 and at most half of pi radians, got {angle}: \
-             math.rad makes radians of degrees"
+             math.rad converts degrees to radians"
         ));
     }
     Ok(angle.min(FRAC_PI_2) as f32)
@@ -313,9 +338,10 @@ fn casts_shadows(engine: &mut Engine, light: LightId) -> bool {
 }
 
 fn set_casts_shadows(engine: &mut Engine, light: LightId, casts: bool) -> Result<(), Error> {
-    let made = LightLook { casts_shadows: casts, ..look(engine, light) };
-    check_light(&made).map_err(|fault| crate::error!("argument #2 'casts': {}", fault.message))?;
-    *change(engine, light) = made;
+    let changed = LightSettings { casts_shadows: casts, ..look(engine, light) };
+    check_light(&changed)
+        .map_err(|fault| engine_foundation::error!("argument #2 'casts': {}", fault.message))?;
+    *change(engine, light) = changed;
     Ok(())
 }
 
@@ -346,14 +372,16 @@ fn set_local_pose(engine: &mut Engine, light: LightId, pose: Mat4) -> Result<(),
     Ok(())
 }
 
-/// A light shines along an axis: each must have a length, and not lie where the others do.
+/// Checks the axes of a light's pose, because a light shines along an axis. Each axis must have a
+/// length, and must not lie in the plane of the others.
 fn check_pose(pose: Mat4) -> Result<(), Error> {
     let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate());
     let [x, y, z] = axes.map(Vec3::normalize_or_zero);
     match x.cross(y).dot(z).abs() > 1e-6 {
         true => Ok(()),
-        false => Err(crate::error!(
-            "argument #2 'pose' is flat: an axis of it has length 0, or lies where the others do"
+        false => Err(engine_foundation::error!(
+            "argument #2 'pose' is flat: one of its axes has length 0, or lies in the plane of the \
+             others"
         )),
     }
 }
@@ -367,12 +395,12 @@ fn set_local_position(engine: &mut Engine, light: LightId, position: Vec3) {
 }
 
 fn local_rotation(engine: &mut Engine, light: LightId) -> Quat {
-    Pose::of(local_pose(engine, light)).rotation
+    NodePose::of(local_pose(engine, light)).rotation
 }
 
 fn set_local_rotation(engine: &mut Engine, light: LightId, rotation: Quat) -> Result<(), Error> {
     if (rotation.length() - 1.0).abs() > 1e-3 {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'rotation' must have length 1, this one has {}: use Quaternion.normalize",
             rotation.length()
         ));
@@ -393,39 +421,45 @@ fn world_position(engine: &mut Engine, light: LightId) -> Vec3 {
 }
 
 fn world_rotation(engine: &mut Engine, light: LightId) -> Quat {
-    Pose::of(world_pose(engine, light)).rotation
+    NodePose::of(world_pose(engine, light)).rotation
 }
 
-/// The lights of a unit, by the prelude's words: which one, from 1, or by its part's name.
+/// Finds a light of a unit by its 1-based number, or by its part's name.
 pub(super) fn of_unit(
     engine: &Engine,
     unit: UnitId,
-    which: &Value,
+    which: &ScriptValue,
 ) -> Result<Option<LightId>, Error> {
     let lights = engine.scenes.lights.of_unit(unit.row());
-    let place = match which {
-        Value::Number(number) => super::mesh_unit::place(*number, lights.len()),
-        Value::Text(name) => {
-            let parts = &engine.units.of(unit).resource.seen.lights;
+    let index = match which {
+        ScriptValue::Number(number) => {
+            crate::api::mesh::of_unit::array_index(*number, lights.len())
+        }
+        ScriptValue::Text(name) => {
+            let parts = &engine.units.of(unit).resource.template.lights;
             parts.iter().position(|part| part.name == *name)
         }
-        _ => return Err(crate::error!("argument #2 'light' must be a number or a name")),
+        _ => {
+            return Err(engine_foundation::error!(
+                "argument #2 'light' must be a number or a name"
+            ));
+        }
     };
-    Ok(place.and_then(|place| lights.get(place).copied()))
+    Ok(index.and_then(|index| lights.get(index).copied()))
 }
 
-/// Twelve numbers of colours (top, horizon, ground, fog), exposure, fog density, whether it is
-/// shown, whether light is mapped.
-fn set_sky(engine: &mut Engine, world: WorldId, sky: Value) -> Result<(), Error> {
-    let Value::List(items) = sky else {
-        return Err(crate::error!("the prelude gives a list"));
+/// Sets a world's sky from a list: twelve numbers of colors (top, horizon, ground, fog), exposure,
+/// fog density, a flag for visibility, and a flag for tone mapping.
+fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), Error> {
+    let ScriptValue::List(items) = sky else {
+        return Err(engine_foundation::error!("the prelude gives a list"));
     };
     let number = |at: usize| match items.get(at) {
-        Some(Value::Number(number)) => *number as f32,
+        Some(ScriptValue::Number(number)) => *number as f32,
         _ => 0.0,
     };
     let color = |at: usize| [number(at), number(at + 1), number(at + 2)];
-    let sky = Sky {
+    let sky = SkyFrame {
         top: color(0),
         horizon: color(3),
         ground: color(6),
@@ -439,23 +473,23 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: Value) -> Result<(), Error>
     Ok(())
 }
 
-/// Twelve numbers of colours, then the four others.
-fn sky(engine: &mut Engine, world: WorldId) -> Value {
+/// Returns a world's sky as a list: twelve numbers of colors, then the four others.
+fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
     let sky = engine.sky(world);
     let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
     let [shown, mapping] = [sky.shown, sky.tone_mapping].map(|it| f32::from(u8::from(it)));
     let others = [sky.exposure, sky.fog_density, shown, mapping];
     let numbers = colors.iter().flatten().chain(&others);
-    Value::List(numbers.map(|number| Value::Number(f64::from(*number))).collect())
+    ScriptValue::List(numbers.map(|number| ScriptValue::Number(f64::from(*number))).collect())
 }
 
-/// Which of a unit's nodes, from 0.
+/// Returns the 0-based index of a unit's node.
 pub(super) fn node_of(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<u16, Error> {
     let (node, count) = (node.map_or(1, |node| node.0), engine.units.scene.count(unit.row()));
     match node >= 1 && node <= count as i64 {
         true => Ok(node as u16 - 1),
-        false => {
-            Err(crate::error!("argument 'node': the unit has the nodes 1 to {count}, got {node}"))
-        }
+        false => Err(engine_foundation::error!(
+            "argument 'node': the unit has the nodes 1 to {count}, got {node}"
+        )),
     }
 }

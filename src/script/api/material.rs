@@ -1,18 +1,18 @@
-//! `Material`: variables and textures of what is drawn with a shader.
+//! The Lua module `Material`: shader variables and textures of materials.
 
-use crate::engine::Engine;
-use crate::foundation::{Color, Error, Handle, Mat4, Vec2, Vec3, Vec4};
-use crate::script::arg::{AnyNumber, Text};
-use crate::script::row::{Module, func, hot, module};
-use crate::system::materials::MaterialId;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, TextArgument};
+use engine_foundation::{Color, Error, Handle, Mat4, Vec2, Vec3, Vec4};
+use engine_materials::MaterialId;
+use engine_runtime::Engine;
 
 const MATERIAL_ARG: (&str, &str) = ("material", "a material");
 const NAME_ARG: (&str, &str) = ("name", "a variable of the material's shader");
 
-pub static MATERIAL: Module = module(
+pub static MATERIAL: ModuleRows = module(
     "Material",
-    "With which shader, textures and variables something is drawn. `Gui.material` gives the one \
-     that a name stands for; `Material.new` makes one apart.",
+    "The shader, textures and variables that something is drawn with. `Gui.material` returns the \
+     material of a name; `Material.new` creates a separate one.",
     r#"-- waves.material: { shader = "shaders/wave", variables = { speed = 2 } }
 if Application.can_get("material", "waves") then
   local waves = Material.new("waves")
@@ -23,18 +23,19 @@ end"#,
         func(
             "new",
             new,
-            &[("name", "a material's name, or a texture's, which stands in for one")],
-            "Makes a material of its own of a material resource: what is set of it is set of it \
-             alone. Drawing functions of `Gui` take it in place of a name.",
+            &[("name", "the name of a material, or of a texture that acts as one")],
+            "Creates a separate material from a material resource: changes to it affect nothing \
+             else. Drawing functions of `Gui` take it in place of a name.",
         ),
         hot(
             "alive",
             alive,
             &[("material", "a number that may be a material's handle")],
-            "Whether the handle leads to a material that is there. Never raises for a stale one.",
+            "Returns true if the handle refers to an existing material. Never raises for a stale \
+             handle.",
         )
         .pure(),
-        func("name", name, &[MATERIAL_ARG], "The name of the material's resource.").pure(),
+        func("name", name, &[MATERIAL_ARG], "Returns the name of the material's resource.").pure(),
         hot(
             "set_scalar",
             set_scalar,
@@ -64,7 +65,7 @@ end"#,
             set_color,
             &[MATERIAL_ARG, NAME_ARG, ("value", "the colour")],
             "Sets a variable of four numbers (vec4f) to a colour as shaders see it: linear light, \
-             alpha multiplied in.",
+             with premultiplied alpha.",
         ),
         func(
             "set_matrix4x4",
@@ -77,7 +78,7 @@ end"#,
             set_texture,
             &[
                 MATERIAL_ARG,
-                ("name", "a texture of the material's shader; \"texture\": what bitmaps show"),
+                ("name", "a texture of the material's shader; \"texture\" is what bitmaps show"),
                 ("texture", "the name of a texture, or of a sheet's frame"),
             ],
             "Sets one of the material's textures.",
@@ -85,32 +86,33 @@ end"#,
     ],
 );
 
-fn new(engine: &mut Engine, name: Text) -> Result<MaterialId, Error> {
-    let made = engine.new_material(name.as_str());
-    made.map_err(|fault| crate::error!("argument #1 'name': {}", fault.message))
+fn new(engine: &mut Engine, name: TextArgument) -> Result<MaterialId, Error> {
+    let created = engine.new_material(name.as_str());
+    created.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
-/// For the prelude, which forgets the number that Guis draw with it by.
-pub static CORE: Module = module(
+/// Native functions for the prelude, which also removes the number by which Guis draw with the
+/// material.
+pub static CORE: ModuleRows = module(
     "Material",
     "Materials, for the prelude.",
     "assert(core == nil)",
-    &[func("destroy", destroy, &[("material", "")], "Ends a material.").when_full()],
+    &[func("destroy", destroy, &[("material", "")], "Destroys a material.").when_full()],
 );
 
-fn alive(engine: &mut Engine, material: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, material: HandleNumber) -> bool {
     let handle = Handle::from_number(material.0);
     handle.is_some_and(|handle| engine.materials.slots().get(handle).is_some())
 }
 
 fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
-    let (frame, place) = (engine.frame.index, crate::script::place());
-    let ended = engine.materials.destroy(material, frame, &place);
+    let (frame, location) = (engine.frame.index, crate::script_location());
+    let ended = engine.materials.destroy(material, frame, &location);
     if ended.is_ok() {
         engine.forget_material(material);
         engine.end_material_source(material);
     }
-    ended.map_err(|fault| crate::error!("argument #1 'material': {}", fault.message))
+    ended.map_err(|fault| engine_foundation::error!("argument #1 'material': {}", fault.message))
 }
 
 fn name(engine: &mut Engine, material: MaterialId) -> String {
@@ -121,56 +123,86 @@ fn name(engine: &mut Engine, material: MaterialId) -> String {
 fn set(
     engine: &mut Engine,
     material: MaterialId,
-    name: Text,
+    name: TextArgument,
     numbers: &[f32],
-    words: &str,
+    type_name: &str,
 ) -> Result<(), Error> {
     if let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) {
-        return Err(crate::error!(
-            "argument #3 'value' is too large: a shader's numbers end at {}, and one of it is \
-             {wrong} there",
+        return Err(engine_foundation::error!(
+            "argument #3 'value' is too large: a shader's numbers end at {}, and one of its \
+             numbers is {wrong} there",
             f32::MAX
         ));
     }
-    let set = engine.materials.set(material, name.as_str(), numbers, words);
-    set.map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))
+    let set = engine.materials.set(material, name.as_str(), numbers, type_name);
+    set.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
-fn set_scalar(engine: &mut Engine, m: MaterialId, name: Text, value: f64) -> Result<(), Error> {
+fn set_scalar(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: f64,
+) -> Result<(), Error> {
     set(engine, m, name, &[value as f32], "a number")
 }
 
-fn set_vector2(engine: &mut Engine, m: MaterialId, name: Text, value: Vec2) -> Result<(), Error> {
+fn set_vector2(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: Vec2,
+) -> Result<(), Error> {
     set(engine, m, name, &value.to_array(), "a Vector2")
 }
 
-fn set_vector3(engine: &mut Engine, m: MaterialId, name: Text, value: Vec3) -> Result<(), Error> {
+fn set_vector3(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: Vec3,
+) -> Result<(), Error> {
     set(engine, m, name, &value.to_array(), "a Vector3")
 }
 
-fn set_vector4(engine: &mut Engine, m: MaterialId, name: Text, value: Vec4) -> Result<(), Error> {
+fn set_vector4(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: Vec4,
+) -> Result<(), Error> {
     set(engine, m, name, &value.to_array(), "a Vector4")
 }
 
-fn set_color(engine: &mut Engine, m: MaterialId, name: Text, value: Color) -> Result<(), Error> {
+fn set_color(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: Color,
+) -> Result<(), Error> {
     let material = engine.materials.slots().get(m.0).expect("the handle was checked");
     if material.surface().is_some() {
-        // Surfaces take alpha apart from their colour.
+        // Surfaces use alpha separately from the color.
         let [red, green, blue, _] = Color { alpha: 255.0, ..value }.to_light();
         return set(engine, m, name, &[red, green, blue, value.alpha / 255.0], "a Color");
     }
     set(engine, m, name, &value.to_light(), "a Color")
 }
 
-fn set_matrix4x4(engine: &mut Engine, m: MaterialId, name: Text, value: Mat4) -> Result<(), Error> {
+fn set_matrix4x4(
+    engine: &mut Engine,
+    m: MaterialId,
+    name: TextArgument,
+    value: Mat4,
+) -> Result<(), Error> {
     set(engine, m, name, &value.to_cols_array(), "a Matrix4x4")
 }
 
 fn set_texture(
     engine: &mut Engine,
     material: MaterialId,
-    name: Text,
-    texture: Text,
+    name: TextArgument,
+    texture: TextArgument,
 ) -> Result<(), Error> {
     engine.set_material_texture(material, name.as_str(), texture.as_str())
 }

@@ -1,14 +1,14 @@
-//! `Math`, its part in Rust: random numbers and noise. Geometry is the prelude's
+//! The Rust part of the Lua module `Math`: random numbers and noise. Geometry is in the prelude
 //! (lua/geometry.lua).
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Vec3, angles, noise, random};
-use crate::script::arg::Integer;
-use crate::script::row::{Module, func, hot, module};
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::Integer;
+use engine_foundation::{Error, Vec3, deterministic_math, noise, random};
+use engine_runtime::Engine;
 
-pub static MATH: Module = module(
+pub static MATH: ModuleRows = module(
     "Math",
-    "Random numbers that a replay repeats, noise, and geometry that vectors alone do not have.",
+    "Random numbers that a replay repeats, noise, and geometry functions beyond those of vectors.",
     r#"Math.set_seed(7)
 local first = Math.random(1, 6)
 Math.set_seed(7)
@@ -19,45 +19,45 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             "random",
             random,
             &[
-                ("min", "the smallest result, or the largest where it stands alone"),
+                ("min", "the smallest result, or the largest if it is the only argument"),
                 ("max", "the largest result"),
             ],
-            "A random number in [0, 1); with one whole number n, one of 1 to n; with two, one of \
-             min to max.",
+            "Returns a random number in [0, 1). With one whole number n, returns a whole number \
+             from 1 to n; with two, from min to max.",
         )
         .pure(),
         func(
             "set_seed",
             set_seed,
             &[("seed", "a whole number, zero or more")],
-            "Starts the random numbers anew: the same seed gives the same numbers.",
+            "Restarts the random numbers: the same seed gives the same numbers.",
         )
-        // A reload puts random numbers back as they were.
+        // A reload restores the state of the random number generator.
         .pure(),
         func(
             "next_random",
             next_random,
             &[
-                ("seed", "a whole number from 0 to 4294967295: the state, kept by you"),
-                ("min", "the smallest result, or the largest where it stands alone"),
+                ("seed", "a whole number from 0 to 4294967295: the state, which you keep"),
+                ("min", "the smallest result, or the largest if it is the only argument"),
                 ("max", "the largest result"),
             ],
-            "A random number made from a seed alone: returns the next seed, and the number as \
-             `Math.random` has it.",
+            "Returns the next seed, and a random number that depends only on the given seed. The \
+             other arguments are those of `Math.random`.",
         )
         .pure(),
         func(
             "random_direction",
             random_direction,
             &[],
-            "A random vector of length 1; every direction is as likely as any other.",
+            "Returns a random vector of length 1; every direction is equally likely.",
         )
         .pure(),
         hot(
             "random_in_box",
             random_in_box,
-            &[("min", "the corner with the least coordinates"), ("max", "the opposite corner")],
-            "A random point in a box along the axes.",
+            &[("min", "the corner with the smallest coordinates"), ("max", "the opposite corner")],
+            "Returns a random point in a box along the axes.",
         )
         .pure(),
         hot(
@@ -67,35 +67,38 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
                 ("x", "first coordinate"),
                 ("y", "second coordinate"),
                 ("z", "third coordinate"),
-                ("seed", "which noise, 0 if left out"),
+                ("seed", "selects the noise; 0 if left out"),
             ],
-            "Smooth noise in [-1, 1] over one, two or three coordinates (Perlin's improved noise).",
+            "Returns smooth noise in [-1, 1] over one, two or three coordinates (Perlin's improved \
+             noise).",
         )
         .pure(),
         hot(
             "noise_at",
             noise_at,
-            &[("position", "where"), ("seed", "which noise, 0 if left out")],
-            "Smooth noise in [-1, 1] at a position in space.",
+            &[("position", "a position in space"), ("seed", "selects the noise; 0 if left out")],
+            "Returns smooth noise in [-1, 1] at a position in space.",
         )
         .pure(),
     ],
 );
 
-/// The bounds that one or two whole numbers mean, as in Lua's own `math.random`.
+/// Returns the bounds given by one or two whole numbers, as in Lua's own `math.random`.
 #[inline]
 fn bounds(min: Option<Integer>, max: Option<Integer>) -> Result<Option<(i64, i64)>, Error> {
     let (min, max) = match (min, max) {
         (None, None) => return Ok(None),
         (None, Some(_)) => {
-            return Err(crate::error!("'max' was given without 'min': give both, or one alone"));
+            return Err(engine_foundation::error!(
+                "'max' was given without 'min': give both, or one alone"
+            ));
         }
         (Some(max), None) => (1, max.0),
         (Some(min), Some(max)) => (min.0, max.0),
     };
     match min <= max {
         true => Ok(Some((min, max))),
-        false => Err(crate::error!("there is no whole number from {min} to {max}")),
+        false => Err(engine_foundation::error!("there is no whole number from {min} to {max}")),
     }
 }
 
@@ -110,7 +113,9 @@ fn random(engine: &mut Engine, min: Option<Integer>, max: Option<Integer>) -> Re
 fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
     match (0..=most).contains(&seed.0) {
         true => Ok(seed.0 as u64),
-        false => Err(crate::error!("argument #1 'seed' must be 0 to {most}, got {}", seed.0)),
+        false => {
+            Err(engine_foundation::error!("argument #1 'seed' must be 0 to {most}, got {}", seed.0))
+        }
     }
 }
 
@@ -138,18 +143,21 @@ fn next_random(
 }
 
 fn random_direction(engine: &mut Engine) -> Vec3 {
-    // Archimedes: the height of a point on a sphere is spread evenly.
+    // Archimedes: the height of a random point on a sphere is uniformly distributed.
     let height = engine.random.next_f64() * 2.0 - 1.0;
-    let (sin, cos) = angles::sin_cos_f64(engine.random.next_f64() * std::f64::consts::TAU);
+    let (sin, cos) =
+        deterministic_math::sin_cos_f64(engine.random.next_f64() * std::f64::consts::TAU);
     let radius = (1.0 - height * height).max(0.0).sqrt();
     Vec3::new((radius * cos) as f32, (radius * sin) as f32, height as f32).normalize()
 }
 
 fn random_in_box(engine: &mut Engine, min: Vec3, max: Vec3) -> Result<Vec3, Error> {
     if min.cmpgt(max).any() {
-        return Err(crate::error!("'min' {min} must not be above 'max' {max} in any coordinate"));
+        return Err(engine_foundation::error!(
+            "'min' {min} must not be above 'max' {max} in any coordinate"
+        ));
     }
-    // The width of a box can be more than a float of 32 bits holds.
+    // The width of a box can exceed the range of a 32-bit float.
     let mut within = |min: f32, max: f32| {
         let (min, max) = (f64::from(min), f64::from(max));
         (min + (max - min) * engine.random.next_f64()) as f32
@@ -170,7 +178,7 @@ fn noise(
         (None, None) => noise::noise_1d(seed, x),
         (Some(y), None) => noise::noise_2d(seed, x, y),
         (Some(y), Some(z)) => noise::noise_3d(seed, x, y, z),
-        (None, Some(_)) => return Err(crate::error!("'z' was given without 'y'")),
+        (None, Some(_)) => return Err(engine_foundation::error!("'z' was given without 'y'")),
     })
 }
 

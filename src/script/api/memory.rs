@@ -1,17 +1,17 @@
-//! `Memory`, its part in Rust: what the engine's owners hold. What scripts hold is walked by the
-//! prelude (lua/memory.lua).
+//! The Rust part of the Lua module `Memory`: memory held by the engine's owners. The memory of
+//! scripts is measured by the prelude (lua/memory.lua).
 
-use super::profiler::{Tables, table};
-use crate::engine::Engine;
-use crate::foundation::memory::{self, Held, Snapshot, limit};
-use crate::script::row::{Module, func, module};
-use crate::script::value::Value;
+use crate::api::profiler::{TableList, table};
+use crate::api_row::{ModuleRows, func, module};
+use crate::value::ScriptValue;
+use engine_foundation::memory::{self, MemorySnapshot, OwnerUsage, limit};
+use engine_runtime::Engine;
 
-pub static MEMORY: Module = module(
+pub static MEMORY: ModuleRows = module(
     "Memory",
-    "Whose memory it is. The engine counts every block that it allocates under an owner, in \
-     development and in tests; what scripts hold is found by a walk over everything that they can \
-     reach. Take a snapshot, play, and ask what changed.",
+    "Memory use by owner. The engine counts every block that it allocates under an owner, in \
+     development and in tests. The memory of scripts is found by a walk over everything that they \
+     can reach. Take a snapshot, play, and query the changes.",
     r#"local before = Memory.snapshot()
 kept = {}
 for i = 1, 100 do
@@ -19,34 +19,42 @@ for i = 1, 100 do
 end
 local changes = Memory.changes(before)
 assert(changes[1].name == "kept" and changes[1].objects == 101)"#,
+    &[
+        func(
+            "tree",
+            tree,
+            &[],
+            "Returns the engine's owners, each before its parts: `path`, `name`, `parents` (the \
+             number of owners that contain it), `bytes` and `blocks` including those of its parts. \
+             The list is empty in a release, which does not count.",
+        )
+        .pure(),
+        func(
+            "engine_usage",
+            engine_usage,
+            &[],
+            "Returns the bytes that the engine holds for the game, without those of scripts, and \
+             the maximum (`limits.engine_memory_mib`). Also works in a release.",
+        )
+        .pure(),
+    ],
+);
+
+pub static CORE: ModuleRows = module(
+    "core",
+    "Native memory functions, for the prelude.",
+    "assert(core == nil)",
     &[func(
-        "tree",
-        tree,
+        "memory_owners",
+        memory_owners,
         &[],
-        "The engine's owners, each before its parts: `path`, `name`, `parents` (in how many others \
-         it lies), `bytes` and `blocks` with those of its parts. Empty in a release, which does \
-         not count.",
-    )
-    .pure(),
-    func(
-        "engine_usage",
-        engine_usage,
-        &[],
-        "Bytes that the engine holds for the game, beside those of scripts, and the most that it \
-         may (`limits.engine_memory_mib`). In a release, too.",
+        "Returns the memory of owners: name, bytes, blocks.",
     )
     .pure()],
 );
 
-pub static CORE: Module = module(
-    "core",
-    "Memory for the prelude.",
-    "assert(core == nil)",
-    &[func("memory_owners", memory_owners, &[], "What owners hold: name, bytes, blocks.").pure()],
-);
-
-fn owners() -> Snapshot {
-    if memory::is_counting() { memory::snapshot() } else { Snapshot::new() }
+fn owners() -> MemorySnapshot {
+    if memory::is_counting() { memory::snapshot() } else { MemorySnapshot::new() }
 }
 
 fn engine_usage(_: &mut Engine) -> (f64, f64) {
@@ -54,23 +62,24 @@ fn engine_usage(_: &mut Engine) -> (f64, f64) {
     (limit::held() as f64, limit)
 }
 
-fn tree(_: &mut Engine) -> Tables {
+fn tree(_: &mut Engine) -> TableList {
     let rows = memory::tree(&owners()).into_iter().map(|row| {
         table([
-            ("path", Value::Text(row.path)),
-            ("name", Value::Text(row.name)),
-            ("parents", Value::Number(row.parents as f64)),
-            ("bytes", Value::Number(row.held.bytes as f64)),
-            ("blocks", Value::Number(row.held.blocks as f64)),
+            ("path", ScriptValue::Text(row.path)),
+            ("name", ScriptValue::Text(row.name)),
+            ("parents", ScriptValue::Number(row.parents as f64)),
+            ("bytes", ScriptValue::Number(row.held.bytes as f64)),
+            ("blocks", ScriptValue::Number(row.held.blocks as f64)),
         ])
     });
-    Tables(rows.collect())
+    TableList(rows.collect())
 }
 
-fn memory_owners(_: &mut Engine) -> Value {
-    let each = owners().into_iter().map(|(name, Held { bytes, blocks, .. })| {
-        let (bytes, blocks) = (Value::Number(bytes as f64), Value::Number(blocks as f64));
-        Value::List(vec![Value::Text(name), bytes, blocks])
+fn memory_owners(_: &mut Engine) -> ScriptValue {
+    let each = owners().into_iter().map(|(name, OwnerUsage { bytes, blocks, .. })| {
+        let (bytes, blocks) =
+            (ScriptValue::Number(bytes as f64), ScriptValue::Number(blocks as f64));
+        ScriptValue::List(vec![ScriptValue::Text(name), bytes, blocks])
     });
-    Value::List(each.collect())
+    ScriptValue::List(each.collect())
 }

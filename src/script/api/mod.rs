@@ -1,73 +1,50 @@
-//! The engine's functions for scripts, one file for each Lua module, and the one list of them.
+//! The engine's functions for scripts, one file for each Lua module, and the list of all modules.
 
 mod actor;
-mod actor_material;
-mod actor_unit;
 mod application;
 mod broadphase;
 mod camera;
-pub mod core;
 mod debug;
-mod device;
-pub mod disk;
-mod gui;
-pub mod gui_fast;
-mod gui_text;
+pub mod gui;
 mod input;
 mod joint;
-mod keyboard;
 mod level;
-mod level_resource;
+pub mod lfs;
 mod light;
 mod material;
 mod math;
 mod memory;
 mod mesh;
-mod mesh_make;
-mod mesh_unit;
-mod mouse;
 mod mover;
-mod package;
-mod pad;
 mod particles;
-pub mod physics_fast;
-mod physics_questions;
-mod physics_world;
+pub mod physics_world;
+pub mod prelude_core;
 pub mod profiler;
-mod rumble;
+mod remote;
+mod resource_package;
 mod save;
 mod sound;
-mod sound_args;
-mod sound_world;
 mod sprite;
-mod sprite_paint;
 pub mod stats;
 mod texture;
 mod tilemap;
-mod tools;
-mod touch;
 mod unit;
-mod unit_nodes;
-mod unit_resource;
 mod viewport;
 mod window;
-mod window_devices;
-mod window_open;
 mod worker;
 mod world;
-mod world_units;
 
-use super::row::Module;
+use super::api_row::ModuleRows;
 
-pub use device::class_of;
+pub use input::device::class_of;
 pub use input::{device_name, device_of};
-pub use window_open::ended_window;
+pub use window::open::ended_window;
 
-/// Every module with functions in Rust. The prelude's Lua adds functions to some, and modules of
-/// its own (see prelude.rs).
-pub const MODULES: &[&Module] = &[
+/// All modules with functions in Rust. The prelude's Lua adds functions to some of them, and
+/// further modules (see prelude.rs).
+pub const MODULES: &[&ModuleRows] = &[
     &actor::ACTOR,
-    &actor_material::ACTOR,
+    &actor::material::ACTOR,
     &application::APPLICATION,
     &broadphase::BROADPHASE,
     &camera::CAMERA,
@@ -77,55 +54,55 @@ pub const MODULES: &[&Module] = &[
     &gui::GUI_OBJECT,
     &input::INPUT,
     &joint::JOINT,
-    &keyboard::KEYBOARD_MODULE,
+    &input::keyboard::KEYBOARD_MODULE,
     &level::LEVEL,
-    &level_resource::LEVEL_RESOURCE,
+    &level::resource::LEVEL_RESOURCE,
     &light::LIGHT,
     &material::MATERIAL,
     &math::MATH,
     &memory::MEMORY,
     &mesh::MESH,
-    &mouse::MOUSE_MODULE,
+    &input::mouse::MOUSE_MODULE,
     &mover::MOVER,
-    &package::PACKAGE,
-    &pad::PAD_1,
-    &pad::PAD_2,
-    &pad::PAD_3,
-    &pad::PAD_4,
-    &pad::PAD_5,
-    &pad::PAD_6,
-    &pad::PAD_7,
-    &pad::PAD_8,
+    &resource_package::PACKAGE,
+    &input::pad::PAD_1,
+    &input::pad::PAD_2,
+    &input::pad::PAD_3,
+    &input::pad::PAD_4,
+    &input::pad::PAD_5,
+    &input::pad::PAD_6,
+    &input::pad::PAD_7,
+    &input::pad::PAD_8,
     &physics_world::PHYSICS_WORLD,
     &profiler::PROFILER,
     &save::SAVE,
     &sound::SOUND,
-    &sound_world::SOUND_WORLD,
+    &sound::world::SOUND_WORLD,
     &sound::VOICE,
     &sprite::SPRITE,
     &sprite::TILEMAP,
     &sprite::UNIT,
-    &sprite_paint::SPRITE,
-    &sprite_paint::TILEMAP,
+    &sprite::material::SPRITE,
+    &sprite::material::TILEMAP,
     &stats::STATS,
     &texture::TEXTURE,
     &tilemap::TILEMAP,
-    &touch::TOUCH_MODULE,
+    &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
-    &mesh_unit::UNIT,
-    &unit_nodes::UNIT,
-    &unit_resource::UNIT_RESOURCE,
+    &mesh::of_unit::UNIT,
+    &unit::nodes::UNIT,
+    &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
     &window::WINDOW,
     &worker::MODULE,
     &world::WORLD,
-    &world_units::WORLD,
+    &world::units::WORLD,
 ];
 
-/// What the prelude alone can call, in its table `core`.
-pub const CORE_MODULES: &[&Module] = &[
-    &actor_unit::CORE,
-    &core::CORE,
+/// Functions that only the prelude can call, in its table `core`.
+pub const CORE_MODULES: &[&ModuleRows] = &[
+    &actor::of_unit::CORE,
+    &prelude_core::CORE,
     &broadphase::CORE,
     &camera::CORE,
     &gui::CORE,
@@ -137,10 +114,10 @@ pub const CORE_MODULES: &[&Module] = &[
     &light::WORLD_CORE,
     &material::CORE,
     &mesh::CORE,
-    &mesh_unit::CORE,
+    &mesh::of_unit::CORE,
     &particles::GUI_CORE,
     &mover::UNIT_CORE,
-    &physics_questions::CORE,
+    &physics_world::queries::CORE,
     &physics_world::WORLD_CORE,
     &memory::CORE,
     &profiler::CORE,
@@ -148,7 +125,7 @@ pub const CORE_MODULES: &[&Module] = &[
     &stats::CORE,
     &texture::CORE,
     &tilemap::CORE,
-    &tools::CORE,
+    &remote::CORE,
     &unit::UNIT_CORE,
     &unit::WORLD_CORE,
     &world::CORE,

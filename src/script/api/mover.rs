@@ -1,102 +1,133 @@
-//! `Mover`: shapes that walk. `Unit.mover` and its like are the prelude's (lua/physics_units.lua),
-//! around the native parts at the end of this file.
+//! The Lua module `Mover`: character controllers. `Unit.mover` and related functions are in the
+//! prelude (lua/physics_units.lua), around the native parts at the end of this file.
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Handle, Quat, Vec3};
-use crate::script::arg::{AnyNumber, Text};
-use crate::script::cx;
-use crate::script::row::{Module, func, hot, module};
-use crate::script::value::Value;
-use crate::system::physics::Separation;
-use crate::world::physics::{ActorId, MoverId, SLOPE_MAX};
-use crate::world::unit::UnitId;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, TextArgument};
+use crate::context;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Handle, Quat, Vec3};
+use engine_physics::Separation;
+use engine_runtime::Engine;
+use engine_world::physics::{ActorId, MoverId, SLOPE_MAX};
+use engine_world::unit::UnitId;
 
 const MOVER_ARG: (&str, &str) = ("mover", "a mover");
 
-pub static MOVER: Module = module(
+pub static MOVER: ModuleRows = module(
     "Mover",
-    "A mover walks as it is told: along walls, up steps and slopes, and pushes what is dynamic. \
-     Units have those that their files list under `movers`. The unit itself stays where it is: \
-     set its position to that of the mover.",
+    "A mover is a character controller. It moves along walls, up steps and slopes, and pushes \
+     dynamic actors. Units have the movers that their files list under `movers`. The unit itself \
+     does not move: set its position to that of the mover.",
     r#"assert(not Mover.alive(12))"#,
     &[
         hot(
             "alive",
             alive,
-            &[("mover", "a number that may be a mover's handle")],
-            "Whether the handle leads to a mover that is there. Never raises for a stale handle.",
+            &[("mover", "a number that may be the handle of a mover")],
+            "Returns true if the handle refers to an existing mover. Never raises for a stale \
+             handle.",
         )
         .pure(),
-        func("unit", unit, &[MOVER_ARG], "The unit that it is of.").pure(),
-        func("actor", actor, &[MOVER_ARG], "The actor that others run into, and rays meet.").pure(),
-        func("debug_name", debug_name, &[MOVER_ARG], "Its name in the unit's file.").pure(),
+        func("unit", unit, &[MOVER_ARG], "Returns the unit of a mover.").pure(),
+        func(
+            "actor",
+            actor,
+            &[MOVER_ARG],
+            "Returns the actor of a mover, which others collide with and rays hit.",
+        )
+        .pure(),
+        func(
+            "debug_name",
+            debug_name,
+            &[MOVER_ARG],
+            "Returns the name of a mover in the unit's file.",
+        )
+        .pure(),
         hot(
             "move",
             walk,
             &[
                 MOVER_ARG,
-                ("delta", "the way, in metres: velocity times seconds, gravity with it"),
-                ("seconds", "how long it takes"),
+                ("delta", "metres to move: velocity times seconds, including gravity"),
+                ("seconds", "duration of the move, 0 to 10"),
             ],
-            "Walks. While it stands on the ground, a way down is taken in small amounts, so that \
-             gravity can be added in every frame.",
+            "Moves a mover. While it stands on the ground, downward movement only presses it \
+             lightly against the ground, so that you can add gravity in every frame.",
         ),
-        hot("position", position, &[MOVER_ARG], "Where its feet are, in the world.").pure(),
+        hot(
+            "position",
+            position,
+            &[MOVER_ARG],
+            "Returns the position of a mover's feet in the world.",
+        )
+        .pure(),
         func(
             "set_position",
             set_position,
-            &[MOVER_ARG, ("position", "where its feet are from now on")],
-            "Puts it somewhere at once, through whatever is between.",
+            &[MOVER_ARG, ("position", "the new position of its feet in the world")],
+            "Moves a mover to a position at once, through everything in between.",
         ),
-        hot("collides_sides", sides, &[MOVER_ARG], "Whether its last move ran into a wall.").pure(),
-        hot("collides_up", up, &[MOVER_ARG], "Whether its last move ran into something above.")
+        hot("collides_sides", sides, &[MOVER_ARG], "Returns true if the last move hit a wall.")
             .pure(),
-        hot("collides_down", down, &[MOVER_ARG], "Whether its last move ended on the ground.")
+        hot("collides_up", up, &[MOVER_ARG], "Returns true if the last move hit something above.")
             .pure(),
+        hot(
+            "collides_down",
+            down,
+            &[MOVER_ARG],
+            "Returns true if the last move ended on the ground.",
+        )
+        .pure(),
         hot(
             "flying_frames",
             flying_frames,
             &[MOVER_ARG],
-            "How many moves in a row ended in the air.",
+            "Returns the number of consecutive moves that ended in the air.",
         )
         .pure(),
         hot(
             "standing_frames",
             standing_frames,
             &[MOVER_ARG],
-            "How many moves in a row ended on the ground.",
+            "Returns the number of consecutive moves that ended on the ground.",
         )
         .pure(),
-        func("standing_on", standing_on, &[MOVER_ARG], "The actor that it stands on, or nil.")
-            .pure(),
+        func(
+            "standing_on",
+            standing_on,
+            &[MOVER_ARG],
+            "Returns the actor that a mover stands on, or nil.",
+        )
+        .pure(),
         func(
             "actor_colliding_down",
             standing_on,
             &[MOVER_ARG],
-            "Another name of `standing_on`, known from the Bitsquid family.",
+            "Alias of `standing_on`, known from the Bitsquid family.",
         )
         .pure(),
         func(
             "standing_velocity",
             standing_velocity,
             &[MOVER_ARG],
-            "The velocity of what it stands on, at its feet, in metres a second; in the air that \
-             of what it left last: add it to a jump off a lift. Zero on what does not move.",
+            "Returns the velocity of the ground at a mover's feet, in metres per second. In the \
+             air, returns the velocity of the ground that it left last: add it to a jump off a \
+             lift. The velocity is zero on ground that does not move.",
         )
         .pure(),
         func(
             "carried",
             carried,
             &[MOVER_ARG],
-            "How far it was taken along by what it stands on in the last `World.update`, in \
-             metres, and how that turned: turn what stands there by it, too.",
+            "Returns how far the ground carried a mover in the last `World.update`, in metres, and \
+             the rotation of the ground: apply it to the unit that stands there, too.",
         )
         .pure(),
         func(
             "fits_at",
             fits_at,
-            &[MOVER_ARG, ("position", "where its feet would be")],
-            "Whether it would touch nothing there.",
+            &[MOVER_ARG, ("position", "position of its feet in the world")],
+            "Returns true if a mover would overlap nothing at a position.",
         )
         .pure(),
         func("radius", radius, &[MOVER_ARG], "Metres.").pure(),
@@ -105,49 +136,71 @@ pub static MOVER: Module = module(
             "max_slope_angle",
             max_slope_angle,
             &[MOVER_ARG],
-            "The steepest slope that it climbs, in radians.",
+            "Returns the steepest slope that a mover climbs, in radians.",
         )
         .pure(),
         func(
             "set_max_slope_angle",
             set_max_slope_angle,
             &[MOVER_ARG, ("angle", "radians")],
-            "Sets the steepest slope that it climbs.",
+            "Sets the steepest slope that a mover climbs.",
         ),
         func(
             "set_collision_filter",
             set_collision_filter,
             &[MOVER_ARG, ("filter", "the name of a collision filter")],
-            "Sets with whom it collides.",
+            "Sets the collision filter of a mover, which selects what it collides with.",
         ),
     ],
 );
 
-/// What the prelude's functions of `Unit` stand on.
-pub static UNIT_CORE: Module = module(
+/// Native functions on which the prelude's functions of `Unit` are built.
+pub static UNIT_CORE: ModuleRows = module(
     "Unit",
-    "Movers of units, for the prelude.",
+    "Native functions on the movers of units, for the prelude.",
     "assert(core == nil)",
     &[
-        func("mover", unit_mover, &[("unit", "a unit")], "Its mover, or nil.").pure(),
-        func("num_movers", num_movers, &[("unit", "a unit")], "How many it can have.").pure(),
-        func("find_mover", find_mover, &[("unit", "a unit"), ("name", "a name")], "Its place.")
+        func("mover", unit_mover, &[("unit", "a unit")], "Returns the mover of a unit, or nil.")
             .pure(),
-        func("set_mover", set_mover, &[("unit", "a unit"), ("name", "a name")], "Another one."),
+        func(
+            "num_movers",
+            num_movers,
+            &[("unit", "a unit")],
+            "Returns the number of movers in a unit's file.",
+        )
+        .pure(),
+        func(
+            "find_mover",
+            find_mover,
+            &[("unit", "a unit"), ("name", "a name")],
+            "Returns the index of a mover.",
+        )
+        .pure(),
+        func(
+            "set_mover",
+            set_mover,
+            &[("unit", "a unit"), ("name", "a name")],
+            "Replaces the mover of a unit.",
+        ),
         func(
             "mover_fits_at",
             mover_fits_at,
             &[("unit", "a unit"), ("name", "a name"), ("position", "")],
-            "Whether another one would touch nothing.",
+            "Returns true if another mover would overlap nothing.",
         )
         .pure(),
-        func("separate_mover", separate, &[MOVER_ARG, ("distance", "")], "The way out, as a list.")
-            .told_as("Mover.separate")
-            .pure(),
+        func(
+            "separate_mover",
+            separate,
+            &[MOVER_ARG, ("distance", "")],
+            "Returns the way out of an overlap, as a list.",
+        )
+        .public_name("Mover.separate")
+        .pure(),
     ],
 );
 
-fn alive(engine: &mut Engine, mover: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, mover: HandleNumber) -> bool {
     Handle::from_number(mover.0).is_some_and(|handle| engine.physics.movers.get(handle).is_some())
 }
 
@@ -165,7 +218,9 @@ fn debug_name(engine: &mut Engine, mover: MoverId) -> String {
 
 fn walk(engine: &mut Engine, mover: MoverId, way: Vec3, seconds: f64) -> Result<(), Error> {
     if !(0.0..=10.0).contains(&seconds) {
-        return Err(crate::error!("argument #3 'seconds' must be 0 to 10, got {seconds}"));
+        return Err(engine_foundation::error!(
+            "argument #3 'seconds' must be 0 to 10, got {seconds}"
+        ));
     }
     engine.physics.move_mover(mover, way, seconds as f32)
 }
@@ -175,7 +230,7 @@ fn position(engine: &mut Engine, mover: MoverId) -> Vec3 {
 }
 
 fn set_position(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<(), Error> {
-    engine.physics.place_mover(mover, position)
+    engine.physics.set_mover_position(mover, position)
 }
 
 fn sides(engine: &mut Engine, mover: MoverId) -> bool {
@@ -209,23 +264,30 @@ fn standing_velocity(engine: &mut Engine, mover: MoverId) -> Vec3 {
 
 fn carried(engine: &mut Engine, mover: MoverId) -> (Vec3, Quat) {
     let carried = engine.physics.mover(mover).carried;
-    (carried.way, carried.turn)
+    (carried.displacement, carried.rotation)
 }
 
-/// What it overlaps, the way out of it and whether that leads out; an empty list for nothing.
-fn separate(engine: &mut Engine, mover: MoverId, distance: Option<f64>) -> Result<Value, Error> {
+/// Finds an actor that the mover overlaps. Returns the actor, the translation that separates the
+/// two, and true if the mover is free after it; an empty list if there is no overlap.
+fn separate(
+    engine: &mut Engine,
+    mover: MoverId,
+    distance: Option<f64>,
+) -> Result<ScriptValue, Error> {
     let distance = distance.unwrap_or(engine.physics.mover(mover).spec.height.into());
     if distance < 0.0 {
-        return Err(crate::error!("argument #2 'distance' must not be negative, got {distance}"));
+        return Err(engine_foundation::error!(
+            "argument #2 'distance' must not be negative, got {distance}"
+        ));
     }
     let found = engine.physics.separate_mover(mover, distance as f32)?;
     let Some((actor, Separation { way, free, .. })) = found else {
-        return Ok(Value::List(Vec::new()));
+        return Ok(ScriptValue::List(Vec::new()));
     };
     let numbers = [actor.0.to_number(), way.x.into(), way.y.into(), way.z.into()];
-    let mut list: Vec<Value> = numbers.into_iter().map(Value::Number).collect();
-    list.push(Value::Boolean(free));
-    Ok(Value::List(list))
+    let mut list: Vec<ScriptValue> = numbers.into_iter().map(ScriptValue::Number).collect();
+    list.push(ScriptValue::Boolean(free));
+    Ok(ScriptValue::List(list))
 }
 
 fn fits_at(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<bool, Error> {
@@ -247,7 +309,7 @@ fn max_slope_angle(engine: &mut Engine, mover: MoverId) -> f64 {
 
 fn set_max_slope_angle(engine: &mut Engine, mover: MoverId, angle: f64) -> Result<(), Error> {
     if !(0.0..=f64::from(SLOPE_MAX)).contains(&angle) {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument #2 'angle' must be 0 to {SLOPE_MAX} radians, got {angle}: math.rad makes \
              radians of degrees"
         ));
@@ -257,7 +319,11 @@ fn set_max_slope_angle(engine: &mut Engine, mover: MoverId, angle: f64) -> Resul
     Ok(())
 }
 
-fn set_collision_filter(engine: &mut Engine, mover: MoverId, name: Text) -> Result<(), Error> {
+fn set_collision_filter(
+    engine: &mut Engine,
+    mover: MoverId,
+    name: TextArgument,
+) -> Result<(), Error> {
     let properties = engine.physics_properties()?;
     let filter = properties.filters[properties.filter(name.as_str())?].1;
     engine.physics.set_mover_filter(mover, filter);
@@ -272,39 +338,39 @@ fn num_movers(engine: &mut Engine, unit: UnitId) -> u64 {
     engine.physics.num_movers(unit) as u64
 }
 
-fn find_mover(engine: &mut Engine, unit: UnitId, name: Text) -> Option<f64> {
-    engine.physics.find_mover(unit, name.as_str()).map(|place| place as f64 + 1.0)
+fn find_mover(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<f64> {
+    engine.physics.find_mover(unit, name.as_str()).map(|index| index as f64 + 1.0)
 }
 
 fn set_mover(
     engine: &mut Engine,
     unit: UnitId,
-    name: Option<Text>,
+    name: Option<TextArgument>,
 ) -> Result<Option<MoverId>, Error> {
     let spec = name.map(|name| engine.physics.mover_spec(unit, name.as_str())).transpose()?;
     let old = engine.physics.unit_mover(unit);
     let was = old.map(|mover| engine.physics.mover(mover).position);
     if let Some(old) = old {
         let frame = engine.frame.index;
-        engine.physics.end_mover(old, frame, &cx::place());
+        engine.physics.end_mover(old, frame, &context::script_location());
     }
     let Some(spec) = spec else { return Ok(None) };
     let Engine { physics, units, .. } = engine;
-    let made = physics.add_mover(unit, units, &spec)?;
+    let added = physics.add_mover(unit, units, &spec)?;
     if let Some(position) = was {
-        physics.place_mover(made, position)?;
+        physics.set_mover_position(added, position)?;
     }
-    Ok(Some(made))
+    Ok(Some(added))
 }
 
 fn mover_fits_at(
     engine: &mut Engine,
     unit: UnitId,
-    name: Text,
+    name: TextArgument,
     position: Vec3,
 ) -> Result<bool, Error> {
     let spec = engine.physics.mover_spec(unit, name.as_str())?;
     let mover = engine.physics.unit_mover(unit);
-    let mover = mover.ok_or_else(|| crate::error!("the unit has no mover now"))?;
+    let mover = mover.ok_or_else(|| engine_foundation::error!("the unit has no mover now"))?;
     engine.physics.mover_fits(mover, &spec, position)
 }

@@ -1,20 +1,20 @@
-//! The functions of `World` and `Gui` that play effects of particles. Their rows in `World` are in
-//! world.rs; those that the prelude's lua/particles.lua stands on are here.
+//! The functions of `World` and `Gui` that play particle effects. The rows of `World` are in
+//! world.rs; the functions on which the prelude's lua/particles.lua is built are here.
 
-use crate::engine::Engine;
-use crate::foundation::{Error, Handle, Kind, Mat4, Quat, Vec3};
-use crate::script::arg::{AnyNumber, Integer, Text};
-use crate::script::cx;
-use crate::script::row::{Module, func, module};
-use crate::system::gui::GuiId;
-use crate::system::particles::pose::Pose;
-use crate::system::particles::{EffectId, Link, Orphaned, Stage};
-use crate::world::WorldId;
-use crate::world::unit::UnitId;
+use crate::api_row::{ModuleRows, func, module};
+use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::context;
+use engine_foundation::{Error, Handle, HandleKind, Mat4, Quat, Vec3};
+use engine_gui::GuiId;
+use engine_particles::pose::EffectTransform;
+use engine_particles::{EffectId, EffectStage, NodeLink, OrphanPolicy};
+use engine_runtime::Engine;
+use engine_world::WorldId;
+use engine_world::unit::UnitId;
 
-/// What lua/particles.lua stands on, in its table `core`; the functions carry the names by which
-/// games know them for the words of errors.
-pub static GUI_CORE: Module = module(
+/// Native functions in the prelude's table `core`, on which lua/particles.lua is built. They have
+/// the names of the public functions, which error messages show.
+pub static GUI_CORE: ModuleRows = module(
     "Gui",
     "Particles, for the prelude.",
     "assert(core == nil)",
@@ -42,55 +42,62 @@ pub static GUI_CORE: Module = module(
     ],
 );
 
-/// A pose of the arguments that scripts gave.
+/// Builds an effect's transform from the arguments of a script.
 fn pose(
     position: Option<Vec3>,
     rotation: Option<Quat>,
     scale: Option<Vec3>,
-) -> Result<Pose, Error> {
+) -> Result<EffectTransform, Error> {
     let rotation = rotation.unwrap_or(Quat::IDENTITY);
     if (rotation.length_squared() - 1.0).abs() > 1e-3 {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "argument 'rotation' must have length 1, this one has {}: use Quaternion.normalize",
             rotation.length()
         ));
     }
     let scale = scale.map_or(1.0, |scale| scale.element_sum() / 3.0);
     if scale <= 0.0 {
-        return Err(crate::error!("argument 'scale' must be above 0, its mean is {scale}"));
+        return Err(engine_foundation::error!(
+            "argument 'scale' must be above 0, its mean is {scale}"
+        ));
     }
-    Ok(Pose { position: position.unwrap_or(Vec3::ZERO), rotation, scale })
+    Ok(EffectTransform { position: position.unwrap_or(Vec3::ZERO), rotation, scale })
 }
 
 pub fn create(
     engine: &mut Engine,
     world: WorldId,
-    name: Text,
+    name: TextArgument,
     position: Option<Vec3>,
     rotation: Option<Quat>,
     scale: Option<Vec3>,
 ) -> Result<EffectId, Error> {
     let pose = pose(position, rotation, scale)?;
     engine
-        .create_particles(world, Stage::World, name.as_str(), pose)
-        .map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))
+        .create_particles(world, EffectStage::World, name.as_str(), pose)
+        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
-/// Refuses an effect of another world.
+/// Returns an error if an effect is in another world.
 fn in_world(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Error> {
     match engine.particles.effect(id).world == world.0 {
         true => Ok(()),
-        false => Err(crate::error!("argument #2 'id': the effect is in another world")),
+        false => Err(engine_foundation::error!("argument #2 'id': the effect is in another world")),
     }
 }
 
-/// An effect that may have ended: none then.
-fn may_live(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<Option<EffectId>, Error> {
+/// Returns an effect of this world; `None` if it has ended.
+fn find_live(
+    engine: &mut Engine,
+    world: WorldId,
+    id: HandleNumber,
+) -> Result<Option<EffectId>, Error> {
     let handle = Handle::from_number(id.0);
-    let handle = handle.filter(|handle| Kind::of(*handle) == Some(Kind::ParticleEffect));
+    let handle =
+        handle.filter(|handle| HandleKind::of(*handle) == Some(HandleKind::ParticleEffect));
     let Some(handle) = handle else {
-        let words = "argument #2 'id' must be what create_particles returned, got the number";
-        return Err(crate::error!("{words} {}", id.0));
+        let message = "argument #2 'id' must be what create_particles returned, got the number";
+        return Err(engine_foundation::error!("{message} {}", id.0));
     };
     if engine.particles.slots().get(handle).is_none() {
         return Ok(None);
@@ -98,12 +105,12 @@ fn may_live(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<Option
     in_world(engine, world, EffectId(handle)).map(|()| Some(EffectId(handle)))
 }
 
-/// Refuses an effect that is not in the world itself.
+/// Returns an error if an effect plays in another world, or in a Gui.
 fn on_stage(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Error> {
     in_world(engine, world, id)?;
     match engine.particles.effect(id).stage {
-        Stage::World => Ok(()),
-        Stage::Gui { .. } => Err(crate::error!(
+        EffectStage::World => Ok(()),
+        EffectStage::Gui { .. } => Err(engine_foundation::error!(
             "argument #2 'id': the effect plays in a Gui: use Gui.move_particles"
         )),
     }
@@ -132,24 +139,26 @@ pub fn link(
     unit: UnitId,
     node: Option<Integer>,
     pose: Option<Mat4>,
-    orphaned: Option<Text>,
+    orphaned: Option<TextArgument>,
 ) -> Result<(), Error> {
     on_stage(engine, world, id)?;
     if engine.units.of(unit).world != world {
-        return Err(crate::error!("argument #3 'unit': the unit is in another world"));
+        return Err(engine_foundation::error!("argument #3 'unit': the unit is in another world"));
     }
     let (node, count) = (node.map_or(1, |node| node.0), engine.units.scene.count(unit.row()));
     if node < 1 || node > count as i64 {
-        return Err(crate::error!("argument #4 'node' must be 1 to {count}, got {node}"));
+        return Err(engine_foundation::error!(
+            "argument #4 'node' must be 1 to {count}, got {node}"
+        ));
     }
     let orphaned = match &orphaned {
-        None => Orphaned::Destroy,
+        None => OrphanPolicy::Destroy,
         Some(word) => {
-            let all = Orphaned::ALL;
+            let all = OrphanPolicy::ALL;
             let found = all.iter().find(|(known, _)| *known == word.as_str());
-            let hint = crate::foundation::suggest::hint(word.as_str(), all.map(|(word, _)| word));
+            let hint = engine_foundation::suggest::hint(word.as_str(), all.map(|(word, _)| word));
             found.map(|(_, orphaned)| *orphaned).ok_or_else(|| {
-                crate::error!(
+                engine_foundation::error!(
                     "argument #6 'orphaned' must be \"destroy\", \"stop\" or \"unlink\", got \
                      \"{}\"{hint}",
                     word.as_str()
@@ -157,53 +166,53 @@ pub fn link(
             })?
         }
     };
-    let pose = pose.map_or(Pose::IDENTITY, |pose| Pose::of(&pose));
+    let pose = pose.map_or(EffectTransform::IDENTITY, |pose| EffectTransform::of(&pose));
     let node = node as u32 - 1;
-    let at = Pose::of(&engine.units.scene.world(unit.row(), node as usize));
+    let at = EffectTransform::of(&engine.units.scene.world(unit.row(), node as usize));
     let effect = engine.particles.effect(id);
-    effect.link = Some(Link { unit: unit.0, node, pose, orphaned });
+    effect.link = Some(NodeLink { unit: unit.0, node, pose, orphaned });
     effect.jump_to(pose.within(&at));
     Ok(())
 }
 
-pub fn stop_spawning(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<(), Error> {
-    if let Some(id) = may_live(engine, world, id)? {
+pub fn stop_spawning(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Result<(), Error> {
+    if let Some(id) = find_live(engine, world, id)? {
         engine.particles.stop(id);
     }
     Ok(())
 }
 
-pub fn destroy(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<(), Error> {
-    if let Some(id) = may_live(engine, world, id)? {
+pub fn destroy(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Result<(), Error> {
+    if let Some(id) = find_live(engine, world, id)? {
         let frame = engine.frame.index;
-        engine.particles.destroy(id, frame, &cx::place());
+        engine.particles.destroy(id, frame, &context::script_location());
     }
     Ok(())
 }
 
-pub fn are_playing(engine: &mut Engine, world: WorldId, id: AnyNumber) -> Result<bool, Error> {
-    may_live(engine, world, id).map(|id| id.is_some())
+pub fn are_playing(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Result<bool, Error> {
+    find_live(engine, world, id).map(|id| id.is_some())
 }
 
-pub fn number(engine: &mut Engine, world: WorldId, id: Option<AnyNumber>) -> Result<f64, Error> {
+pub fn number(engine: &mut Engine, world: WorldId, id: Option<HandleNumber>) -> Result<f64, Error> {
     let Some(id) = id else { return Ok(engine.particles.count_in(world.0) as f64) };
-    let id = may_live(engine, world, id)?;
+    let id = find_live(engine, world, id)?;
     Ok(id.map_or(0, |id| engine.particles.count(id)) as f64)
 }
 
 pub fn find_variable(
     engine: &mut Engine,
     _: WorldId,
-    name: Text,
-    variable: Text,
+    name: TextArgument,
+    variable: TextArgument,
 ) -> Result<f64, Error> {
     let resource = engine
         .find_particles(name.as_str())
-        .map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))?;
+        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))?;
     let found = engine.particles.variable(resource, variable.as_str());
     found
-        .map(|place| place as f64)
-        .map_err(|words| crate::error!("argument #3 'variable': {words}"))
+        .map(|index| index as f64)
+        .map_err(|message| engine_foundation::error!("argument #3 'variable': {message}"))
 }
 
 pub fn set_variable(
@@ -215,31 +224,31 @@ pub fn set_variable(
 ) -> Result<(), Error> {
     in_world(engine, world, id)?;
     let effect = engine.particles.effect(id);
-    let (place, count) = (variable.0, effect.variables.len());
-    if place < 1 || place > count as i64 {
-        return Err(crate::error!(
+    let (index, count) = (variable.0, effect.variables.len());
+    if index < 1 || index > count as i64 {
+        return Err(engine_foundation::error!(
             "argument #3 'variable' must be 1 to {count}, as World.find_particles_variable \
-             returned it, got {place}"
+             returned it, got {index}"
         ));
     }
-    effect.variables[place as usize - 1] = value.to_array();
+    effect.variables[index as usize - 1] = value.to_array();
     Ok(())
 }
 
-fn flat_pose(x: f64, y: f64, angle: f64, scale: f64) -> Result<Pose, Error> {
+fn flat_pose(x: f64, y: f64, angle: f64, scale: f64) -> Result<EffectTransform, Error> {
     if scale <= 0.0 {
-        return Err(crate::error!("argument 'scale' must be above 0, got {scale}"));
+        return Err(engine_foundation::error!("argument 'scale' must be above 0, got {scale}"));
     }
     let position = Vec3::new(x as f32, y as f32, 0.0);
     let rotation = Quat::from_rotation_z(angle as f32);
-    Ok(Pose { position, rotation, scale: scale as f32 })
+    Ok(EffectTransform { position, rotation, scale: scale as f32 })
 }
 
 #[allow(clippy::too_many_arguments)] // As the prelude passes them.
 fn create_in_gui(
     engine: &mut Engine,
     gui: GuiId,
-    name: Text,
+    name: TextArgument,
     x: f64,
     y: f64,
     layer: f64,
@@ -248,14 +257,14 @@ fn create_in_gui(
 ) -> Result<EffectId, Error> {
     let pose = flat_pose(x, y, angle, scale)?;
     let Some(world) = engine.guis.gui(gui).making.world else {
-        return Err(crate::error!(
-            "argument #1 'gui': the Gui is in no world, which would move it"
+        return Err(engine_foundation::error!(
+            "argument #1 'gui': the Gui is in no world, and only a world moves effects"
         ));
     };
-    let stage = Stage::Gui { gui: gui.0, layer: layer.floor() as i32 };
+    let stage = EffectStage::Gui { gui: gui.0, layer: layer.floor() as i32 };
     engine
         .create_particles(WorldId(world), stage, name.as_str(), pose)
-        .map_err(|fault| crate::error!("argument #2 'name': {}", fault.message))
+        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
 fn move_in_gui(
@@ -270,8 +279,12 @@ fn move_in_gui(
     let pose = flat_pose(x, y, angle, scale)?;
     let effect = engine.particles.effect(id);
     match effect.stage {
-        Stage::Gui { gui: of, .. } if of == gui.0 => effect.pose = pose,
-        _ => return Err(crate::error!("argument #2 'id': the effect plays somewhere else")),
+        EffectStage::Gui { gui: of, .. } if of == gui.0 => effect.pose = pose,
+        _ => {
+            return Err(engine_foundation::error!(
+                "argument #2 'id': the effect plays somewhere else"
+            ));
+        }
     }
     Ok(())
 }

@@ -1,35 +1,37 @@
-//! `Save`: what a game keeps from run to run. Files, generations and the thread are
-//! resource/save; how a value becomes bytes is script/pack.rs.
+//! The Lua module `Save`: data that a game keeps between runs. Files, generations and the writer
+//! thread are in resource/save; serialization of values is in script/serialize.rs.
 
-use crate::engine::Engine;
-use crate::foundation::Error;
-use crate::resource::save::{Answer, Busy, Listed, Loaded, Slot, Version};
-use crate::script::arg::{Arg, Integer, Text, Wrong};
-use crate::script::cx::Cx;
-use crate::script::pack::{self, Packed};
-use crate::script::ret::{Expected, Ret};
-use crate::script::row::{Module, func, module};
-use crate::script::types::{Shape, Type};
-use crate::script::value::Value;
+use crate::api_row::{ModuleRows, func, module};
+use crate::argument::{Argument, ArgumentError, Integer, TextArgument};
+use crate::context::ScriptContext;
+use crate::return_value::{ExpectedResult, ReturnValue};
+use crate::serialize::{self, SerializedValue};
+use crate::types::{ApiType, ValueShape};
+use crate::value::ScriptValue;
+use engine_foundation::Error;
+use engine_resource::save::{
+    ListedSave, LoadedSave, NewerVersions, RequestProgress, SaveResult, SaveSlot,
+};
+use engine_runtime::Engine;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
 const SLOT: (&str, &str) =
-    ("slot", "the save's name: 1 to 64 letters, digits, spaces, _ - and .; capitals count");
-const VALUE: (&str, &str) = ("value", "what to save, anything but nil");
+    ("slot", "the save's name: 1 to 64 letters, digits, spaces, _ - and .; case-sensitive");
+const VALUE: (&str, &str) = ("value", "the value to save, anything but nil");
 const WRITE_OPTIONS: (&str, &str) =
-    ("options", "`newer = true`: write also over a save of a newer version of the game");
+    ("options", "`newer = true`: also overwrite a save of a newer version of the game");
 const READ_OPTIONS: (&str, &str) =
-    ("options", "`newer = true`: read also a save of a newer version of the game");
-const REQUEST: (&str, &str) = ("request", "what write_async or read_async gave");
+    ("options", "`newer = true`: also read a save of a newer version of the game");
+const REQUEST: (&str, &str) = ("request", "result of `write_async` or `read_async`");
 
-pub static SAVE: Module = module(
+pub static SAVE: ModuleRows = module(
     "Save",
-    "What a game keeps from run to run, by name. Booleans, numbers, strings of any bytes, tables, \
-     vectors, matrices, colours, ids and boxes come back as they were; functions, objects with a \
-     metatable, handles and tables that lead back to themselves are refused by name. What was said \
-     to be saved is there, whenever the process ends; three generations are kept, and the newest \
-     good one is read.",
+    "Values that a game keeps between runs, by name. Booleans, numbers, strings of any bytes, \
+     tables, vectors, matrices, colours, ids and boxes are restored exactly. Functions, objects \
+     with a metatable, handles and tables that contain themselves are refused with the path to the \
+     value. A completed save survives, whenever the process ends. Three generations are kept, and \
+     the newest valid one is read.",
     r#"assert(Save.write("slot 1", { level = 3, position = Vector3(1, 2, 0) }))
 local game, problem = Save.read("slot 1")
 assert(game and game.level == 3, problem)
@@ -42,8 +44,8 @@ assert(Save.delete("slot 1"))"#,
             "write",
             write,
             &[SLOT, VALUE, WRITE_OPTIONS],
-            "Writes a save. Gives true when it is on the disk for good, or nil and why it could \
-             not be written; then the one before is as it was. A table that is reached twice is \
+            "Writes a save. Returns true when it is safely on the disk. Otherwise returns nil and \
+             the reason, and the previous save is unchanged. A table that is reached twice is \
              written twice.",
         )
         .when_full(),
@@ -51,114 +53,138 @@ assert(Save.delete("slot 1"))"#,
             "read",
             read,
             &[SLOT, READ_OPTIONS],
-            "Reads a save. Gives the value, or nil and why there is none. Where the newest was \
-             damaged and one kept before it had to be taken, the third result says so.",
+            "Reads a save. Returns the value, or nil and the reason. If the newest generation was \
+             damaged and an earlier one was read, the third result says so.",
         )
         .pure(),
         func(
             "write_async",
             write_async,
             &[SLOT, VALUE, WRITE_OPTIONS],
-            "Begins to write a save, as it is now, and gives the number of the request. Requests \
-             are done in their order, all of them before the game ends.",
+            "Starts to write a save with the current value, and returns the number of the request. \
+             Requests are processed in order, and all of them complete before the game ends.",
         ),
         func(
             "read_async",
             read_async,
             &[SLOT, READ_OPTIONS],
-            "Begins to read a save, and gives the number of the request.",
+            "Starts to read a save, and returns the number of the request.",
         ),
         func(
             "status",
             status,
             &[REQUEST],
-            "How a request is: \"busy\", \"done\" or \"failed\". In deterministic runs it is busy \
-             in the frame that began it, and never later.",
+            "Returns the status of a request: \"busy\", \"done\" or \"failed\". In deterministic \
+             runs it is busy in the frame in which it started, and never later.",
         )
         .pure(),
-        func("progress", progress, &[REQUEST], "How far a request is, from 0 to 1.").pure(),
+        func("progress", progress, &[REQUEST], "Returns the progress of a request, from 0 to 1.")
+            .pure(),
         func(
             "result",
             result,
             &[REQUEST],
-            "What came of a request, once it is not busy: as `Save.write` and `Save.read` have it. \
-             The request is forgotten by this.",
+            "Returns the results of a request that is not busy, in the form of `Save.write` or \
+             `Save.read`. The request is then forgotten.",
         )
         .when_full(),
         func(
             "list",
             list,
             &[],
-            "The saves that are there, by name: tables with `slot`, `size` in bytes, `version` of \
-             the game that wrote it, and `time` as from `os.time`. Where one cannot be read, \
-             `problem` says why, and version and time may be missing. Only the beginnings of the \
-             files are looked at.",
+            "Returns the existing saves, by name: tables with `slot`, `size` in bytes, `version` \
+             of the game that wrote the save, and `time` as from `os.time`. If a save cannot be \
+             read, `problem` is the reason, and version and time may be missing. Only the \
+             beginnings of the files are read.",
         )
         .pure(),
-        func("exists", exists, &[SLOT], "Whether there is a save of that name, good or not.")
-            .pure(),
+        func(
+            "exists",
+            exists,
+            &[SLOT],
+            "Returns true if a save of that name exists, valid or not.",
+        )
+        .pure(),
         func(
             "delete",
             delete,
             &[SLOT],
-            "Removes a save with all its generations. Gives true, or nil and why not.",
+            "Deletes a save with all its generations. Returns true, or nil and the reason.",
         )
         .when_full(),
     ],
 );
 
-impl Arg for Slot {
-    const TYPE: Type = Type::new("string", Shape::Boxed);
-    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Slot, Wrong> {
+impl Argument for SaveSlot {
+    const TYPE: ApiType = ApiType::new("string", ValueShape::Boxed);
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<SaveSlot, ArgumentError> {
         // SAFETY: as the caller promised.
-        let name = unsafe { Text::read(l, i, cx) }?;
-        Slot::new(name.as_str()).map_err(Wrong::Words)
+        let name = unsafe { TextArgument::read(l, i, cx) }?;
+        SaveSlot::new(name.as_str()).map_err(ArgumentError::Message)
     }
 }
 
-/// A value to be saved, which nil is not.
-struct Content(Packed);
+/// A value to be saved, which must not be nil.
+struct SavedValue(SerializedValue);
 
-impl Arg for Content {
-    const TYPE: Type = Packed::TYPE;
-    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Content, Wrong> {
+impl Argument for SavedValue {
+    const TYPE: ApiType = SerializedValue::TYPE;
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<SavedValue, ArgumentError> {
         // SAFETY: as the caller promised.
-        let packed = unsafe { Packed::read(l, i, cx) }?;
+        let packed = unsafe { SerializedValue::read(l, i, cx) }?;
         match packed.is_nil() {
-            true => Err(Wrong::Words("must not be nil: Save.delete removes a save".to_string())),
-            false => Ok(Content(packed)),
+            true => Err(ArgumentError::Message(
+                "must not be nil: Save.delete removes a save".to_string(),
+            )),
+            false => Ok(SavedValue(packed)),
         }
     }
 }
 
-/// The options of reading and writing.
-struct Options {
-    version: Version,
+/// The options for reading and writing.
+struct SaveOptions {
+    version: NewerVersions,
 }
 
-impl Options {
-    const DEFAULT: Options = Options { version: Version::NotNewer };
+impl SaveOptions {
+    const DEFAULT: SaveOptions = SaveOptions { version: NewerVersions::NotNewer };
 }
 
-impl Arg for Options {
-    const TYPE: Type = Type::new("table", Shape::Boxed);
-    unsafe fn read(l: *mut lua_State, i: c_int, cx: &Cx) -> Result<Options, Wrong> {
+impl Argument for SaveOptions {
+    const TYPE: ApiType = ApiType::new("table", ValueShape::Boxed);
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<SaveOptions, ArgumentError> {
         // SAFETY: as the caller promised.
-        let entries = match unsafe { Value::read(l, i, cx) }? {
-            Value::Table(entries) => entries,
-            _ => return Err(Wrong::Type),
+        let entries = match unsafe { ScriptValue::read(l, i, cx) }? {
+            ScriptValue::Table(entries) => entries,
+            _ => return Err(ArgumentError::Type),
         };
-        let mut options = Options::DEFAULT;
+        let mut options = SaveOptions::DEFAULT;
         for (key, value) in entries {
             match (key.as_str(), value) {
-                ("newer", Value::Boolean(true)) => options.version = Version::Any,
-                ("newer", Value::Boolean(false)) => options.version = Version::NotNewer,
+                ("newer", ScriptValue::Boolean(true)) => options.version = NewerVersions::Any,
+                ("newer", ScriptValue::Boolean(false)) => options.version = NewerVersions::NotNewer,
                 ("newer", _) => {
-                    return Err(Wrong::Words("option 'newer' must be a boolean".to_string()));
+                    return Err(ArgumentError::Message(
+                        "option 'newer' must be a boolean".to_string(),
+                    ));
                 }
                 _ => {
-                    let hint = crate::foundation::suggest::hint(&key, ["newer"]);
-                    return Err(Wrong::Words(format!("has the unknown option '{key}'{hint}")));
+                    let hint = engine_foundation::suggest::hint(&key, ["newer"]);
+                    return Err(ArgumentError::Message(format!(
+                        "has the unknown option '{key}'{hint}"
+                    )));
                 }
             }
         }
@@ -166,108 +192,122 @@ impl Arg for Options {
     }
 }
 
-/// What was read, or why not, and how it had to be recovered.
-struct Read(Result<Loaded, String>);
+/// The result of reading a save: the content and a note if it had to be recovered, or the reason of
+/// the failure.
+struct SaveReadResult(Result<LoadedSave, String>);
 
-impl Ret for Read {
-    const TYPES: &'static [Type] = &[
-        Packed::TYPES[0].or_nil(),
-        Type::new("string", Shape::Text).or_nil(),
-        Type::new("string", Shape::Text).or_nil(),
+impl ReturnValue for SaveReadResult {
+    const TYPES: &'static [ApiType] = &[
+        SerializedValue::TYPES[0].or_nil(),
+        ApiType::new("string", ValueShape::Text).or_nil(),
+        ApiType::new("string", ValueShape::Text).or_nil(),
     ];
-    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe {
             let loaded = match self.0 {
                 Ok(loaded) => loaded,
-                Err(words) => return Expected::<bool>(Err(words)).push(l, cx),
+                Err(message) => return ExpectedResult::<bool>(Err(message)).push(l, cx),
             };
-            let count = Packed(loaded.content).push(l, cx)?;
-            let Some(words) = loaded.recovered else { return Ok(count) };
+            let count = SerializedValue(loaded.content).push(l, cx)?;
+            let Some(message) = loaded.recovered else { return Ok(count) };
             lua_pushnil(l);
-            Ok(count + 1 + words.push(l, cx)?)
+            Ok(count + 1 + message.push(l, cx)?)
         }
     }
 }
 
-impl Read {
-    /// For a write, true.
-    fn of_answer(answer: Answer) -> Read {
-        Read(answer.map(|loaded| {
-            loaded.unwrap_or_else(|| Loaded { content: pack::TRUE.to_vec(), recovered: None })
+impl SaveReadResult {
+    /// Converts an answer of the writer thread; a successful write becomes true.
+    fn of_answer(answer: SaveResult) -> SaveReadResult {
+        SaveReadResult(answer.map(|loaded| {
+            loaded.unwrap_or_else(|| LoadedSave {
+                content: serialize::TRUE.to_vec(),
+                recovered: None,
+            })
         }))
     }
 }
 
-/// The list of saves, an array in Lua.
-struct List(Vec<Listed>);
+/// A list of saves, an array in Lua.
+struct SaveList(Vec<ListedSave>);
 
-impl Ret for List {
-    const TYPES: &'static [Type] = &[Type::new("table[]", Shape::Boxed)];
-    unsafe fn push(self, l: *mut lua_State, cx: &mut Cx) -> Result<c_int, String> {
-        let table = |one: Listed| {
+impl ReturnValue for SaveList {
+    const TYPES: &'static [ApiType] = &[ApiType::new("table[]", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        let table = |one: ListedSave| {
             let mut entries = vec![
-                ("slot".to_string(), Value::Text(one.slot.name().to_string())),
-                ("size".to_string(), Value::Number(one.size as f64)),
+                ("slot".to_string(), ScriptValue::Text(one.slot.name().to_string())),
+                ("size".to_string(), ScriptValue::Number(one.size as f64)),
             ];
             if let Some((version, time)) = one.head {
-                entries.push(("version".to_string(), Value::Text(version)));
-                entries.push(("time".to_string(), Value::Number(time.floor())));
+                entries.push(("version".to_string(), ScriptValue::Text(version)));
+                entries.push(("time".to_string(), ScriptValue::Number(time.floor())));
             }
-            entries.extend(one.problem.map(|words| ("problem".to_string(), Value::Text(words))));
-            Value::Table(entries)
+            entries.extend(
+                one.problem.map(|message| ("problem".to_string(), ScriptValue::Text(message))),
+            );
+            ScriptValue::Table(entries)
         };
         // SAFETY: as the caller promised.
-        unsafe { Value::List(self.0.into_iter().map(table).collect()).push(l, cx) }
+        unsafe { ScriptValue::List(self.0.into_iter().map(table).collect()).push(l, cx) }
     }
 }
 
-fn version(options: Option<Options>) -> Version {
-    options.unwrap_or(Options::DEFAULT).version
+fn version(options: Option<SaveOptions>) -> NewerVersions {
+    options.unwrap_or(SaveOptions::DEFAULT).version
 }
 
 fn write(
     engine: &mut Engine,
-    slot: Slot,
-    value: Content,
-    options: Option<Options>,
-) -> Expected<bool> {
+    slot: SaveSlot,
+    value: SavedValue,
+    options: Option<SaveOptions>,
+) -> ExpectedResult<bool> {
     let time = engine.clock();
     let written = engine.saves.write(&slot, &value.0.0, time, version(options));
-    Expected(written.map(|()| true))
+    ExpectedResult(written.map(|()| true))
 }
 
-fn read(engine: &mut Engine, slot: Slot, options: Option<Options>) -> Read {
-    Read(engine.saves.read(&slot, version(options), pack::check_save))
+fn read(engine: &mut Engine, slot: SaveSlot, options: Option<SaveOptions>) -> SaveReadResult {
+    SaveReadResult(engine.saves.read(&slot, version(options), serialize::check_save))
 }
 
-/// The frame in which what is begun now is done: where runs must be equal, the next one.
+/// Returns the frame in which an operation that begins now completes. In deterministic runs this is
+/// the next frame; otherwise it is not fixed.
 fn ready_frame(engine: &Engine) -> Option<u64> {
     engine.deterministic.then_some(engine.frame.index + 1)
 }
 
 fn write_async(
     engine: &mut Engine,
-    slot: Slot,
-    value: Content,
-    options: Option<Options>,
+    slot: SaveSlot,
+    value: SavedValue,
+    options: Option<SaveOptions>,
 ) -> Result<u64, Error> {
     let (time, ready) = (engine.clock(), ready_frame(engine));
     let begun = engine.saves.begin_write(slot, value.0.0, time, version(options), ready);
     begun.map_err(Error::new)
 }
 
-fn read_async(engine: &mut Engine, slot: Slot, options: Option<Options>) -> Result<u64, Error> {
+fn read_async(
+    engine: &mut Engine,
+    slot: SaveSlot,
+    options: Option<SaveOptions>,
+) -> Result<u64, Error> {
     let ready = ready_frame(engine);
-    engine.saves.begin_read(slot, version(options), pack::check_save, ready).map_err(Error::new)
+    engine
+        .saves
+        .begin_read(slot, version(options), serialize::check_save, ready)
+        .map_err(Error::new)
 }
 
-fn poll(engine: &mut Engine, request: Integer) -> Result<(u64, Busy), Error> {
+fn poll(engine: &mut Engine, request: Integer) -> Result<(u64, RequestProgress), Error> {
     let number = u64::try_from(request.0).unwrap_or(0);
     let busy = engine.saves.poll(number, engine.frame.index).ok_or_else(|| {
-        crate::error!(
-            "argument #1 'request': there is no request {}: its result was asked for already, or \
-             it never was one",
+        engine_foundation::error!(
+            "argument #1 'request': there is no request {}: its result was already read, or it \
+             never existed",
             request.0
         )
     })?;
@@ -276,39 +316,39 @@ fn poll(engine: &mut Engine, request: Integer) -> Result<(u64, Busy), Error> {
 
 fn status(engine: &mut Engine, request: Integer) -> Result<String, Error> {
     let status = match poll(engine, request)?.1 {
-        Busy::Yes(_) => "busy",
-        Busy::Done(true) => "done",
-        Busy::Done(false) => "failed",
+        RequestProgress::Yes(_) => "busy",
+        RequestProgress::Done(true) => "done",
+        RequestProgress::Done(false) => "failed",
     };
     Ok(status.to_string())
 }
 
 fn progress(engine: &mut Engine, request: Integer) -> Result<f64, Error> {
     Ok(match poll(engine, request)?.1 {
-        Busy::Yes(part) => part,
-        Busy::Done(_) => 1.0,
+        RequestProgress::Yes(part) => part,
+        RequestProgress::Done(_) => 1.0,
     })
 }
 
-fn result(engine: &mut Engine, request: Integer) -> Result<Read, Error> {
+fn result(engine: &mut Engine, request: Integer) -> Result<SaveReadResult, Error> {
     let (number, busy) = poll(engine, request)?;
-    if matches!(busy, Busy::Yes(_)) {
-        return Err(crate::error!(
-            "argument #1 'request': request {number} is still busy: ask Save.status first"
+    if matches!(busy, RequestProgress::Yes(_)) {
+        return Err(engine_foundation::error!(
+            "argument #1 'request': request {number} is still busy: call Save.status first"
         ));
     }
     let answer = engine.saves.take(number);
-    Ok(Read::of_answer(answer.expect("a request that is done has an answer")))
+    Ok(SaveReadResult::of_answer(answer.expect("a request that is done has an answer")))
 }
 
-fn list(engine: &mut Engine) -> Expected<List> {
-    Expected(engine.saves.list().map(List))
+fn list(engine: &mut Engine) -> ExpectedResult<SaveList> {
+    ExpectedResult(engine.saves.list().map(SaveList))
 }
 
-fn exists(engine: &mut Engine, slot: Slot) -> Expected<bool> {
-    Expected(engine.saves.exists(&slot))
+fn exists(engine: &mut Engine, slot: SaveSlot) -> ExpectedResult<bool> {
+    ExpectedResult(engine.saves.exists(&slot))
 }
 
-fn delete(engine: &mut Engine, slot: Slot) -> Expected<bool> {
-    Expected(engine.saves.delete(&slot).map(|()| true))
+fn delete(engine: &mut Engine, slot: SaveSlot) -> ExpectedResult<bool> {
+    ExpectedResult(engine.saves.delete(&slot).map(|()| true))
 }

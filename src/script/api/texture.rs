@@ -1,21 +1,21 @@
-//! `Texture`: what can be asked of pictures by their names; and for the prelude, what a sheet's
-//! animations are (lua/sprite.lua).
+//! The Lua module `Texture`: queries of textures by name and, for the prelude, the animations of a
+//! sheet (lua/sprite.lua).
 
-use crate::engine::Engine;
-use crate::foundation::Error;
-use crate::resource::name::ResourceName;
-use crate::script::arg::Text;
-use crate::script::ret::Expected;
-use crate::script::row::{Module, func, module};
-use crate::script::value::Value;
+use crate::api_row::{ModuleRows, func, module};
+use crate::argument::TextArgument;
+use crate::return_value::ExpectedResult;
+use crate::value::ScriptValue;
+use engine_foundation::Error;
+use engine_resource::resource_name::ResourceName;
+use engine_runtime::Engine;
 
-const NAME_ARG: (&str, &str) = ("name", "a texture's name, or that of a sheet's frame");
+const NAME_ARG: (&str, &str) = ("name", "the name of a texture, or of a sheet's frame");
 
-pub static TEXTURE: Module = module(
+pub static TEXTURE: ModuleRows = module(
     "Texture",
-    "Pictures, by their names: `ship` is ship.png, and `sheets/hero/run_01` the frame run_01 of \
-     the sheet sheets/hero.sheet. They load when they are first drawn; small ones share an atlas \
-     by themselves.",
+    "Pictures, by their names: `ship` is ship.png, and `sheets/hero/run_01` is the frame run_01 of \
+     the sheet sheets/hero.sheet. Textures load when they are first drawn. Small ones share an \
+     atlas automatically.",
     r#"if Texture.exists("ship") then
   local width, height = Texture.size("ship")
   print(width, height)
@@ -25,74 +25,76 @@ end"#,
             "exists",
             exists,
             &[NAME_ARG],
-            "Whether there is a texture, or a frame, of that name.",
+            "Returns true if there is a texture or a frame with that name.",
         )
         .pure(),
         func(
             "size",
             size,
             &[NAME_ARG],
-            "Width and height of a texture, in texels of its picture. Loads it.",
+            "Returns the width and height of a texture, in texels of its picture. Loads the \
+             texture.",
         )
         .pure(),
         func(
             "load",
             load,
             &[NAME_ARG],
-            "Loads a texture now instead of when it is first drawn; all frames of a sheet at once.",
+            "Loads a texture now instead of when it is first drawn. All frames of a sheet are \
+             loaded together.",
         ),
         func(
             "unload",
             unload,
             &[NAME_ARG],
-            "Gives a texture's room back; all frames of a sheet at once. What still draws with it \
-             shows a checkerboard until `Texture.load` loads it again. Does nothing for one that \
-             is not loaded.",
+            "Frees the memory of a texture. All frames of a sheet are unloaded together. Objects \
+             that still draw with it show a checkerboard until `Texture.load` loads it again. Does \
+             nothing if it is not loaded.",
         )
         .when_full(),
         func(
             "statistics",
             statistics,
             &[],
-            "How many textures are loaded and the room they take: a table with `textures`, `slots` \
-             (those with a texture of their own), `atlas_layers` and `bytes`.",
+            "Returns the number of loaded textures and the memory that they use: a table with \
+             `textures`, `slots` (those outside the atlas), `atlas_layers` and `bytes`.",
         )
         .pure(),
     ],
 );
 
-pub static CORE: Module = module(
+pub static CORE: ModuleRows = module(
     "core",
     "Sheets, for the prelude.",
     "assert(core == nil)",
-    &[func("sheet_data", sheet_data, &[("name", "")], "A sheet's frames and tags.").pure()],
+    &[func("sheet_data", sheet_data, &[("name", "")], "Returns a sheet's frames and tags.").pure()],
 );
 
-fn exists(engine: &mut Engine, name: Text) -> bool {
+fn exists(engine: &mut Engine, name: TextArgument) -> bool {
     let name = name.as_str();
     let texture = ResourceName::new("texture", name);
     engine.store.has(&texture) || engine.textures.find(&mut engine.store, name).is_ok()
 }
 
-fn found(engine: &mut Engine, name: Text) -> Result<crate::system::textures::TextureNumber, Error> {
+fn found(engine: &mut Engine, name: TextArgument) -> Result<engine_textures::TextureNumber, Error> {
     let found = engine.textures.find(&mut engine.store, name.as_str());
-    found.map_err(|fault| crate::error!("argument #1 'name': {}", fault.message))
+    found.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
-fn size(engine: &mut Engine, name: Text) -> Result<(f64, f64), Error> {
+fn size(engine: &mut Engine, name: TextArgument) -> Result<(f64, f64), Error> {
     let number = found(engine, name)?;
     let entry = engine.textures.entry(number);
     Ok((entry.width.into(), entry.height.into()))
 }
 
-fn load(engine: &mut Engine, name: Text) -> Result<(), Error> {
+fn load(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
     found(engine, name).map(|_| ())
 }
 
-fn unload(engine: &mut Engine, name: Text) -> Result<(), Error> {
+fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
     if let Some(number) = engine.textures.known(name.as_str()) {
         engine.textures.unload(number);
-        // Another texture may take its place in this very frame.
+        // Another texture may use the freed slot in the same frame.
         engine.refresh_sources();
         return Ok(());
     }
@@ -102,40 +104,40 @@ fn unload(engine: &mut Engine, name: Text) -> Result<(), Error> {
     found(engine, name).map(|_| ())
 }
 
-fn statistics(engine: &mut Engine) -> Value {
-    let figures = engine.textures.figures();
-    let number = |name: &str, value: f64| (name.to_string(), Value::Number(value));
-    Value::Table(vec![
-        number("atlas_layers", figures.atlas_layers.into()),
-        number("bytes", figures.bytes as f64),
-        number("slots", figures.slots.into()),
-        number("textures", figures.textures.into()),
+fn statistics(engine: &mut Engine) -> ScriptValue {
+    let counts = engine.textures.figures();
+    let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
+    ScriptValue::Table(vec![
+        number("atlas_layers", counts.atlas_layers.into()),
+        number("bytes", counts.bytes as f64),
+        number("slots", counts.slots.into()),
+        number("textures", counts.textures.into()),
     ])
 }
 
-fn sheet_data(engine: &mut Engine, name: Text) -> Expected<Value> {
+fn sheet_data(engine: &mut Engine, name: TextArgument) -> ExpectedResult<ScriptValue> {
     let sheet = match engine.textures.sheet(&mut engine.store, name.as_str()) {
         Ok(sheet) => sheet,
-        Err(fault) => return Expected(Err(fault.message)),
+        Err(fault) => return ExpectedResult(Err(fault.message)),
     };
-    let field = |name: &str, value: Value| (name.to_string(), value);
+    let field = |name: &str, value: ScriptValue| (name.to_string(), value);
     let frames = sheet.frames.iter().map(|frame| {
-        Value::Table(vec![
-            field("name", Value::Text(format!("{}/{}", name.as_str(), frame.name))),
-            field("seconds", Value::Number(frame.milliseconds / 1000.0)),
+        ScriptValue::Table(vec![
+            field("name", ScriptValue::Text(format!("{}/{}", name.as_str(), frame.name))),
+            field("seconds", ScriptValue::Number(frame.milliseconds / 1000.0)),
         ])
     });
     let tags = sheet.tags.iter().map(|tag| {
-        Value::Table(vec![
-            field("direction", Value::Text(tag.direction.name().to_string())),
-            field("from", Value::Number(f64::from(tag.from) + 1.0)),
-            field("name", Value::Text(tag.name.clone())),
-            field("repeats", Value::Number(tag.repeat.into())),
-            field("to", Value::Number(f64::from(tag.to) + 1.0)),
+        ScriptValue::Table(vec![
+            field("direction", ScriptValue::Text(tag.direction.name().to_string())),
+            field("from", ScriptValue::Number(f64::from(tag.from) + 1.0)),
+            field("name", ScriptValue::Text(tag.name.clone())),
+            field("repeats", ScriptValue::Number(tag.repeat.into())),
+            field("to", ScriptValue::Number(f64::from(tag.to) + 1.0)),
         ])
     });
-    Expected(Ok(Value::Table(vec![
-        field("frames", Value::List(frames.collect())),
-        field("tags", Value::List(tags.collect())),
+    ExpectedResult(Ok(ScriptValue::Table(vec![
+        field("frames", ScriptValue::List(frames.collect())),
+        field("tags", ScriptValue::List(tags.collect())),
     ])))
 }

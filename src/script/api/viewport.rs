@@ -1,20 +1,20 @@
-//! `Viewport`, and the functions of `Application` that show worlds.
+//! The Lua module `Viewport`, and the functions of `Application` that show worlds.
 
-use super::gui::whole_size;
-use crate::engine::Engine;
-use crate::foundation::{Color, Error, Handle, Vec2};
-use crate::script::arg::{AnyNumber, Text};
-use crate::script::row::{Module, func, hot, module};
-use crate::system::gui::GuiId;
-use crate::system::window::WindowId;
-use crate::world::WorldId;
-use crate::world::camera::{CameraId, Viewport, ViewportId};
+use crate::api::gui::whole_size;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{HandleNumber, TextArgument};
+use engine_foundation::{Color, Error, Handle, Vec2};
+use engine_gui::GuiId;
+use engine_runtime::Engine;
+use engine_window::WindowId;
+use engine_world::WorldId;
+use engine_world::camera::{CameraId, Viewport, ViewportId};
 
 const VIEWPORT_ARG: (&str, &str) = ("viewport", "a viewport");
 
-pub static VIEWPORT: Module = module(
+pub static VIEWPORT: ModuleRows = module(
     "Viewport",
-    "A part of the screen that a world is shown on, or a texture that it is shown in.",
+    "A part of the screen, or a texture, in which a world is shown.",
     r#"local left = Application.create_viewport()
 Viewport.set_rect(left, 0, 0, 0.5, 1)
 Viewport.set_background(left, Color(20, 20, 40))
@@ -29,7 +29,7 @@ Application.destroy_viewport(map)"#,
             "alive",
             alive,
             &[("viewport", "a number that may be a viewport's handle")],
-            "Whether the handle leads to a viewport that is there. Never raises for a stale \
+            "Returns true if the handle refers to an existing viewport. Never raises for a stale \
              handle.",
         )
         .pure(),
@@ -43,26 +43,27 @@ Application.destroy_viewport(map)"#,
                 ("width", "as a fraction of the screen's width"),
                 ("height", "as a fraction of the screen's height"),
             ],
-            "Says which part of the screen, or of its texture, it is: 0, 0, 1, 1 is all of it.",
+            "Sets the part of the screen, or of its texture, that it covers: 0, 0, 1, 1 is all of \
+             it.",
         ),
         func(
             "set_background",
             set_background,
-            &[VIEWPORT_ARG, ("color", "nothing is filled if nil")],
-            "What it is filled with before a world is shown on it: black until it is set. On the \
-             same screen the second view is filled only where it is a part.",
+            &[VIEWPORT_ARG, ("color", "the colour; nil: nothing is filled")],
+            "Sets the colour that it is filled with before a world is shown on it; black at the \
+             start. A later view on the same screen is filled only if it does not cover all of it.",
         ),
         func(
             "size",
             size,
             &[VIEWPORT_ARG],
-            "Width and height in logical pixels, or in pixels of its texture.",
+            "Returns the width and height in logical pixels, or in pixels of its texture.",
         )
         .pure(),
     ],
 );
 
-fn alive(engine: &mut Engine, viewport: AnyNumber) -> bool {
+fn alive(engine: &mut Engine, viewport: HandleNumber) -> bool {
     Handle::from_number(viewport.0).is_some_and(|handle| engine.viewports.get(handle).is_some())
 }
 
@@ -80,7 +81,7 @@ fn set_rect(
 ) -> Result<(), Error> {
     let within = x >= 0.0 && y >= 0.0 && x + width <= 1.0 && y + height <= 1.0;
     if !(within && width > 0.0 && height > 0.0) {
-        return Err(crate::error!(
+        return Err(engine_foundation::error!(
             "the rectangle must lie within 0, 0 and 1, 1, got {x}, {y} and a size of {width}, \
              {height}"
         ));
@@ -98,10 +99,10 @@ fn size(engine: &mut Engine, of: ViewportId) -> Vec2 {
     engine.viewport_size(&viewport)
 }
 
-/// Rows of `Application`.
+/// Native function of a row in `Application`.
 pub fn create_viewport(
     engine: &mut Engine,
-    texture: Option<Text>,
+    texture: Option<TextArgument>,
     width: Option<f64>,
     height: Option<f64>,
 ) -> Result<ViewportId, Error> {
@@ -110,15 +111,15 @@ pub fn create_viewport(
         (Some(name), Some(width), Some(height)) => {
             engine.new_texture_viewport(name.as_str(), whole_size(width, height)?)
         }
-        _ => Err(crate::error!(
+        _ => Err(engine_foundation::error!(
             "a texture takes a name, a width and a height; a part of the screen takes nothing"
         )),
     }
 }
 
 pub fn destroy_viewport(engine: &mut Engine, viewport: ViewportId) {
-    let place = crate::script::place();
-    engine.viewports.remove(viewport.0, "", engine.frame.index, &place);
+    let location = crate::script_location();
+    engine.viewports.remove(viewport.0, "", engine.frame.index, &location);
 }
 
 pub fn main_gui(engine: &mut Engine) -> Result<GuiId, Error> {
@@ -134,8 +135,8 @@ pub fn create_camera(engine: &mut Engine) -> Result<CameraId, Error> {
 }
 
 pub fn destroy_camera(engine: &mut Engine, camera: CameraId) {
-    let place = crate::script::place();
-    engine.cameras.remove(camera.0, "", engine.frame.index, &place);
+    let location = crate::script_location();
+    engine.cameras.remove(camera.0, "", engine.frame.index, &location);
 }
 
 pub fn render_world(

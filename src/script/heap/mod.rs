@@ -1,19 +1,19 @@
-//! One walk over Lua's heap for hot reload: where old functions are held, which objects were there
-//! before, and what new objects hold that has to be exchanged. What is paired with what is decided
-//! in lua/reload/. Nothing here raises: allocation is lenient, and no metamethod runs.
+//! Heap walk for hot reload: finds the holders of old functions and the objects that existed
+//! before, and replaces references that new objects hold. lua/reload/ decides which object replaces
+//! which. Nothing here raises: allocation is lenient, and no metamethod runs.
 
 mod marks;
-pub mod plain;
+pub mod raw_objects;
 mod walk;
 
-use super::cx::Cx;
+use super::context::ScriptContext;
 use marks::{CANDIDATE, MAPPED, TARGET};
-pub use marks::{Marks, VISITED};
+pub use marks::{MarkTable, VISITED};
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
-use walk::{Hold, LEVEL, LOCAL_MIDDLE, Walk, rekey};
+use walk::{HeapWalk, LEVEL, LOCAL_MIDDLE, ReferenceKind, rekey};
 
 /// Name and function, for the core table.
 pub const NATIVES: &[(&CStr, lua_CFunction)] =
@@ -39,18 +39,18 @@ pub unsafe fn each_item(l: *mut lua_State, at: c_int, mut each: impl FnMut(lua_I
     }
 }
 
-/// `heap_scan(hidden, old, new, sources)`: walks everything that is alive but what is in the list
-/// `hidden`. Gives the list of places that hold a function of the list `old` (each as holder, kind,
-/// key or number, function), the set of objects of the list `new` that it came by, and how many
-/// functions of the chunks `sources` it saw besides `old`, by place. Keeps its marks for
-/// `heap_fix`.
+/// `heap_scan(hidden, old, new, sources)`: walks every live object except those in the list
+/// `hidden`. Returns the list of references to functions of the list `old` (each as holder, kind,
+/// key or number, function), the set of visited objects of the list `new`, and the number of
+/// visited functions of the chunks `sources` that are not in `old`, by location. Keeps its marks
+/// for `heap_fix`.
 unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes four lists.
     unsafe {
-        let cx = Cx::of(l);
+        let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
         lua_checkstack(l, 40);
-        let mut marks = Marks::new();
+        let mut marks = MarkTable::new();
         each_item(l, 1, |_| _ = marks.mark(lua_topointer(l, -1), VISITED));
         each_item(l, 2, |_| _ = marks.mark(lua_topointer(l, -1), TARGET));
         each_item(l, 3, |_| _ = marks.mark(lua_topointer(l, -1), CANDIDATE));
@@ -59,7 +59,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         lua_createtable(l, 0, 0); // 5: hits
         lua_createtable(l, 0, 0); // 6: tables with weak keys
         lua_pushlstring(l, c"__mode".as_ptr(), 6); // 7
-        let mut walk = Walk {
+        let mut walk = HeapWalk {
             l,
             marks: &mut marks,
             work: Vec::with_capacity(1 << 12),
@@ -103,8 +103,8 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         lua_createtable(l, 0, 0); // 7: counts by place
         for ((source, line), count) in kept {
             let name = CStr::from_ptr(source as *const c_char).to_string_lossy();
-            let place = format!("{}:{line}", name.trim_start_matches('@'));
-            lua_pushlstring(l, place.as_ptr().cast(), place.len());
+            let location = format!("{}:{line}", name.trim_start_matches('@'));
+            lua_pushlstring(l, location.as_ptr().cast(), location.len());
             lua_pushnumber(l, count.into());
             lua_rawset(l, 7);
         }
@@ -114,12 +114,13 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
     }
 }
 
-/// `heap_apply(hits, exchange)`: puts the new function wherever a hit still holds the old one; how
-/// often it did. Called from the function that called `heap_scan`, so that levels are the same.
+/// `heap_apply(hits, exchange)`: stores the new function in every hit that still holds the old one.
+/// Returns the number of replacements. It must be called from the function that called `heap_scan`,
+/// so that stack levels are the same.
 unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes the list of hits, and a table of functions by functions.
     unsafe {
-        let cx = Cx::of(l);
+        let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
         lua_checkstack(l, 20);
         lua_settop(l, 2);
@@ -141,14 +142,15 @@ unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
     }
 }
 
-/// One hit, laid out as `heap_apply` does; whether it still held.
+/// Applies one hit, with the stack as laid out by `heap_apply`. Returns true if the hit still held
+/// the old function.
 unsafe fn exchange_hit(l: *mut lua_State) -> bool {
-    // SAFETY: as for `heap_apply`; every write is to a place that was read before.
+    // SAFETY: as for `heap_apply`; every write is to a slot that was read before.
     unsafe {
         let n = lua_tonumber(l, 5) as i64;
         let holds = |i: c_int| lua_rawequal(l, i, 6) != 0;
         match lua_tonumber(l, 4) as i32 {
-            kind if kind == Hold::Value as i32 => {
+            kind if kind == ReferenceKind::Value as i32 => {
                 lua_pushvalue(l, 5);
                 lua_rawget(l, 3);
                 if holds(-1) {
@@ -158,7 +160,7 @@ unsafe fn exchange_hit(l: *mut lua_State) -> bool {
                     return true;
                 }
             }
-            kind if kind == Hold::Key as i32 => {
+            kind if kind == ReferenceKind::Key as i32 => {
                 lua_pushvalue(l, 6);
                 lua_rawget(l, 3);
                 if lua_type(l, -1) != LUA_TNIL {
@@ -171,14 +173,14 @@ unsafe fn exchange_hit(l: *mut lua_State) -> bool {
                     return true;
                 }
             }
-            kind if kind == Hold::Upvalue as i32 => {
+            kind if kind == ReferenceKind::Upvalue as i32 => {
                 if !lua_getupvalue(l, 3, n as c_int).is_null() && holds(-1) {
                     lua_pushvalue(l, 7);
                     lua_setupvalue(l, 3, n as c_int);
                     return true;
                 }
             }
-            kind if kind == Hold::Local as i32 => return exchange_local(l, n),
+            kind if kind == ReferenceKind::Local as i32 => return exchange_local(l, n),
             _ => {
                 let thread = lua_tothread(l, 3);
                 lua_pushvalue(thread, n as c_int);
@@ -195,10 +197,10 @@ unsafe fn exchange_hit(l: *mut lua_State) -> bool {
     }
 }
 
-unsafe fn exchange_local(l: *mut lua_State, place: i64) -> bool {
+unsafe fn exchange_local(l: *mut lua_State, local: i64) -> bool {
     let mut ar = MaybeUninit::<lua_Debug>::zeroed();
-    let level = (place / LEVEL) as c_int;
-    let n = (place % LEVEL - LOCAL_MIDDLE) as c_int;
+    let level = (local / LEVEL) as c_int;
+    let n = (local % LEVEL - LOCAL_MIDDLE) as c_int;
     // SAFETY: as for `heap_apply`: the frame is the one that the scan saw.
     unsafe {
         let thread = lua_tothread(l, 3);
@@ -218,13 +220,14 @@ unsafe fn exchange_local(l: *mut lua_State, place: i64) -> bool {
     }
 }
 
-/// `heap_fix(roots, exchange, cells)`: walks what the list `roots` leads to and `heap_scan` did not
-/// see, puts every key's value of `exchange` in its place, and joins upvalues: `cells` is a list of
-/// triples of an upvalue's identity, a function, and the number of its upvalue to join with.
+/// `heap_fix(roots, exchange, cells)`: walks the objects that can be reached from the list `roots`
+/// and that `heap_scan` did not visit. Replaces every reference to a key of `exchange` by its
+/// value, and joins upvalues: `cells` is a list of triples of an upvalue's identity, a function,
+/// and the number of its upvalue to join with.
 unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a list, a table and a list, after a scan.
     unsafe {
-        let cx = Cx::of(l);
+        let cx = ScriptContext::of(l);
         let Some(mut marks) = cx.marks.take() else { return 0 };
         cx.memory.be_lenient();
         lua_checkstack(l, 40);
@@ -233,11 +236,11 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
         let mut exchange = HashMap::new();
         lua_pushnil(l);
         while lua_next(l, 2) != 0 {
-            let place = exchange.len() as lua_Integer + 1;
+            let index = exchange.len() as lua_Integer + 1;
             let old = lua_topointer(l, -2);
             marks.mark(old, MAPPED);
-            exchange.insert(old as usize, place);
-            lua_rawseti(l, 4, place);
+            exchange.insert(old as usize, index);
+            lua_rawseti(l, 4, index);
         }
         let mut joins = HashMap::new();
         for i in (1..=lua_objlen(l, 3) as lua_Integer).step_by(3) {
@@ -245,7 +248,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             joins.insert(lua_touserdata(l, -1) as usize, i);
             lua_settop(l, -2);
         }
-        let mut walk = Walk {
+        let mut walk = HeapWalk {
             l,
             marks: &mut marks,
             work: Vec::new(),

@@ -1,20 +1,21 @@
-//! The walk itself: over tables, functions, coroutines and userdata, once each. What it records or
-//! exchanges on the way is told by its fields; who starts it is in mod.rs.
+//! The heap walk itself: visits tables, functions, coroutines and userdata, once each. Its fields
+//! determine what it records and replaces; its callers are in mod.rs.
 
-use super::super::layout;
-use super::marks::{MAPPED, Marks, TARGET, VISITED};
+use super::super::luajit_layout;
+use super::marks::{MAPPED, MarkTable, TARGET, VISITED};
 use super::{lua_upvalueid, lua_upvaluejoin};
 use mlua::ffi::*;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;
 
-/// The chunks whose frames are left out: they hold what is being exchanged.
+/// Prefix of the chunks whose frames are left out, because they hold the objects that are being
+/// replaced.
 const OWN_CHUNK: &[u8] = b"=[engine] reload";
 
-/// Where a reference stands, as the prelude's list of hits has it.
+/// The location of a reference in its holder, as in the prelude's list of hits.
 #[derive(Clone, Copy)]
-pub enum Hold {
+pub enum ReferenceKind {
     Value = 1,
     Key = 2,
     Upvalue = 3,
@@ -22,52 +23,53 @@ pub enum Hold {
     Slot = 5,
 }
 
-/// Which of a table's entries do not keep alive what they lead to.
+/// The weak references among a table's entries, which do not keep their objects alive.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Weak {
+pub enum WeakMode {
     Nothing,
-    /// A value is alive where its key is.
+    /// A value is alive if its key is.
     Keys,
     Values,
     Both,
 }
 
-/// A frame's level and a local's number in one number.
+/// Factor that combines a frame's level and a local's number in one number.
 pub const LEVEL: i64 = 1024;
 pub const LOCAL_MIDDLE: i64 = 512;
 
-/// Lua's own limit is 255 upvalues.
+/// Maximum number of upvalues of a function; Lua's own limit is 255.
 const UPVALUES_MAX: c_int = 255;
-/// Coroutines are looked into as deep as this.
+/// Maximum number of stack levels of a coroutine that are walked.
 const LEVELS_MAX: c_int = 10_000;
 
-/// A walk under way. Its tables stand on the Lua stack of the call.
-pub struct Walk<'a> {
+/// A heap walk in progress. Its tables are on the Lua stack of the call.
+pub struct HeapWalk<'a> {
     pub l: *mut lua_State,
-    pub marks: &'a mut Marks,
-    /// The slots of the objects to walk. Nothing is collected meanwhile: the engine alone has the
-    /// collector run, between frames, and no limit of memory holds in a walk.
+    pub marks: &'a mut MarkTable,
+    /// The slots of the objects that remain to be walked. Nothing is collected meanwhile: only the
+    /// engine runs the collector, between frames, and the memory limit does not apply during a
+    /// walk.
     pub work: Vec<u64>,
-    /// What the metatables that were met say of the tables that have them, by address.
-    pub weaknesses: HashMap<usize, Weak>,
-    /// How many objects were met.
+    /// Weak modes set by the visited metatables, by metatable address.
+    pub weaknesses: HashMap<usize, WeakMode>,
+    /// Number of visited objects.
     pub met: i64,
-    /// The position of the list of tables with weak keys, and its length: what they hold is alive
-    /// only where its key is. 0 where weak tables hold like others.
+    /// Stack position of the list of tables with weak keys, and its length: their values are alive
+    /// only if the keys are. 0 if weak tables are treated like others.
     pub weak: c_int,
     pub weak_count: lua_Integer,
-    /// The position of the string `__mode`.
+    /// Stack position of the string `__mode`.
     pub mode: c_int,
-    /// The position of the list of hits, and its length; 0 where references are exchanged at once.
+    /// Stack position of the list of hits, and its length; 0 if references are replaced at once.
     pub hits: c_int,
     pub hit_count: lua_Integer,
-    /// The position of the list of replacements, and the place in it of each exchanged object.
+    /// Stack position of the list of replacements, and the index in it for each replaced object.
     pub values: c_int,
     pub exchange: HashMap<usize, lua_Integer>,
-    /// By the identity of an upvalue: its place in the list of cells to join with, at `cells`.
+    /// Index in the list of cells at `cells` to join with, by the identity of an upvalue.
     pub joins: HashMap<usize, lua_Integer>,
     pub cells: c_int,
-    /// The chunks (their names' addresses) whose functions are counted, and the counts by line.
+    /// The chunks (addresses of their names) whose functions are counted, and the counts by line.
     pub sources: Vec<*const c_char>,
     pub kept: HashMap<(usize, c_int), u32>,
 }
@@ -76,9 +78,10 @@ fn is_object(kind: c_int) -> bool {
     matches!(kind, LUA_TTABLE | LUA_TFUNCTION | LUA_TUSERDATA | LUA_TTHREAD)
 }
 
-impl Walk<'_> {
-    /// Looks at the object on top of the stack: notes it for the walk, and whether it is to be
-    /// exchanged or recorded by the caller. Leaves it there.
+impl HeapWalk<'_> {
+    /// Visits the object on top of the stack, and queues it for the walk. Returns its flags, from
+    /// which the caller decides if the object must be replaced or recorded. Leaves the object on
+    /// the stack.
     #[inline]
     pub unsafe fn meet(&mut self) -> usize {
         // SAFETY: an object is on top.
@@ -86,25 +89,25 @@ impl Walk<'_> {
             let flags = self.marks.mark(lua_topointer(self.l, -1), VISITED);
             if flags & VISITED == 0 {
                 self.met += 1;
-                self.work.push(layout::top(self.l));
+                self.work.push(luajit_layout::top(self.l));
             }
             flags
         }
     }
 
-    /// Exchanges the object on top of the stack for its replacement.
+    /// Replaces the object on top of the stack by its replacement.
     unsafe fn exchange(&mut self) {
         // SAFETY: an object with a replacement is on top; the list of replacements is a table.
         unsafe {
-            let place = self.exchange[&(lua_topointer(self.l, -1) as usize)];
+            let index = self.exchange[&(lua_topointer(self.l, -1) as usize)];
             lua_settop(self.l, -2);
-            lua_rawgeti(self.l, self.values, place);
+            lua_rawgeti(self.l, self.values, index);
             self.meet();
         }
     }
 
     /// Records that `holder` holds the function on top of the stack.
-    unsafe fn hit(&mut self, holder: c_int, hold: Hold, key: lua_Integer) {
+    unsafe fn hit(&mut self, holder: c_int, hold: ReferenceKind, key: lua_Integer) {
         // SAFETY: positions are positive, and room was made.
         unsafe {
             let l = self.l;
@@ -112,7 +115,7 @@ impl Walk<'_> {
             lua_rawseti(l, self.hits, self.hit_count + 1);
             lua_pushnumber(l, f64::from(hold as i32));
             lua_rawseti(l, self.hits, self.hit_count + 2);
-            if let Hold::Value = hold {
+            if let ReferenceKind::Value = hold {
                 lua_pushvalue(l, -2);
             } else {
                 lua_pushnumber(l, key as f64);
@@ -124,7 +127,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks until nothing is left, then what tables with weak keys hold for keys that are alive.
+    /// Walks until no object is left, then walks the values that tables with weak keys hold for
+    /// live keys.
     pub unsafe fn run(&mut self) {
         // SAFETY: the lists hold objects only.
         unsafe {
@@ -135,7 +139,7 @@ impl Walk<'_> {
                 for i in 1..=self.weak_count {
                     lua_rawgeti(self.l, self.weak, i);
                     let top = lua_gettop(self.l);
-                    self.entries(top, Weak::Keys);
+                    self.entries(top, WeakMode::Keys);
                     lua_settop(self.l, top - 1);
                 }
                 self.walk();
@@ -150,7 +154,7 @@ impl Walk<'_> {
                 if self.is_plain(slot) {
                     continue;
                 }
-                layout::push_slot(self.l, slot);
+                luajit_layout::push_slot(self.l, slot);
                 let top = lua_gettop(self.l);
                 match lua_type(self.l, top) {
                     LUA_TTABLE => self.table(top),
@@ -166,7 +170,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Meets a metatable; whether there is one.
+    /// Visits a metatable. Returns true if there is one.
     unsafe fn metatable(&mut self, at: c_int) -> bool {
         // SAFETY: a table or userdata is at `at`.
         unsafe {
@@ -201,9 +205,9 @@ impl Walk<'_> {
         unsafe {
             let weak = match self.metatable(at) {
                 true if self.weak != 0 => self.weakness(at),
-                _ => Weak::Nothing,
+                _ => WeakMode::Nothing,
             };
-            if weak == Weak::Keys {
+            if weak == WeakMode::Keys {
                 self.weak_count += 1;
                 lua_pushvalue(self.l, at);
                 lua_rawseti(self.l, self.weak, self.weak_count);
@@ -214,22 +218,22 @@ impl Walk<'_> {
         }
     }
 
-    /// What a table's metatable says of its entries.
-    pub(super) unsafe fn weakness(&mut self, at: c_int) -> Weak {
+    /// Returns the weak mode that a table's metatable sets for its entries.
+    pub(super) unsafe fn weakness(&mut self, at: c_int) -> WeakMode {
         let l = self.l;
         // SAFETY: there is a metatable, which is read raw; a string is not converted.
         unsafe {
             lua_getmetatable(l, at);
             lua_pushvalue(l, self.mode);
             lua_rawget(l, -2);
-            let mut weak = Weak::Nothing;
+            let mut weak = WeakMode::Nothing;
             if lua_type(l, -1) == LUA_TSTRING {
                 let mode = CStr::from_ptr(lua_tolstring(l, -1, std::ptr::null_mut())).to_bytes();
                 weak = match (mode.contains(&b'k'), mode.contains(&b'v')) {
-                    (false, false) => Weak::Nothing,
-                    (true, false) => Weak::Keys,
-                    (false, true) => Weak::Values,
-                    (true, true) => Weak::Both,
+                    (false, false) => WeakMode::Nothing,
+                    (true, false) => WeakMode::Keys,
+                    (false, true) => WeakMode::Values,
+                    (true, true) => WeakMode::Both,
                 };
             }
             lua_settop(l, -3);
@@ -237,18 +241,19 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks over a table's entries; whether one of its keys is to be exchanged.
-    unsafe fn entries(&mut self, at: c_int, weak: Weak) -> bool {
+    /// Walks a table's entries. Returns true if one of its keys is to be replaced.
+    unsafe fn entries(&mut self, at: c_int, weak: WeakMode) -> bool {
         let l = self.l;
         let mut keys = false;
-        // SAFETY: lua_next gets only keys that it gave; fields that exist may be set meanwhile.
+        // SAFETY: lua_next receives only keys that it returned; fields that exist may be set
+        // meanwhile.
         unsafe {
             lua_pushnil(l);
             while lua_next(l, at) != 0 {
                 let value_kept = match weak {
-                    Weak::Nothing => true,
-                    Weak::Keys => self.is_alive(-2),
-                    Weak::Values | Weak::Both => false,
+                    WeakMode::Nothing => true,
+                    WeakMode::Keys => self.is_alive(-2),
+                    WeakMode::Values | WeakMode::Both => false,
                 };
                 if is_object(lua_type(l, -1)) {
                     let flags = self.look(value_kept);
@@ -258,15 +263,15 @@ impl Walk<'_> {
                         lua_pushvalue(l, -2);
                         lua_rawset(l, at);
                     } else if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, Hold::Value, 0);
+                        self.hit(at, ReferenceKind::Value, 0);
                     }
                 }
                 lua_settop(l, -2);
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.look(matches!(weak, Weak::Nothing | Weak::Values));
+                    let flags = self.look(matches!(weak, WeakMode::Nothing | WeakMode::Values));
                     keys |= flags & MAPPED != 0;
                     if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, Hold::Key, 0);
+                        self.hit(at, ReferenceKind::Key, 0);
                     }
                 }
             }
@@ -274,7 +279,7 @@ impl Walk<'_> {
         keys
     }
 
-    /// Meets the object on top of the stack, or only reads its flags, where it is held weakly.
+    /// Visits the object on top of the stack. If it is held weakly, only reads its flags.
     unsafe fn look(&mut self, kept: bool) -> usize {
         // SAFETY: an object is on top.
         unsafe {
@@ -285,7 +290,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the walk has met the value at `i`; what is no object is always there.
+    /// Returns true if the walk has visited the value at `i`. A value that is not an object is
+    /// always alive.
     unsafe fn is_alive(&mut self, i: c_int) -> bool {
         // SAFETY: a value is at `i`.
         unsafe {
@@ -294,10 +300,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Exchanges the keys of a table.
+    /// Replaces the keys of a table.
     unsafe fn keys(&mut self, at: c_int) {
         let l = self.l;
-        // SAFETY: as for `table`; keys are exchanged after the walk over them.
+        // SAFETY: as for `table`; keys are replaced after the walk over them.
         unsafe {
             lua_createtable(l, 0, 0);
             let list = lua_gettop(l);
@@ -324,7 +330,7 @@ impl Walk<'_> {
 
     unsafe fn function(&mut self, at: c_int) {
         let l = self.l;
-        // SAFETY: a function is at `at`, and upvalues are asked for until there are no more.
+        // SAFETY: a function is at `at`, and upvalues are read until there are no more.
         unsafe {
             self.environment(at);
             let native = lua_iscfunction(l, at) != 0;
@@ -344,7 +350,7 @@ impl Walk<'_> {
                         continue;
                     }
                     if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, Hold::Upvalue, n as lua_Integer);
+                        self.hit(at, ReferenceKind::Upvalue, n as lua_Integer);
                     }
                 }
                 lua_settop(l, -2);
@@ -355,10 +361,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Joins an upvalue with its new cell, where it has one; whether it had. `lua_upvalueid` looks
-    /// at no bounds: beyond a function's last upvalue it reads the object that follows in memory,
-    /// and the join would write over it. So this may be asked of upvalues that exist, and no
-    /// others.
+    /// Joins an upvalue with its new cell, if it has one. Returns true if it was joined.
+    /// `lua_upvalueid` does not check bounds: beyond a function's last upvalue it reads the object
+    /// that follows in memory, and the join would overwrite that object. So this must be called
+    /// only for upvalues that exist.
     unsafe fn join(&mut self, at: c_int, n: c_int) -> bool {
         if self.joins.is_empty() {
             return false;
@@ -368,9 +374,9 @@ impl Walk<'_> {
         // function, number of the upvalue.
         unsafe {
             let id = lua_upvalueid(l, at, n) as usize;
-            let Some(place) = self.joins.get(&id).copied() else { return false };
-            lua_rawgeti(l, self.cells, place + 1);
-            lua_rawgeti(l, self.cells, place + 2);
+            let Some(index) = self.joins.get(&id).copied() else { return false };
+            lua_rawgeti(l, self.cells, index + 1);
+            lua_rawgeti(l, self.cells, index + 2);
             let m = lua_tonumber(l, -1) as c_int;
             let from = lua_gettop(l) - 1;
             lua_upvaluejoin(l, at, n, from, m);
@@ -379,9 +385,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts a function of a changed chunk that nothing will replace.
+    /// Counts a function of a changed chunk that has no replacement.
     pub(super) unsafe fn count(&mut self, at: c_int) {
-        // SAFETY: lua_getinfo takes the function off the stack and fills the record.
+        // SAFETY: lua_getinfo pops the function and fills the record.
         unsafe {
             if self.marks.flags(lua_topointer(self.l, at)) & TARGET != 0 {
                 return;
@@ -398,16 +404,17 @@ impl Walk<'_> {
 
     unsafe fn thread(&mut self, at: c_int) {
         let l = self.l;
-        // SAFETY: a thread is at `at`. Values are moved from its stack, which `lua_getlocal` and
-        // `lua_pushvalue` make room on, to this one.
+        // SAFETY: a thread is at `at`. Values are moved to this stack from the thread's own, on
+        // which `lua_getlocal` and `lua_pushvalue` make room.
         unsafe {
             self.environment(at);
             let thread = lua_tothread(l, at);
-            let first = if thread == l { own_levels(l) } else { 0 };
+            let first = if thread == l { first_game_level(l) } else { 0 };
             if thread != l && lua_status(thread) == LUA_OK {
                 let mut ar = MaybeUninit::<lua_Debug>::zeroed();
                 if lua_getstack(thread, 0, ar.as_mut_ptr()) == 0 {
-                    // Not started: a function and its arguments; or ended: nothing.
+                    // A coroutine that has not started has a function and its arguments; one that
+                    // has ended has nothing.
                     return self.slots(at, thread);
                 }
             }
@@ -431,7 +438,8 @@ impl Walk<'_> {
         }
     }
 
-    /// One local or, below zero, extra argument of a frame; whether there is such a one.
+    /// Visits one local of a frame or, if `n` is negative, an extra argument. Returns true if it
+    /// exists.
     unsafe fn local(&mut self, at: c_int, ar: *const lua_Debug, level: c_int, n: c_int) -> bool {
         let l = self.l;
         // SAFETY: as for `thread`.
@@ -452,8 +460,8 @@ impl Walk<'_> {
                     return true;
                 }
                 if flags & TARGET != 0 && self.hits != 0 {
-                    let place = i64::from(level) * LEVEL + i64::from(n) + LOCAL_MIDDLE;
-                    self.hit(at, Hold::Local, place as lua_Integer);
+                    let local = i64::from(level) * LEVEL + i64::from(n) + LOCAL_MIDDLE;
+                    self.hit(at, ReferenceKind::Local, local as lua_Integer);
                 }
             }
             lua_settop(l, -2);
@@ -461,7 +469,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands on the stack of a coroutine that was not started.
+    /// Visits the values on the stack of a coroutine that was not started.
     unsafe fn slots(&mut self, at: c_int, thread: *mut lua_State) {
         let l = self.l;
         // SAFETY: as for `thread`.
@@ -480,7 +488,7 @@ impl Walk<'_> {
                     continue;
                 }
                 if flags & TARGET != 0 && self.hits != 0 {
-                    self.hit(at, Hold::Slot, n as lua_Integer);
+                    self.hit(at, ReferenceKind::Slot, n as lua_Integer);
                 }
                 lua_settop(l, -2);
             }
@@ -488,11 +496,11 @@ impl Walk<'_> {
     }
 }
 
-/// Gives the entry whose key is on top of the stack another key, which `exchange` puts in its
-/// place.
+/// Replaces the key of a table entry. The old key is on top of the stack, and `exchange` replaces
+/// it by the new one.
 ///
 /// # Safety
-/// A key of the table is on top of the stack, and `table` its position from the bottom.
+/// A key of the table is on top of the stack, and `table` is its position from the bottom.
 pub unsafe fn rekey(l: *mut lua_State, table: c_int, exchange: impl FnOnce(*mut lua_State)) {
     // SAFETY: a key of the table is on top; positions are positive.
     unsafe {
@@ -515,8 +523,8 @@ pub unsafe fn rekey(l: *mut lua_State, table: c_int, exchange: impl FnOnce(*mut 
     }
 }
 
-/// The first level of this stack that does not belong to the reload itself.
-unsafe fn own_levels(l: *mut lua_State) -> c_int {
+/// Returns the first level of this stack that does not belong to the reload itself.
+unsafe fn first_game_level(l: *mut lua_State) -> c_int {
     let mut first = 0;
     for level in 0..LEVELS_MAX {
         let mut ar = MaybeUninit::<lua_Debug>::zeroed();

@@ -1,17 +1,18 @@
-//! What a pattern can cost at most, as a function of the subject's length. Reads compiled patterns;
-//! matches nothing.
+//! Upper bounds of the cost of a pattern, as a function of the subject's length. Reads compiled
+//! patterns; matches nothing.
 
-use super::{Class, DEPTH_MAX, Item, Repeat, compile};
+use super::{ByteClass, DEPTH_MAX, PatternItem, Repetition, compile};
 
-/// The longest subject in bytes on which a matcher without a budget stays within `steps` steps for
-/// this pattern, in a whole search from every start (one find, or all matches of one gsub). An
-/// upper bound of the work, exact to a small factor; where an item cannot be followed by what it
-/// repeats (`%w+%s`), no choices multiply and the bound says so. 0 where the pattern is too long.
+/// Returns the length in bytes of the longest subject on which a matcher without a budget stays
+/// within `steps` steps for this pattern, in a whole search from every start (one find, or all
+/// matches of one gsub). The estimate is an upper bound of the work, exact to a small factor. If an
+/// item cannot be followed by what it repeats (`%w+%s`), no choices multiply, and the bound takes
+/// this into account. Returns 0 if the pattern is too long.
 pub fn direct_bytes_max(pattern: &[u8], steps: f64) -> usize {
     let Ok((anchored, items)) = compile(pattern) else {
         return 0;
     };
-    let mut cost = items.iter().rev().fold(Cost::END, Cost::before);
+    let mut cost = items.iter().rev().fold(CostPolynomial::END, CostPolynomial::before);
     if !anchored {
         cost.shift();
     }
@@ -29,27 +30,28 @@ pub fn direct_bytes_max(pattern: &[u8], steps: f64) -> usize {
     low
 }
 
-/// What trying the rest of a pattern at one place can cost, as a polynomial in the `n` bytes left:
-/// the sum of `terms[d] * C(n + d, d)`. In that basis "the rest, tried after each possible count of
-/// repeats" is a shift by one: the sum of `C(n - j + d, d)` over `j` is `C(n + d + 1, d + 1)`.
-struct Cost {
+/// Maximum cost of trying the rest of a pattern at one offset, as a polynomial in the `n` bytes
+/// left: the sum of `terms[d] * C(n + d, d)`. In that basis "the rest, tried after each possible
+/// count of repeats" is a shift by one: the sum of `C(n - j + d, d)` over `j` is `C(n + d + 1, d +
+/// 1)`.
+struct CostPolynomial {
     terms: Vec<f64>,
     /// Steps for each byte that becomes part of a match: paid once in a search, not at every start.
     matched: f64,
-    /// The bytes one of which must come next, or the rest fails at the cost `failed`.
-    first: Class,
+    /// The bytes that can come next. With any other byte the rest fails at the cost `failed`.
+    first: ByteClass,
     failed: f64,
-    /// The rest matches wherever it is tried, so it is tried once.
+    /// True if the rest matches at every offset, so that it is tried only once.
     accepts: bool,
-    /// The rest matches at the end of the subject.
+    /// True if the rest matches at the end of the subject.
     accepts_end: bool,
 }
 
-impl Cost {
-    const END: Cost = Cost {
+impl CostPolynomial {
+    const END: CostPolynomial = CostPolynomial {
         terms: Vec::new(),
         matched: 0.0,
-        first: Class::ANY,
+        first: ByteClass::ANY,
         failed: 1.0,
         accepts: true,
         accepts_end: true,
@@ -75,76 +77,77 @@ impl Cost {
     fn shift(&mut self) {
         self.add(0, 1.0);
         if self.terms.len() > DEPTH_MAX as usize {
-            // More choices than the matcher nests: never run without a budget.
+            // The matcher does not nest this many choices, so the pattern never runs without a
+            // budget.
             return self.add(0, f64::INFINITY);
         }
         self.terms.insert(0, 0.0);
     }
 
-    fn needs(&mut self, first: Class, failed: f64) {
+    fn needs(&mut self, first: ByteClass, failed: f64) {
         (self.first, self.failed) = (first, failed);
         (self.accepts, self.accepts_end) = (false, false);
     }
 
-    /// The cost of `item` followed by this rest.
-    fn before(mut self, item: &Item) -> Cost {
+    /// Returns the cost of `item` followed by this rest.
+    fn before(mut self, item: &PatternItem) -> CostPolynomial {
         match item {
-            Item::Single(class, repeat) => self.before_single(class, *repeat),
-            Item::Open | Item::Position | Item::Close => {
+            PatternItem::Single(class, repeat) => self.before_single(class, *repeat),
+            PatternItem::Open | PatternItem::Position | PatternItem::Close => {
                 self.add(0, 1.0);
                 self.failed += 1.0;
             }
-            Item::Balance(open, _) => {
+            PatternItem::Balance(open, _) => {
                 self.add(1, 1.0);
-                self.needs(Class::one(*open), 1.0);
+                self.needs(ByteClass::one(*open), 1.0);
             }
-            Item::Frontier(class) => {
+            PatternItem::Frontier(class) => {
                 self.add(0, 2.0 * class.cost);
                 let first = class.combine(&self.first, |a, b| a & b);
                 self.needs(first, self.failed + 2.0 * class.cost);
             }
-            Item::BackReference(_) => {
+            PatternItem::BackReference(_) => {
                 self.add(1, 1.0 / 16.0);
-                self.needs(Class::ANY, 1.0);
+                self.needs(ByteClass::ANY, 1.0);
             }
-            Item::SubjectEnd => {
+            PatternItem::SubjectEnd => {
                 self.add(0, 1.0);
-                self.needs(Class::NONE, 1.0);
+                self.needs(ByteClass::NONE, 1.0);
                 self.accepts_end = true;
             }
-            // Whoever comes here raises an error, and that ends the search.
-            Item::Malformed(_) => return Cost::END,
+            // A matcher that reaches this item raises an error, and that ends the search.
+            PatternItem::Malformed(_) => return CostPolynomial::END,
         }
         self
     }
 
-    fn before_single(&mut self, class: &Class, repeat: Repeat) {
+    fn before_single(&mut self, class: &ByteClass, repeat: Repetition) {
         let sure = self.accepts || class.is_disjoint(&self.first);
         match repeat {
-            Repeat::Once => self.add(0, class.cost),
-            Repeat::Maybe => {
+            Repetition::Once => self.add(0, class.cost),
+            Repetition::Maybe => {
                 if !sure {
                     self.terms.iter_mut().for_each(|term| *term *= 2.0);
                 }
                 let again = if self.accepts { 0.0 } else { self.failed };
                 self.add(0, class.cost + again);
             }
-            Repeat::Star | Repeat::Plus | Repeat::Lazy if self.accepts => {
+            Repetition::Star | Repetition::Plus | Repetition::Lazy if self.accepts => {
                 self.matched += class.cost;
                 self.add(0, class.cost);
             }
-            Repeat::Star | Repeat::Plus | Repeat::Lazy => {
+            Repetition::Star | Repetition::Plus | Repetition::Lazy => {
                 if !sure {
                     self.shift();
                 }
                 self.add(1, class.cost + self.failed);
             }
         }
-        if matches!(repeat, Repeat::Once | Repeat::Plus) {
+        if matches!(repeat, Repetition::Once | Repetition::Plus) {
             self.needs(*class, class.cost);
         } else {
             // `.-` and `.*` can always reach the end of the subject.
-            self.accepts |= class.is_any() && repeat != Repeat::Maybe && self.accepts_end;
+            self.accepts |= class.is_any() && repeat != Repetition::Maybe && self.accepts_end;
             self.first = class.combine(&self.first, |a, b| a | b);
             self.failed += class.cost;
         }

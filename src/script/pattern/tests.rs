@@ -1,5 +1,5 @@
-//! Rows and bounds of the pattern matcher. The expected rows are what LuaJIT's string.find answers,
-//! in offsets from 0: `start..end`, then `<text>` or `@position` for each capture.
+//! Tests of the pattern matcher and its bounds. The expected rows are the results of LuaJIT's
+//! string.find, in offsets from 0: `start..end`, then `<text>` or `@position` for each capture.
 
 use super::*;
 
@@ -12,16 +12,16 @@ fn answer(subject: &[u8], pattern: &[u8], init: usize, budget: u64) -> String {
         Ok(None) => return "none".into(),
         Err(fault) => return fault.to_string(),
     };
-    let mut words = format!("{}..{}", found.start, found.end);
+    let mut text = format!("{}..{}", found.start, found.end);
     for capture in found.captures() {
-        words += &match *capture {
+        text += &match *capture {
             Capture::Span { start, end } => {
                 format!(" <{}>", String::from_utf8_lossy(&subject[start..end]))
             }
             Capture::Position(at) => format!(" @{at}"),
         };
     }
-    words
+    text
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn captures_and_nesting_have_limits() {
     assert_eq!(answer(b"", &b"a-".repeat(DEPTH_MAX as usize - 1), 0, PLENTY), "0..0");
     assert_eq!(answer(b"", &b"a-".repeat(DEPTH_MAX as usize), 0, PLENTY), "pattern too complex");
     let long = b"a".repeat(PATTERN_BYTES_MAX + 1);
-    assert_eq!(answer(b"a", &long, 0, PLENTY), Fault::TooLong.to_string());
+    assert_eq!(answer(b"a", &long, 0, PLENTY), PatternError::TooLong.to_string());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_spent_budget_is_a_fault_and_stays_at_zero() {
     for pattern in rows {
         let mut budget = 10_000;
         let result = find(&subject, pattern, 0, &mut budget);
-        assert_eq!(result.err(), Some(Fault::OutOfSteps), "{}", pattern.escape_ascii());
+        assert_eq!(result.err(), Some(PatternError::OutOfSteps), "{}", pattern.escape_ascii());
         assert_eq!(budget, 0);
     }
     let mut budget = PLENTY;
@@ -150,7 +150,7 @@ fn plain_search_finds_what_windows_find() {
         let expected = (from..=subject.len()).find(|at| subject[*at..].starts_with(&needle));
         assert_eq!(find_plain(&subject, &needle, init), expected, "{subject:?} {needle:?}");
     }
-    // Naively this takes 2^38 comparisons.
+    // A naive search takes 2^38 comparisons here.
     let subject = b"a".repeat(1 << 20);
     let mut needle = b"a".repeat(1 << 18);
     needle.push(b'b');
@@ -179,7 +179,8 @@ fn the_estimate_follows_the_shape_of_the_pattern() {
     assert_eq!(direct_bytes_max(&b"a".repeat(PATTERN_BYTES_MAX + 1), steps), 0);
 }
 
-/// The estimate is a promise: at the length it allows, no subject costs more steps.
+/// Checks that the estimate is an upper bound: at the length that it allows, no subject costs more
+/// steps.
 #[test]
 fn the_steps_taken_stay_within_the_estimate() {
     let patterns = [
@@ -207,7 +208,7 @@ fn the_steps_taken_stay_within_the_estimate() {
             let subject = unit.repeat(most.div_ceil(unit.len()));
             let subject = &subject.as_bytes()[..most];
             let (mut budget, mut at) = (PLENTY, 0);
-            // All matches, as gsub walks them.
+            // All matches, in the order in which gsub finds them.
             while let Some(found) = find(subject, pattern.as_bytes(), at, &mut budget).unwrap() {
                 at = found.end + usize::from(found.end == found.start);
                 if at > most || pattern.starts_with('^') {

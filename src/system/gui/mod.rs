@@ -1,75 +1,78 @@
-//! Guis: what is drawn in two dimensions, as instances of quadrilaterals in the arrays that a
-//! packet takes. Knows no fonts, files and devices: texts come as quadrilaterals, textures as
-//! places in the renderer's table.
+//! Guis: two-dimensional drawing, as instanced quads in the arrays of a render packet. Knows no
+//! fonts, files or devices: texts arrive as quads, textures as slots in the renderer's table.
 //!
-//! The dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013; SYSTEMS A8.7 to
-//! A8.9): one interface, two modes. An immediate Gui shows what is drawn in a frame for that frame;
-//! a retained one keeps objects, of which the renderer has the only copy: whoever changes one gives
-//! all of it again. Draw calls equal the distinct [`BatchKey`]s.
+//! Follows the dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013; SYSTEMS A8.7
+//! to A8.9): one interface with two modes. An immediate Gui shows for one frame what is drawn in
+//! that frame. A retained Gui keeps objects. The renderer has the only copy of an object, so a
+//! change must pass the complete object again. The number of draw calls equals the number of
+//! distinct [`GuiBatchKey`]s.
 
-mod frame;
-mod inspect;
-mod pen;
-mod put;
-pub mod shape;
-mod source;
+mod draw_recording;
+mod frame_output;
+mod submit;
+pub mod tessellation;
 #[cfg(test)]
 mod tests;
+mod texture_source;
+mod transform_stack;
 
-pub use frame::nearly_black;
-pub use inspect::{Seen, Shadow};
-pub use pen::{Affine, Pen, STACK_MAX};
-pub use put::{PARTS_MAX, Part, Thing, What};
-pub use source::{PLAIN, Source, SourceNumber};
+pub use draw_recording::{DrawRecording, DrawnObject};
+pub use frame_output::nearly_black;
+pub use submit::{DrawRequest, PARTS_MAX, PrimitiveKind, SourcePart};
+pub use texture_source::{PLAIN, SOURCES_MAX, SourceNumber, TextureSource};
+pub use transform_stack::{Affine2, STACK_MAX, TransformStack};
 
-use crate::foundation::{Handle, Kind, Mat4, Slots, Vec2};
-use crate::packet::gui::{Batch, BatchKey, Change, Instance, Moved, Space};
-use crate::packet::texture::TextureSlot;
+use engine_foundation::{Handle, HandleKind, Mat4, Slots, Vec2};
+use engine_frame_packet::gui::{
+    GuiBatchKey, GuiSpace, MovedSource, ObjectChange, QuadBatch, QuadInstance,
+};
+use engine_frame_packet::texture::TextureSlot;
 use std::collections::HashMap;
 
-/// The most Guis that can be there at once.
+/// Maximum number of Guis that exist at once.
 pub const GUIS_MAX: usize = 1024;
-/// The most objects that all retained Guis together can have.
+/// Maximum number of objects in all retained Guis together.
 pub const OBJECTS_MAX: usize = 1 << 20;
-/// The most quadrilaterals that one batch, or the changes of one Gui, can have in a frame: 256 MiB.
+/// Maximum number of quads per frame in one batch, or in the changes of one Gui: 256 MiB.
 pub const INSTANCES_MAX: usize = 1 << 22;
-/// The most batches, each a draw call, that one Gui can have in a frame.
+/// Maximum number of batches, each a draw call, of one Gui in a frame.
 pub const BATCHES_MAX: usize = 4096;
 
-/// The handle of a Gui.
+/// Handle of a Gui.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GuiId(pub Handle);
 
-/// Whether a Gui keeps what is drawn.
+/// Drawing mode of a Gui: immediate or retained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// What is drawn is shown for one frame.
+pub enum GuiMode {
+    /// Drawn objects are shown for one frame.
     Immediate,
-    /// What is drawn is an object, shown until it is destroyed.
+    /// Drawn objects are kept and shown until they are destroyed.
     Retained,
 }
 
-/// What a Gui is made of.
+/// Parameters that create a Gui.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Making {
-    /// The world it belongs to: views of that world show it.
+pub struct GuiDesc {
+    /// World of the Gui. Views of that world show the Gui.
     pub world: Option<Handle>,
-    pub space: Space,
-    pub mode: Mode,
+    pub space: GuiSpace,
+    pub mode: GuiMode,
     pub pose: Mat4,
-    /// Width and height in its own units; 0, 0 for a screen's Gui, which is as large as its target.
+    /// Width and height in the Gui's units; 0, 0 for a screen Gui, which is as large as its target.
     pub size: [f32; 2],
-    /// The texture that it is drawn into, where it is none of the screen's.
+    /// Texture that the Gui is drawn into; `None` for the screen.
     pub target: Option<TextureSlot>,
 }
 
-impl Making {
-    /// The part of a Gui that a target of a size shows, where the Gui was moved to: its left bottom
-    /// and right top, in the Gui's units. Of one in a world it is the whole Gui.
+impl GuiDesc {
+    /// Returns the part of a Gui that is visible on a target of this size: its bottom left and top
+    /// right, in the Gui's units, with the Gui's pose applied. For a Gui in a world it is the whole
+    /// Gui.
     pub fn seen(&self, target: [f32; 2]) -> [Vec2; 2] {
         let size = if self.size[0] > 0.0 { self.size } else { target };
         let size = Vec2::from(size);
-        if self.space == Space::World {
+        if self.space == GuiSpace::World {
             return [Vec2::ZERO, size];
         }
         if self.pose.determinant() == 0.0 {
@@ -83,123 +86,123 @@ impl Making {
     }
 }
 
-/// One Gui.
+/// State of one Gui.
 pub struct Gui {
-    pub making: Making,
-    pub pen: Pen,
-    /// What was drawn in this frame, and which batch has which key.
-    batches: Vec<Batch>,
-    found: HashMap<BatchKey, u32, put::KeyHashes>,
-    /// The last object's layer, source and clip, and its batch: most objects are like the one
-    /// before.
-    last: Option<put::Like>,
+    pub making: GuiDesc,
+    pub pen: TransformStack,
+    /// Batches of this frame, and the batch index by key.
+    batches: Vec<QuadBatch>,
+    batch_indices: HashMap<GuiBatchKey, u32, submit::KeyHashes>,
+    /// Layer, source and clip of the last object, and its batch. Most objects use the same batch as
+    /// the previous object.
+    last: Option<submit::BatchHint>,
     last_batch: usize,
     transforms: Vec<Mat4>,
-    /// Transforms of retained objects that are free again.
+    /// Free transform slots of retained objects.
     transforms_free: Vec<u16>,
     transforms_changed: bool,
-    changes: Vec<Change>,
-    instances: Vec<Instance>,
-    /// Sources that moved in this frame, of which changes tell.
-    moved: Vec<Moved>,
-    /// Emptied arrays of earlier frames, by what they were used for.
-    spare: HashMap<BatchKey, Vec<Instance>, put::KeyHashes>,
-    /// What was drawn in this frame, in words, where that is kept.
-    seen: Vec<Seen>,
-    /// The same of the frame before.
-    shown: Vec<Seen>,
+    changes: Vec<ObjectChange>,
+    instances: Vec<QuadInstance>,
+    /// Sources that moved in this frame, referenced by `changes`.
+    moved: Vec<MovedSource>,
+    /// Empty arrays of earlier frames, by the batch key that used them.
+    spare: HashMap<GuiBatchKey, Vec<QuadInstance>, submit::KeyHashes>,
+    /// Objects drawn in this frame, if a shadow copy is kept.
+    drawn: Vec<DrawnObject>,
+    /// Objects drawn in the previous frame, if a shadow copy is kept.
+    drawn_before: Vec<DrawnObject>,
 }
 
-/// One object of a retained Gui, as far as this side keeps it.
+/// Bookkeeping of one retained object; its quads are in the renderer.
 #[derive(Clone, Copy, Debug)]
-struct Object {
+struct RetainedObject {
     gui: Handle,
-    what: What,
-    /// Which of the Gui's transforms, from 1; 0: none.
+    kind: PrimitiveKind,
+    /// Index of the object's transform in the Gui, from 1; 0 for none.
     transform: u16,
-    /// How many objects of the packet it is: one, or more for texts with several pages.
+    /// Number of packet objects: one, or more for a text with several font pages.
     parts: u8,
 }
 
-/// Every Gui, and the objects of the retained ones.
+/// Registry of all Guis and of the objects of retained Guis.
 pub struct Guis {
     guis: Slots<Gui>,
-    objects: Slots<Object>,
-    /// What can be drawn with, see [`source`].
-    sources: Vec<Source>,
-    /// Those that have ended.
+    objects: Slots<RetainedObject>,
+    /// Sources that can be drawn with, see [`texture_source`].
+    sources: Vec<TextureSource>,
+    /// Free numbers of released sources.
     free_sources: Vec<SourceNumber>,
-    /// Guis that ended since the last packet.
+    /// Guis that were destroyed since the last packet.
     ended: Vec<u64>,
-    /// Why the last call was refused.
+    /// Message of the last refused call.
     refusal: String,
-    /// What is kept for tools, where it is.
-    shadow: Option<Shadow>,
-    /// Sums over this frame.
-    pub counters: Counters,
-    /// The sums of the frame before.
-    pub shown: Counters,
+    /// Shadow copy for tools, if it is kept.
+    shadow: Option<DrawRecording>,
+    /// Counters of the current frame.
+    pub counters: DrawCounters,
+    /// Counters of the previous frame.
+    pub previous_counters: DrawCounters,
 }
 
-/// What was drawn in a frame.
+/// Counters of the drawing in one frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// Objects that were drawn, made or changed.
+pub struct DrawCounters {
+    /// Number of objects drawn, created or changed.
     pub objects: u32,
-    /// Batches of immediate Guis.
+    /// Number of batches of immediate Guis.
     pub batches: u32,
-    /// Quadrilaterals of them, and in changes.
+    /// Number of quads in batches and in changes.
     pub instances: u32,
 }
 
-/// A call was refused; [`Guis::take_refusal`] has the words.
+/// Error of a refused call; [`Guis::take_refusal`] returns the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refused;
+pub struct DrawRefused;
 
 impl Default for Guis {
     fn default() -> Guis {
         Guis {
-            guis: Slots::new(Kind::Gui, GUIS_MAX),
-            objects: Slots::new(Kind::GuiObject, OBJECTS_MAX),
-            sources: vec![Source::PLAIN],
+            guis: Slots::new(HandleKind::Gui, GUIS_MAX),
+            objects: Slots::new(HandleKind::GuiObject, OBJECTS_MAX),
+            sources: vec![TextureSource::PLAIN],
             free_sources: Vec::new(),
             ended: Vec::new(),
             refusal: String::new(),
             shadow: None,
-            counters: Counters::default(),
-            shown: Counters::default(),
+            counters: DrawCounters::default(),
+            previous_counters: DrawCounters::default(),
         }
     }
 }
 
 impl Guis {
-    /// The Guis behind their handles.
+    /// Returns the table of Guis by handle.
     pub fn slots(&self) -> &Slots<Gui> {
         &self.guis
     }
 
-    /// Whether an object of a retained Gui is there.
+    /// Returns true if this object of a retained Gui exists.
     pub fn has_object(&self, object: Handle) -> bool {
         self.objects.get(object).is_some()
     }
 
-    /// A living Gui's pen: transforms and clipping.
-    pub fn pen(&mut self, gui: GuiId) -> &mut Pen {
+    /// Returns the transform and clip stack of a live Gui.
+    pub fn pen(&mut self, gui: GuiId) -> &mut TransformStack {
         &mut self.gui(gui).pen
     }
 
-    /// A living Gui.
+    /// Returns a live Gui. The handle must already be checked.
     pub fn gui(&mut self, gui: GuiId) -> &mut Gui {
         self.guis.get_mut(gui.0).expect("the handle was checked where it came in")
     }
 
-    /// Makes an empty Gui.
-    pub fn create(&mut self, making: Making) -> Result<GuiId, String> {
+    /// Creates an empty Gui.
+    pub fn create(&mut self, desc: GuiDesc) -> Result<GuiId, String> {
         let gui = Gui {
-            making,
-            pen: Pen::default(),
+            making: desc,
+            pen: TransformStack::default(),
             batches: Vec::new(),
-            found: HashMap::default(),
+            batch_indices: HashMap::default(),
             last: None,
             last_batch: 0,
             transforms: Vec::new(),
@@ -209,98 +212,96 @@ impl Guis {
             instances: Vec::new(),
             moved: Vec::new(),
             spare: HashMap::default(),
-            seen: Vec::new(),
-            shown: Vec::new(),
+            drawn: Vec::new(),
+            drawn_before: Vec::new(),
         };
         let added = self.guis.add(gui).map(GuiId);
-        added.ok_or_else(|| {
-            format!("{GUIS_MAX} Guis are there already (GUIS_MAX): destroy one first")
-        })
+        added.ok_or_else(|| format!("{GUIS_MAX} Guis already exist (GUIS_MAX): destroy one first"))
     }
 
-    /// Ends a Gui with its objects; `frame` and `place` are for the words of stale handles.
-    pub fn destroy(&mut self, gui: GuiId, frame: u64, place: &str) {
-        self.end_objects(gui, frame, place);
-        if self.guis.remove(gui.0, "", frame, place).is_some() {
+    /// Destroys a Gui with its objects. Errors about stale handles mention `frame` and `location`.
+    pub fn destroy(&mut self, gui: GuiId, frame: u64, location: &str) {
+        self.end_objects(gui, frame, location);
+        if self.guis.remove(gui.0, "", frame, location).is_some() {
             self.ended.push(number(gui.0));
         }
     }
 
-    /// Ends the Guis of a world.
-    pub fn release_world(&mut self, world: Handle, frame: u64, place: &str) {
+    /// Destroys the Guis of a world.
+    pub fn release_world(&mut self, world: Handle, frame: u64, location: &str) {
         let own = self.guis.iter().filter(|(_, gui)| gui.making.world == Some(world));
         for gui in own.map(|(handle, _)| GuiId(handle)).collect::<Vec<_>>() {
-            self.destroy(gui, frame, place);
+            self.destroy(gui, frame, location);
         }
     }
 
-    /// The Guis that a view of a world shows, in the order of their slots: those in the world, then
-    /// those of the screen.
+    /// Returns the Guis that a view of a world shows, in the order of their slots: the Guis in the
+    /// world, then the Guis of the screen.
     pub fn of_world(&self, world: Handle) -> Vec<u64> {
-        let of = |space: Space| {
+        let of = |space: GuiSpace| {
             self.guis.iter().filter(move |(_, gui)| {
                 let making = &gui.making;
                 making.world == Some(world) && making.space == space && making.target.is_none()
             })
         };
-        of(Space::World).chain(of(Space::Screen)).map(|(handle, _)| number(handle)).collect()
+        of(GuiSpace::World).chain(of(GuiSpace::Screen)).map(|(handle, _)| number(handle)).collect()
     }
 
-    /// Guis that are drawn into textures, with those.
+    /// Returns the Guis that are drawn into textures, with their target textures.
     pub fn into_textures(&self) -> impl Iterator<Item = (u64, TextureSlot)> {
         let target = |(handle, gui): (Handle, &Gui)| Some((number(handle), gui.making.target?));
         self.guis.iter().filter_map(target)
     }
 
-    /// Moves a whole Gui.
+    /// Sets the pose of a whole Gui.
     pub fn set_pose(&mut self, gui: GuiId, pose: Mat4) {
         self.gui(gui).making.pose = pose;
     }
 
-    /// Forgets what a Gui shows: its objects, and what was drawn in this frame.
-    pub fn reset(&mut self, gui: GuiId, frame: u64, place: &str) {
-        self.end_objects(gui, frame, place);
+    /// Clears a Gui: removes its objects and everything drawn in this frame.
+    pub fn reset(&mut self, gui: GuiId, frame: u64, location: &str) {
+        self.end_objects(gui, frame, location);
         let one = self.gui(gui);
         one.forget_batches();
-        one.pen = Pen::default();
-        one.seen.clear();
+        one.pen = TransformStack::default();
+        one.drawn.clear();
         one.transforms.clear();
         one.transforms_free.clear();
-        if one.making.mode == Mode::Retained {
+        if one.making.mode == GuiMode::Retained {
             one.changes.clear();
             one.instances.clear();
             one.moved.clear();
-            one.changes.push(Change::Reset);
+            one.changes.push(ObjectChange::Reset);
         }
     }
 
-    fn end_objects(&mut self, gui: GuiId, frame: u64, place: &str) {
-        if self.gui(gui).making.mode == Mode::Immediate {
+    fn end_objects(&mut self, gui: GuiId, frame: u64, location: &str) {
+        if self.gui(gui).making.mode == GuiMode::Immediate {
             return;
         }
         let own = self.objects.iter().filter(|(_, object)| object.gui == gui.0);
         for object in own.map(|(handle, _)| handle).collect::<Vec<_>>() {
-            self.objects.remove(object, "", frame, place);
+            self.objects.remove(object, "", frame, location);
             if let Some(shadow) = &mut self.shadow {
                 shadow.end(number(object));
             }
         }
     }
 
-    /// Why the last call was refused.
+    /// Takes the message of the last refused call.
     pub fn take_refusal(&mut self) -> String {
         std::mem::take(&mut self.refusal)
     }
 
-    /// Refuses a call.
+    /// Refuses a call with this message.
     #[cold]
-    pub fn refuse<T>(&mut self, words: impl Into<String>) -> Result<T, Refused> {
-        self.refusal = words.into();
-        Err(Refused)
+    pub fn refuse<T>(&mut self, message: impl Into<String>) -> Result<T, DrawRefused> {
+        self.refusal = message.into();
+        Err(DrawRefused)
     }
 }
 
-/// A handle as a packet's number.
+/// Converts a handle to the number used in packets.
 fn number(handle: Handle) -> u64 {
     handle.to_number() as u64
 }

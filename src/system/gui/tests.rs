@@ -1,15 +1,15 @@
-//! Tests of Guis against the arrays that they hand over.
+//! Tests of Guis that check the arrays they hand over.
 
-use super::shape::{self, Look};
+use super::tessellation::{self, ShapeStyle};
 use super::*;
-use crate::packet::gui::{GuiFrame, paint};
+use engine_frame_packet::gui::{GuiFrame, paint};
 
 const RED: [u8; 4] = [255, 0, 0, 255];
 
-fn making(mode: Mode) -> Making {
-    Making {
+fn desc(mode: GuiMode) -> GuiDesc {
+    GuiDesc {
         world: None,
-        space: Space::Screen,
+        space: GuiSpace::Screen,
         mode,
         pose: Mat4::IDENTITY,
         size: [0.0; 2],
@@ -17,12 +17,18 @@ fn making(mode: Mode) -> Making {
     }
 }
 
-fn thing(gui: GuiId, layer: i32) -> Thing<'static> {
-    Thing { gui, object: 0.0, what: What::Rect, layer, pose: None }
+fn request(gui: GuiId, layer: i32) -> DrawRequest<'static> {
+    DrawRequest { gui, object: 0.0, what: PrimitiveKind::Rect, layer, pose: None }
 }
 
-fn rect(guis: &mut Guis, thing: Thing, source: SourceNumber, x: f32) -> Result<f64, String> {
-    let put = guis.put_one(thing, source, |of| shape::quad([x, 0.0, x + 1.0, 1.0], of, RED));
+fn rect(
+    guis: &mut Guis,
+    request: DrawRequest,
+    source: SourceNumber,
+    x: f32,
+) -> Result<f64, String> {
+    let put =
+        guis.submit_quad(request, source, |of| tessellation::quad([x, 0.0, x + 1.0, 1.0], of, RED));
     put.map_err(|_| guis.take_refusal())
 }
 
@@ -34,34 +40,34 @@ fn frame(guis: &mut Guis, gui: GuiId) -> GuiFrame {
 
 fn textured(guis: &mut Guis, slot: u32) -> SourceNumber {
     let texture = TextureSlot(slot);
-    let paint = Instance::paint(paint::TEXTURE, 0, 0);
-    guis.add_source(Source { texture, paint, ..Source::PLAIN }).unwrap()
+    let paint = QuadInstance::paint(paint::TEXTURE, 0, 0);
+    guis.add_source(TextureSource { texture, paint, ..TextureSource::PLAIN }).unwrap()
 }
 
 #[test]
 fn what_is_alike_shares_a_batch_and_batches_stand_in_the_order_of_their_first_object() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let (a, b) = (textured(&mut guis, 7), textured(&mut guis, 8));
     for (layer, source) in [(1, b), (1, a), (0, PLAIN), (1, b), (1, a), (0, PLAIN)] {
-        rect(&mut guis, thing(gui, layer), source, 0.0).unwrap();
+        rect(&mut guis, request(gui, layer), source, 0.0).unwrap();
     }
-    let shown = frame(&mut guis, gui);
-    let told = shown
+    let drawn_frame = frame(&mut guis, gui);
+    let keys = drawn_frame
         .batches
         .iter()
         .map(|batch| (batch.key.layer, batch.key.texture.0, batch.instances.len()));
-    assert_eq!(told.collect::<Vec<_>>(), [(1, 8, 2), (1, 7, 2), (0, 0, 2)]);
+    assert_eq!(keys.collect::<Vec<_>>(), [(1, 8, 2), (1, 7, 2), (0, 0, 2)]);
     assert!(frame(&mut guis, gui).batches.is_empty(), "one frame, and no other");
 }
 
 #[test]
 fn sources_of_one_texture_share_a_batch() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let (a, b) = (textured(&mut guis, 0), textured(&mut guis, 0));
     for source in [a, b, PLAIN, a] {
-        rect(&mut guis, thing(gui, 0), source, 0.0).unwrap();
+        rect(&mut guis, request(gui, 0), source, 0.0).unwrap();
     }
     assert_eq!(frame(&mut guis, gui).batches.len(), 1);
 }
@@ -69,14 +75,14 @@ fn sources_of_one_texture_share_a_batch() {
 #[test]
 fn arrays_come_back_and_are_used_again() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     for _ in 0..100 {
-        rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
+        rect(&mut guis, request(gui, 0), PLAIN, 0.0).unwrap();
     }
     let shown = frame(&mut guis, gui);
     let address = shown.batches[0].instances.as_ptr();
     guis.recycle(&mut vec![shown]);
-    rect(&mut guis, thing(gui, 0), PLAIN, 3.0).unwrap();
+    rect(&mut guis, request(gui, 0), PLAIN, 3.0).unwrap();
     let shown = frame(&mut guis, gui);
     assert_eq!(
         (shown.batches[0].instances.as_ptr(), shown.batches[0].instances.len()),
@@ -87,51 +93,51 @@ fn arrays_come_back_and_are_used_again() {
 #[test]
 fn an_object_is_put_changed_and_ended_under_one_number() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Retained)).unwrap();
-    let object = rect(&mut guis, thing(gui, 3), PLAIN, 0.0).unwrap();
+    let gui = guis.create(desc(GuiMode::Retained)).unwrap();
+    let object = rect(&mut guis, request(gui, 3), PLAIN, 0.0).unwrap();
     let shown = frame(&mut guis, gui);
-    let key = BatchKey {
+    let key = GuiBatchKey {
         layer: 3,
-        material: Source::PLAIN.material,
+        material: TextureSource::PLAIN.material,
         texture: TextureSlot::SHARED,
         clip: None,
     };
-    let put = Change::Put { object: object as u64, key, source: 0, first: 0, count: 1 };
+    let put = ObjectChange::Put { object: object as u64, key, source: 0, first: 0, count: 1 };
     assert_eq!((shown.changes, shown.instances.len()), (vec![put], 1));
     assert!(frame(&mut guis, gui).changes.is_empty(), "nothing new, nothing sent");
-    let changed = Thing { object, ..thing(gui, 3) };
+    let changed = DrawRequest { object, ..request(gui, 3) };
     assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Ok(object));
     assert_eq!(frame(&mut guis, gui).instances[0].corners[0], 5.0);
-    guis.destroy_object(gui, What::Rect, object, (9, "main.lua:3")).unwrap();
-    assert_eq!(frame(&mut guis, gui).changes, [Change::End { object: object as u64 }]);
-    let gone = "this object of a Gui was destroyed in frame 9 at main.lua:3";
-    assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Err(gone.to_string()));
+    guis.destroy_object(gui, PrimitiveKind::Rect, object, (9, "main.lua:3")).unwrap();
+    assert_eq!(frame(&mut guis, gui).changes, [ObjectChange::End { object: object as u64 }]);
+    let message = "this object of a Gui was destroyed in frame 9 at main.lua:3";
+    assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Err(message.to_string()));
 }
 
 #[test]
 fn a_wrong_object_says_what_is_wrong_with_it() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Retained)).unwrap();
-    let other = guis.create(making(Mode::Retained)).unwrap();
-    let immediate = guis.create(making(Mode::Immediate)).unwrap();
-    let object = rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
-    let mut check = |thing: Thing, words: &str| {
-        assert_eq!(rect(&mut guis, thing, PLAIN, 0.0), Err(words.to_string()));
+    let gui = guis.create(desc(GuiMode::Retained)).unwrap();
+    let other = guis.create(desc(GuiMode::Retained)).unwrap();
+    let immediate = guis.create(desc(GuiMode::Immediate)).unwrap();
+    let object = rect(&mut guis, request(gui, 0), PLAIN, 0.0).unwrap();
+    let mut check = |request: DrawRequest, message: &str| {
+        assert_eq!(rect(&mut guis, request, PLAIN, 0.0), Err(message.to_string()));
     };
-    check(Thing { object, ..thing(other, 0) }, "this object belongs to another Gui");
-    let text = Thing { object, what: What::Text, ..thing(gui, 0) };
-    check(text, "this object is a rect and no text");
-    let never = "7 is no object of a Gui: retained Guis return their numbers";
-    check(Thing { object: 7.0, ..thing(gui, 0) }, never);
-    let words = "this Gui is immediate: it keeps no objects, draw them in each frame instead";
-    check(Thing { object, ..thing(immediate, 0) }, words);
+    check(DrawRequest { object, ..request(other, 0) }, "this object belongs to another Gui");
+    let text = DrawRequest { object, what: PrimitiveKind::Text, ..request(gui, 0) };
+    check(text, "this object is a rect, not a text");
+    let never = "7 is not an object of a Gui: retained Guis return their numbers";
+    check(DrawRequest { object: 7.0, ..request(gui, 0) }, never);
+    let message = "this Gui is immediate: it keeps no objects, draw them in each frame instead";
+    check(DrawRequest { object, ..request(immediate, 0) }, message);
 }
 
 #[test]
 fn a_gui_that_ends_takes_its_objects_along() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Retained)).unwrap();
-    rect(&mut guis, thing(gui, 0), PLAIN, 0.0).unwrap();
+    let gui = guis.create(desc(GuiMode::Retained)).unwrap();
+    rect(&mut guis, request(gui, 0), PLAIN, 0.0).unwrap();
     guis.destroy(gui, 2, "");
     assert!(guis.objects.is_empty());
     let (mut frames, mut ended) = (Vec::new(), Vec::new());
@@ -142,27 +148,27 @@ fn a_gui_that_ends_takes_its_objects_along() {
 #[test]
 fn objects_with_a_pose_take_a_transform_and_give_it_back() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Retained)).unwrap();
+    let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let pose = Mat4::from_translation([1.0, 2.0, 3.0].into());
-    let posed = Thing { pose: Some(&pose), ..thing(gui, 0) };
+    let posed = DrawRequest { pose: Some(&pose), ..request(gui, 0) };
     let object = rect(&mut guis, posed, PLAIN, 0.0).unwrap();
     let shown = frame(&mut guis, gui);
     assert_eq!((shown.transforms, shown.instances[0].paint >> 16), (vec![pose], 1));
     assert!(frame(&mut guis, gui).transforms.is_empty());
-    guis.destroy_object(gui, What::Rect, object, (1, "")).unwrap();
+    guis.destroy_object(gui, PrimitiveKind::Rect, object, (1, "")).unwrap();
     let object = rect(&mut guis, posed, PLAIN, 0.0).unwrap();
     assert_eq!(frame(&mut guis, gui).transforms.len(), 1, "the free one is used again");
-    rect(&mut guis, Thing { object, ..thing(gui, 0) }, PLAIN, 0.0).unwrap();
+    rect(&mut guis, DrawRequest { object, ..request(gui, 0) }, PLAIN, 0.0).unwrap();
     rect(&mut guis, posed, PLAIN, 0.0).unwrap();
     assert_eq!(frame(&mut guis, gui).transforms.len(), 1, "an object without a pose has none");
 }
 
 #[test]
 fn transforms_stack_and_clips_meet() {
-    let mut pen = Pen::default();
+    let mut pen = TransformStack::default();
     pen.push().unwrap();
-    pen.apply(Affine::translation([10.0, 0.0]));
-    pen.apply(Affine::scaling([2.0, 2.0]));
+    pen.apply(Affine2::translation([10.0, 0.0]));
+    pen.apply(Affine2::scaling([2.0, 2.0]));
     assert_eq!(pen.transform().unwrap().apply([1.0, 1.0]), [12.0, 2.0]);
     pen.push_clip([0.0, 0.0, 10.0, 10.0]).unwrap();
     pen.push_clip([-5.0, 5.0, 5.0, 50.0]).unwrap();
@@ -179,7 +185,7 @@ fn transforms_stack_and_clips_meet() {
     assert_eq!(pen.end_frame(), STACK_MAX);
 }
 
-fn area(instances: &[Instance]) -> f32 {
+fn area(instances: &[QuadInstance]) -> f32 {
     let twice = |c: &[f32; 8]| (c[2] - c[0]) * (c[5] - c[1]) - (c[3] - c[1]) * (c[4] - c[0]);
     instances.iter().map(|instance| twice(&instance.corners) / 2.0).sum()
 }
@@ -188,7 +194,7 @@ fn area(instances: &[Instance]) -> f32 {
 fn polygons_are_covered_once_and_crossing_edges_are_refused() {
     let polygon = |points: &[[f32; 2]]| {
         let mut into = Vec::new();
-        shape::polygon(points, RED, 0.0, &mut into).map(|()| into)
+        tessellation::polygon(points, RED, 0.0, &mut into).map(|()| into)
     };
     let arrow = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 1.0]];
     assert_eq!(area(&polygon(&arrow).unwrap()), 6.0);
@@ -203,7 +209,7 @@ fn polygons_are_covered_once_and_crossing_edges_are_refused() {
 
 #[test]
 fn a_polygon_takes_a_limited_number_of_looks() {
-    // A band that winds outward, 400 corners on each side.
+    // A band that spirals outward, with 400 corners on each side.
     let side = |inner: f32| {
         (0..400).map(move |i| {
             let (far, angle) = (inner + i as f32 * 0.1, i as f32 * 0.1);
@@ -212,11 +218,11 @@ fn a_polygon_takes_a_limited_number_of_looks() {
     };
     let band: Vec<_> = side(1.0).chain(side(0.97).collect::<Vec<_>>().into_iter().rev()).collect();
     let mut into = Vec::new();
-    assert_eq!(shape::triangles(&band, RED, 1 << 20, &mut into), Ok(()));
-    let words = shape::triangles(&band, RED, 1 << 12, &mut into).unwrap_err();
+    assert_eq!(tessellation::triangles(&band, RED, 1 << 20, &mut into), Ok(()));
+    let message = tessellation::triangles(&band, RED, 1 << 12, &mut into).unwrap_err();
     assert_eq!(
-        words,
-        "this polygon is wound so much that its triangles take more than 4096 looks at points \
+        message,
+        "this polygon is so convoluted that its triangles need more than 4096 tests of points \
          (LOOKS_MAX): draw it in parts"
     );
 }
@@ -225,22 +231,22 @@ fn a_polygon_takes_a_limited_number_of_looks() {
 fn a_polygon_fades_over_a_pixel_at_its_edge_and_its_parts_share_their_corners() {
     let mut into = Vec::new();
     let square = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [0.0, 0.0]];
-    shape::polygon(&square, RED, 1.0, &mut into).unwrap();
+    tessellation::polygon(&square, RED, 1.0, &mut into).unwrap();
     let (inside, fringe) = into.split_at(2);
     assert_eq!(area(inside), 81.0);
     let around: f32 = fringe.iter().map(quad_area).sum();
     assert_eq!((fringe.len(), around), (4, -(121.0 - 81.0)));
     assert!(fringe.iter().all(|part| part.paint & 15 == paint::FRINGE && part.extra[0] == 1.0));
     assert_eq!(fringe[0].corners, [0.5, 0.5, 9.5, 0.5, 10.5, -0.5, -0.5, -0.5]);
-    // What is thinner than a pixel has no inside that ends before the edge.
+    // A polygon thinner than a pixel has no interior that ends before the edge.
     into.clear();
     let splinter = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.2], [0.0, 0.2]];
-    shape::polygon(&splinter, RED, 1.0, &mut into).unwrap();
+    tessellation::polygon(&splinter, RED, 1.0, &mut into).unwrap();
     assert!((area(&into[..2]) - 2.0).abs() < 1e-5);
     assert_eq!((into.len(), into[2].extra[0]), (6, 0.5));
 }
 
-fn quad_area(instance: &Instance) -> f32 {
+fn quad_area(instance: &QuadInstance) -> f32 {
     let c = &instance.corners;
     let next = |i: usize| (i + 2) % 8;
     [0, 2, 4, 6].map(|i| c[i] * c[next(i) + 1] - c[i + 1] * c[next(i)]).iter().sum::<f32>() / 2.0
@@ -252,9 +258,9 @@ fn a_triangle_says_how_near_its_places_are_to_its_corners() {
     for turned in 0..3 {
         let mut points = corners;
         points.rotate_left(turned);
-        let shown = shape::triangle(points, RED, 1.0);
+        let shown = tessellation::triangle(points, RED, 1.0);
         let c = shown.corners;
-        // The place of the second corner, from the quadrilateral's bottom left along its sides.
+        // Position of the second corner, from the quad's bottom left along its sides.
         let (x, y) = ([c[2] - c[0], c[3] - c[1]], [c[6] - c[0], c[7] - c[1]]);
         let to = [points[1][0] - c[0], points[1][1] - c[1]];
         let share = |side: [f32; 2]| {
@@ -268,54 +274,55 @@ fn a_triangle_says_how_near_its_places_are_to_its_corners() {
         // 5 long and 2.4 high, with a pixel around.
         assert!((quad_area(&shown).abs() - 7.0 * 4.4).abs() < 1e-4, "{turned}");
     }
-    let line = shape::triangle([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], RED, 1.0);
+    let line = tessellation::triangle([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], RED, 1.0);
     assert_eq!(line.paint & 15, paint::SOLID, "nothing to see");
 }
 
 #[test]
 fn what_is_retained_hears_of_sources_that_move_or_end() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Retained)).unwrap();
-    let shown = guis.create(making(Mode::Immediate)).unwrap();
+    let gui = guis.create(desc(GuiMode::Retained)).unwrap();
+    let immediate = guis.create(desc(GuiMode::Immediate)).unwrap();
     let source = textured(&mut guis, 7);
-    rect(&mut guis, thing(gui, 0), source, 0.0).unwrap();
-    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
+    rect(&mut guis, request(gui, 0), source, 0.0).unwrap();
+    rect(&mut guis, request(immediate, 0), source, 0.0).unwrap();
     let of = |guis: &Guis| guis.source(source).unwrap().clone();
     let same = of(&guis);
     guis.change_sources(vec![(source, same.clone())]);
-    guis.change_sources(vec![(source, Source { texture: TextureSlot(8), ..same })]);
-    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
+    guis.change_sources(vec![(source, TextureSource { texture: TextureSlot(8), ..same })]);
+    rect(&mut guis, request(immediate, 0), source, 0.0).unwrap();
     guis.end_sources(&[source]);
-    let told = frame(&mut guis, gui);
-    let moves = told.moved.iter().map(|it| (it.from.texture.0, it.to.texture.0, it.ended));
+    let drawn_frame = frame(&mut guis, gui);
+    let moves = drawn_frame.moved.iter().map(|it| (it.from.texture.0, it.to.texture.0, it.ended));
     assert_eq!(moves.collect::<Vec<_>>(), [(7, 8, false), (8, 0, true)]);
-    let kinds = told.changes.iter().map(|change| matches!(change, Change::Move { .. }));
+    let kinds =
+        drawn_frame.changes.iter().map(|change| matches!(change, ObjectChange::Move { .. }));
     assert_eq!(kinds.collect::<Vec<_>>(), [false, true, true]);
-    assert_eq!((of(&guis), guis.source_count()), (Source::PLAIN, 1));
+    assert_eq!((of(&guis), guis.source_count()), (TextureSource::PLAIN, 1));
     assert_eq!(textured(&mut guis, 9), source, "its number stands for another now");
-    // What is drawn anew in each frame is drawn where the source is now.
-    rect(&mut guis, thing(shown, 0), source, 0.0).unwrap();
-    let batches = frame(&mut guis, shown).batches;
+    // Objects drawn again in each frame use the source's new location.
+    rect(&mut guis, request(immediate, 0), source, 0.0).unwrap();
+    let batches = frame(&mut guis, immediate).batches;
     assert_eq!(batches.iter().map(|it| it.key.texture.0).collect::<Vec<_>>(), [9]);
 }
 
 #[test]
 fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
-    let source = Source { size: [30.0, 30.0], ..Source::PLAIN };
+    let source = TextureSource { size: [30.0, 30.0], ..TextureSource::PLAIN };
     let mut into = Vec::new();
-    shape::nine_patch([0.0, 0.0, 100.0, 50.0], [10.0; 4], &source, RED, &mut into);
+    tessellation::nine_patch([0.0, 0.0, 100.0, 50.0], [10.0; 4], &source, RED, &mut into);
     assert_eq!(into.len(), 9);
-    assert_eq!(into[4].corners, shape::corners([10.0, 10.0, 90.0, 40.0]));
+    assert_eq!(into[4].corners, tessellation::corners([10.0, 10.0, 90.0, 40.0]));
     assert_eq!(into[0].uv, [0.0, 1.0, 10.0 / 30.0, 1.0 - 10.0 / 30.0]);
     into.clear();
-    shape::nine_patch([0.0, 0.0, 10.0, 50.0], [10.0; 4], &source, RED, &mut into);
-    assert_eq!(into[0].corners, shape::corners([0.0, 0.0, 5.0, 5.0]));
+    tessellation::nine_patch([0.0, 0.0, 10.0, 50.0], [10.0; 4], &source, RED, &mut into);
+    assert_eq!(into[0].corners, tessellation::corners([0.0, 0.0, 5.0, 5.0]));
 }
 
 #[test]
 fn a_line_reaches_from_end_to_end() {
-    let look = Look { color: RED, radius: 0.0, outline: 0.0, reach: 0.0 };
-    let line = shape::line([0.0, 0.0], [0.0, 10.0], 2.0, false, look);
+    let look = ShapeStyle { color: RED, radius: 0.0, outline: 0.0, reach: 0.0 };
+    let line = tessellation::line([0.0, 0.0], [0.0, 10.0], 2.0, false, look);
     assert_eq!(line.corners, [1.0, 0.0, 1.0, 10.0, -1.0, 10.0, -1.0, 0.0]);
     assert_eq!(line.uv[..2], [5.0, 1.0]);
 }
@@ -323,11 +330,11 @@ fn a_line_reaches_from_end_to_end() {
 #[test]
 fn a_shadow_tells_what_is_shown() {
     let mut guis = Guis::default();
-    guis.keep_shadow();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
-    rect(&mut guis, thing(gui, 5), PLAIN, 2.0).unwrap();
-    rect(&mut guis, thing(gui, 1), PLAIN, 0.0).unwrap();
-    let layers = |seen: Vec<Seen>| seen.iter().map(|seen| seen.layer).collect::<Vec<_>>();
+    guis.enable_recording();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
+    rect(&mut guis, request(gui, 5), PLAIN, 2.0).unwrap();
+    rect(&mut guis, request(gui, 1), PLAIN, 0.0).unwrap();
+    let layers = |seen: Vec<DrawnObject>| seen.iter().map(|seen| seen.layer).collect::<Vec<_>>();
     assert_eq!(layers(guis.inspect(gui)), [1, 5]);
     frame(&mut guis, gui);
     assert_eq!(guis.inspect(gui)[1].bounds, [2.0, 0.0, 3.0, 1.0]);
@@ -338,26 +345,26 @@ fn a_shadow_tells_what_is_shown() {
 #[test]
 fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges() {
     let mut guis = Guis::default();
-    guis.keep_shadow();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
-    let look = Look { color: RED, radius: 0.0, outline: 0.0, reach: 1.0 };
+    guis.enable_recording();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
+    let look = ShapeStyle { color: RED, radius: 0.0, outline: 0.0, reach: 1.0 };
     let corners = [[1.0, 2.0], [6.0, 3.0], [2.0, 9.0]];
     let mut polygon = Vec::new();
     let points = [[0.0, 0.0], [8.0, 0.0], [8.0, 5.0], [4.0, 1.0], [0.0, 5.0]];
-    shape::polygon(&points, RED, 1.0, &mut polygon).unwrap();
+    tessellation::polygon(&points, RED, 1.0, &mut polygon).unwrap();
     let shapes = [
-        vec![shape::boxed([10.0, 20.0, 30.0, 25.0], look)],
-        vec![shape::ellipse([5.0, 5.0], [3.0, 2.0], look)],
-        vec![shape::arc([5.0, 5.0], 4.0, 1.0, (0.0, 2.0), look)],
-        vec![shape::line([0.0, 0.0], [10.0, 0.0], 2.0, false, look)],
-        vec![shape::triangle(corners, RED, 1.0)],
+        vec![tessellation::boxed([10.0, 20.0, 30.0, 25.0], look)],
+        vec![tessellation::ellipse([5.0, 5.0], [3.0, 2.0], look)],
+        vec![tessellation::arc([5.0, 5.0], 4.0, 1.0, (0.0, 2.0), look)],
+        vec![tessellation::line([0.0, 0.0], [10.0, 0.0], 2.0, false, look)],
+        vec![tessellation::triangle(corners, RED, 1.0)],
         polygon,
     ];
     for (layer, shape) in shapes.iter().enumerate() {
-        let put = guis.put_each(thing(gui, layer as i32), PLAIN, shape.iter().copied());
+        let put = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
         put.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
     }
-    let rounded = |seen: &Seen| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
+    let rounded = |seen: &DrawnObject| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
     let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();
     assert_eq!(
         found,
@@ -375,7 +382,7 @@ fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges()
 #[test]
 fn a_gui_that_was_moved_shows_another_part_of_itself() {
     let moved = |pose: Mat4, size: [f32; 2]| {
-        let [low, high] = Making { pose, size, ..making(Mode::Immediate) }.seen([200.0, 100.0]);
+        let [low, high] = GuiDesc { pose, size, ..desc(GuiMode::Immediate) }.seen([200.0, 100.0]);
         [low.x, low.y, high.x, high.y]
     };
     let none = [0.0; 2];
@@ -389,17 +396,20 @@ fn a_gui_that_was_moved_shows_another_part_of_itself() {
     assert!(moved(quarter, none)[1] < -199.9, "turned: what was to the right is below");
     let flat = Mat4::from_scale(Vec2::ZERO.extend(1.0));
     assert_eq!(moved(flat, none)[0], f32::MIN, "nothing can be told of what has no size");
-    let world = Making { space: Space::World, size: [3.0, 2.0], ..making(Mode::Immediate) };
+    let world = GuiDesc { space: GuiSpace::World, size: [3.0, 2.0], ..desc(GuiMode::Immediate) };
     assert_eq!(world.seen([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }
 
 #[test]
 fn a_colour_that_was_meant_to_end_at_1_is_found() {
     let mut guis = Guis::default();
-    let gui = guis.create(making(Mode::Immediate)).unwrap();
+    let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let mut found = |color: [u8; 4]| {
-        let quad = |of: &Source| Instance { color, ..shape::quad([0.0, 0.0, 1.0, 1.0], of, color) };
-        guis.put_one(thing(gui, 0), PLAIN, quad).unwrap();
+        let quad = |of: &TextureSource| QuadInstance {
+            color,
+            ..tessellation::quad([0.0, 0.0, 1.0, 1.0], of, color)
+        };
+        guis.submit_quad(request(gui, 0), PLAIN, quad).unwrap();
         nearly_black(&[frame(&mut guis, gui)])
     };
     assert_eq!(found([1, 1, 0, 255]), Some([1, 1, 0, 255]));
@@ -412,10 +422,10 @@ fn a_colour_that_was_meant_to_end_at_1_is_found() {
 #[test]
 fn a_nine_patch_of_a_mirrored_rectangle_is_mirrored() {
     let (mut straight, mut mirrored) = (Vec::new(), Vec::new());
-    let source = Source { size: [8.0, 8.0], ..Source::PLAIN };
+    let source = TextureSource { size: [8.0, 8.0], ..TextureSource::PLAIN };
     let borders = [2.0, 1.0, 3.0, 1.0];
-    shape::nine_patch([10.0, 20.0, 50.0, 60.0], borders, &source, RED, &mut straight);
-    shape::nine_patch([50.0, 20.0, 10.0, 60.0], borders, &source, RED, &mut mirrored);
+    tessellation::nine_patch([10.0, 20.0, 50.0, 60.0], borders, &source, RED, &mut straight);
+    tessellation::nine_patch([50.0, 20.0, 10.0, 60.0], borders, &source, RED, &mut mirrored);
     assert_eq!((straight.len(), mirrored.len()), (9, 9));
     for (one, other) in straight.iter().zip(&mirrored) {
         assert_eq!(one.uv, other.uv);

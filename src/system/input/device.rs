@@ -1,33 +1,35 @@
-//! One device's state: what is down, what was pressed and released in this frame, where its axes
-//! stand. Knows no drivers.
+//! State of one input device: buttons that are down, presses and releases of the current frame, and
+//! axis values. Knows no drivers.
 
-use super::names::{Class, PAIRS};
-use crate::foundation::{Error, Vec3};
+use super::button_names::{DeviceClass, PAIRS};
+use engine_foundation::{Error, Vec3};
 use std::sync::OnceLock;
 
-/// From here on a button that has a way to go counts as pressed, and below the second as released.
+/// Thresholds of analog buttons: pressed from the first value on, released below the second.
 pub const PRESSED_AT: f32 = 0.5;
 const RELEASED_BELOW: f32 = 0.45;
 
-/// How the middle of an axis is treated.
+/// Dead zone of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum DeadZone {
-    /// As the device says.
+    /// No dead zone: the value as the device reports it.
     Raw,
-    /// Each direction by itself: nothing within, and from there to the edge from 0 to 1.
+    /// Dead zone for each component: zero within this size, then rescaled to 0 to 1 at the edge.
     Independent(f32),
-    /// The same of the length of both together.
+    /// Dead zone for the length of both components together, rescaled in the same manner.
     Circular(f32),
 }
 
 impl DeadZone {
-    /// What a stick has where the game sets nothing: near what the makers of pads advise.
+    /// Default dead zone of sticks, close to the recommendations of gamepad manufacturers.
     pub const STICK: DeadZone = DeadZone::Circular(0.2);
 
-    /// The one of that name and size.
+    /// Returns the dead zone with this name and size.
     pub fn new(name: &str, size: f64) -> Result<DeadZone, Error> {
         if !(0.0..1.0).contains(&size) {
-            return Err(crate::error!("argument #3 'size' must be from 0 to below 1, got {size}"));
+            return Err(engine_foundation::error!(
+                "argument #3 'size' must be from 0 to below 1, got {size}"
+            ));
         }
         match name {
             "raw" => Ok(DeadZone::Raw),
@@ -35,8 +37,8 @@ impl DeadZone {
             "circular" => Ok(DeadZone::Circular(size as f32)),
             _ => {
                 let known = ["raw", "independent", "circular"];
-                let hint = crate::foundation::suggest::hint(name, known);
-                Err(crate::error!(
+                let hint = engine_foundation::suggest::hint(name, known);
+                Err(engine_foundation::error!(
                     "argument #2 'mode' must be \"raw\", \"independent\" or \"circular\", got \
                      \"{name}\"{hint}"
                 ))
@@ -44,7 +46,7 @@ impl DeadZone {
         }
     }
 
-    /// Its name and size.
+    /// Returns the name and size.
     pub fn words(self) -> (&'static str, f32) {
         match self {
             DeadZone::Raw => ("raw", 0.0),
@@ -53,14 +55,14 @@ impl DeadZone {
         }
     }
 
-    /// What is left of a value.
+    /// Applies the dead zone to a value.
     fn apply(self, value: Vec3) -> Vec3 {
         let left = |length: f32, size: f32| ((length - size) / (1.0 - size)).clamp(0.0, 1.0);
         match self {
             DeadZone::Raw => value,
             DeadZone::Independent(size) => {
-                let one = |part: f32| left(part.abs(), size).copysign(part);
-                Vec3::new(one(value.x), one(value.y), one(value.z))
+                let per_component = |part: f32| left(part.abs(), size).copysign(part);
+                Vec3::new(per_component(value.x), per_component(value.y), per_component(value.z))
             }
             DeadZone::Circular(size) => {
                 let length = value.length();
@@ -73,15 +75,15 @@ impl DeadZone {
     }
 }
 
-/// So far a stick is thrown in a direction, and counts as back in its middle below the second.
-const THROWN_AT: f32 = 0.7;
-const BACK_BELOW: f32 = 0.5;
+/// Thresholds of a stick: thrown in a direction from the first value on, centered below the second.
+const FLICKED_FROM: f32 = 0.7;
+const CENTERED_BELOW: f32 = 0.5;
 
-/// A direction of an axis.
+/// Direction along one component of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Throw {
+pub struct AxisDirection {
     pub axis: usize,
-    /// 0 is x, 1 is y.
+    /// Component: 0 is x, 1 is y.
     pub part: usize,
     pub positive: bool,
 }
@@ -90,34 +92,34 @@ const DOWN: u8 = 1;
 const PRESSED: u8 = 2;
 const RELEASED: u8 = 4;
 
-/// A device.
+/// State of one input device.
 #[derive(Clone, Debug)]
-pub struct Device {
-    pub class: Class,
-    /// What its maker calls it.
+pub struct InputDevice {
+    pub class: DeviceClass,
+    /// Name of the device as set by its manufacturer.
     pub name: String,
     pub connected: bool,
-    /// Whether it came, or went, in this frame.
+    /// True if the device was connected or disconnected in this frame.
     pub came: bool,
     pub went: bool,
     values: Vec<f32>,
     flags: Vec<u8>,
-    /// The buttons that changed in this frame, in order.
+    /// Buttons that changed in this frame, in order.
     changed: Vec<u16>,
     raw: Vec<Vec3>,
     zones: Vec<DeadZone>,
-    /// Of a stick: whether it was thrown, and has not been back since.
-    thrown: Vec<bool>,
+    /// For each stick: true if it was thrown and has not been centered since.
+    flicked: Vec<bool>,
     labels: Vec<Option<String>>,
-    /// Whether anything of it was touched in this frame.
+    /// True if the device was used in this frame.
     pub active: bool,
 }
 
-impl Device {
-    pub fn new(class: Class, name: &str, connected: bool) -> Device {
+impl InputDevice {
+    pub fn new(class: DeviceClass, name: &str, connected: bool) -> InputDevice {
         let (buttons, axes) = (class.buttons().len(), class.axes().len());
-        let zone = if class == Class::Pad { DeadZone::STICK } else { DeadZone::Raw };
-        Device {
+        let zone = if class == DeviceClass::Pad { DeadZone::STICK } else { DeadZone::Raw };
+        InputDevice {
             class,
             name: name.to_string(),
             connected,
@@ -128,26 +130,26 @@ impl Device {
             changed: Vec::new(),
             raw: vec![Vec3::ZERO; axes],
             zones: vec![zone; axes],
-            thrown: vec![false; axes],
+            flicked: vec![false; axes],
             labels: Vec::new(),
             active: false,
         }
     }
 
-    /// What was pressed, released and moved in the last frame is past.
+    /// Clears the presses, releases and motion of the previous frame.
     pub fn begin_frame(&mut self) {
         for at in self.changed.drain(..) {
             self.flags[usize::from(at)] &= DOWN;
         }
         (self.came, self.went, self.active) = (false, false, false);
         match self.class {
-            Class::Mouse => self.raw[1..].fill(Vec3::ZERO),
-            Class::Touch => self.raw[1] = Vec3::ZERO,
+            DeviceClass::Mouse => self.raw[1..].fill(Vec3::ZERO),
+            DeviceClass::Touch => self.raw[1] = Vec3::ZERO,
             _ => {}
         }
     }
 
-    /// How far a button is down, 0 to 1.
+    /// Returns the value of a button, 0 (up) to 1 (fully down).
     #[inline]
     pub fn value(&self, button: usize) -> f32 {
         self.values[button]
@@ -163,12 +165,12 @@ impl Device {
         self.flags[button] & RELEASED != 0
     }
 
-    /// The first button that was pressed in this frame.
+    /// Returns the first button that was pressed in this frame.
     pub fn any_pressed(&self) -> Option<usize> {
         self.first(PRESSED)
     }
 
-    /// The first button that was released in this frame.
+    /// Returns the first button that was released in this frame.
     pub fn any_released(&self) -> Option<usize> {
         self.first(RELEASED)
     }
@@ -179,10 +181,10 @@ impl Device {
     }
 
     fn is_pair(&self, button: usize) -> bool {
-        self.class == Class::Keyboard && pairs().iter().any(|pair| pair[0] == button)
+        self.class == DeviceClass::Keyboard && pairs().iter().any(|pair| pair[0] == button)
     }
 
-    /// Where an axis stands, outside of its dead zone.
+    /// Returns the value of an axis after its dead zone.
     #[inline]
     pub fn axis(&self, axis: usize) -> Vec3 {
         self.zones[axis].apply(self.raw[axis])
@@ -196,7 +198,7 @@ impl Device {
         self.zones[axis] = zone;
     }
 
-    /// What a button is called on this very device, where that is known.
+    /// Returns the label of a button on this specific device, if it is known.
     pub fn label(&self, button: usize) -> Option<&str> {
         self.labels.get(button)?.as_deref()
     }
@@ -208,22 +210,22 @@ impl Device {
         }
     }
 
-    /// A button has a new value.
+    /// Sets the value of a button.
     pub fn set_button(&mut self, button: usize, value: f32) {
         if button >= self.values.len() || value.is_nan() {
             return;
         }
-        self.put(button, value.clamp(0.0, 1.0));
-        if self.class == Class::Keyboard {
+        self.update_button(button, value.clamp(0.0, 1.0));
+        if self.class == DeviceClass::Keyboard {
             for [pair, left, right] in pairs() {
                 if button == *left || button == *right {
-                    self.put(*pair, self.values[*left].max(self.values[*right]));
+                    self.update_button(*pair, self.values[*left].max(self.values[*right]));
                 }
             }
         }
     }
 
-    fn put(&mut self, button: usize, value: f32) {
+    fn update_button(&mut self, button: usize, value: f32) {
         self.active = true;
         self.values[button] = value;
         let flags = &mut self.flags[button];
@@ -236,29 +238,33 @@ impl Device {
         }
     }
 
-    /// An axis stands somewhere else. Sticks have an end; one that is thrown tells its direction,
-    /// once until it was back in its middle.
-    pub fn set_axis(&mut self, axis: usize, value: Vec3) -> Option<Throw> {
+    /// Sets the value of an axis. Stick values are clamped. Returns the direction of a stick that
+    /// was thrown, once until it is centered again.
+    pub fn set_axis(&mut self, axis: usize, value: Vec3) -> Option<AxisDirection> {
         let raw = self.raw.get_mut(axis)?;
         self.active = true;
-        if self.class != Class::Pad {
+        if self.class != DeviceClass::Pad {
             *raw = value;
             return None;
         }
         *raw = value.clamp(-Vec3::ONE, Vec3::ONE);
         let part = usize::from(raw.y.abs() > raw.x.abs());
-        let way = raw[part];
-        let was = self.thrown[axis];
-        self.thrown[axis] = way.abs() >= if was { BACK_BELOW } else { THROWN_AT };
-        (self.thrown[axis] && !was).then_some(Throw { axis, part, positive: way > 0.0 })
+        let component = raw[part];
+        let was = self.flicked[axis];
+        self.flicked[axis] = component.abs() >= if was { CENTERED_BELOW } else { FLICKED_FROM };
+        (self.flicked[axis] && !was).then_some(AxisDirection {
+            axis,
+            part,
+            positive: component > 0.0,
+        })
     }
 
-    /// Whether an axis is outside of its dead zone; one that is not there is not.
+    /// Returns true if an axis exists and is outside of its dead zone.
     pub fn is_off_middle(&self, axis: usize) -> bool {
         axis < self.raw.len() && self.axis(axis) != Vec3::ZERO
     }
 
-    /// An axis was moved.
+    /// Adds a motion to an axis.
     pub fn move_axis(&mut self, axis: usize, by: Vec3) {
         if let Some(raw) = self.raw.get_mut(axis) {
             *raw += by;
@@ -266,22 +272,22 @@ impl Device {
         }
     }
 
-    /// What is down is released; what stands off its middle is in it. The cursor stays.
+    /// Releases all buttons and centers all sticks. The cursor position is kept.
     pub fn release_all(&mut self) {
         let active = self.active;
         for button in 0..self.values.len() {
             if self.values[button] != 0.0 {
-                self.put(button, 0.0);
+                self.update_button(button, 0.0);
             }
         }
-        if self.class == Class::Pad {
+        if self.class == DeviceClass::Pad {
             self.raw.fill(Vec3::ZERO);
-            self.thrown.fill(false);
+            self.flicked.fill(false);
         }
         self.active = active;
     }
 
-    /// What a state hash covers.
+    /// Returns the values that a state hash covers.
     pub fn state(&self) -> impl Iterator<Item = f64> + '_ {
         let flags = self.flags.iter().zip(&self.values).enumerate();
         let buttons = flags.filter(|(_, (flags, value))| **flags != 0 || **value != 0.0);
@@ -292,12 +298,12 @@ impl Device {
     }
 }
 
-/// The pairs of keys, by index: the one that stands for both, left, right.
+/// Returns the pairs of keys as button indices: the combined key, left, right.
 fn pairs() -> &'static [[usize; 3]] {
-    static PLACES: OnceLock<Vec<[usize; 3]>> = OnceLock::new();
-    PLACES.get_or_init(|| {
-        crate::owner!("engine");
-        let at = |name| Class::Keyboard.button(name).expect("a test holds that it is there");
+    static PAIR_INDICES: OnceLock<Vec<[usize; 3]>> = OnceLock::new();
+    PAIR_INDICES.get_or_init(|| {
+        engine_foundation::owner!("engine");
+        let at = |name| DeviceClass::Keyboard.button(name).expect("a test ensures that it exists");
         PAIRS.iter().map(|(pair, [left, right])| [at(pair), at(left), at(right)]).collect()
     })
 }
@@ -308,20 +314,20 @@ mod tests {
 
     #[test]
     fn a_button_that_goes_slowly_is_pressed_once_and_released_once() {
-        let mut pad = Device::new(Class::Pad, "", true);
-        let mut told = Vec::new();
+        let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
+        let mut changes = Vec::new();
         for value in [0.2, 0.6, 0.47, 0.55, 0.3, 0.47] {
             pad.begin_frame();
             pad.set_button(0, value);
-            told.push((pad.pressed(0), pad.released(0)));
+            changes.push((pad.pressed(0), pad.released(0)));
         }
         let none = (false, false);
-        assert_eq!(told, [none, (true, false), none, none, (false, true), none]);
+        assert_eq!(changes, [none, (true, false), none, none, (false, true), none]);
     }
 
     #[test]
     fn a_tap_within_one_frame_is_both_pressed_and_released() {
-        let mut keys = Device::new(Class::Keyboard, "", true);
+        let mut keys = InputDevice::new(DeviceClass::Keyboard, "", true);
         keys.begin_frame();
         keys.set_button(3, 1.0);
         keys.set_button(3, 0.0);
@@ -333,18 +339,18 @@ mod tests {
 
     #[test]
     fn a_pair_is_down_while_one_of_the_two_is() {
-        let key = |name| Class::Keyboard.button(name).unwrap();
-        let (left, right, both) = (key("left shift"), key("right shift"), key("shift"));
-        let mut keys = Device::new(Class::Keyboard, "", true);
+        let key = |name| DeviceClass::Keyboard.button(name).unwrap();
+        let (left, right, combined) = (key("left shift"), key("right shift"), key("shift"));
+        let mut keys = InputDevice::new(DeviceClass::Keyboard, "", true);
         keys.set_button(left, 1.0);
         keys.set_button(right, 1.0);
-        assert!(keys.pressed(both));
+        assert!(keys.pressed(combined));
         assert_eq!(keys.any_pressed(), Some(left));
         keys.begin_frame();
         keys.set_button(left, 0.0);
-        assert!(keys.value(both) == 1.0 && !keys.released(both));
+        assert!(keys.value(combined) == 1.0 && !keys.released(combined));
         keys.set_button(right, 0.0);
-        assert!(keys.released(both));
+        assert!(keys.released(combined));
     }
 
     #[test]
@@ -363,10 +369,10 @@ mod tests {
 
     #[test]
     fn a_stick_is_thrown_once_until_it_was_back() {
-        let mut pad = Device::new(Class::Pad, "", true);
+        let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
         let mut throw = |x: f32, y: f32| {
-            let told = pad.set_axis(1, Vec3::new(x, y, 0.0))?;
-            Some((told.axis, told.part, told.positive))
+            let flick = pad.set_axis(1, Vec3::new(x, y, 0.0))?;
+            Some((flick.axis, flick.part, flick.positive))
         };
         let x = [0.6, 0.75, 1.0, 0.6, 0.72, 0.4, -0.8].map(|x| throw(x, 0.1));
         let (right, left) = (Some((1, 0, true)), Some((1, 0, false)));
@@ -378,7 +384,7 @@ mod tests {
 
     #[test]
     fn what_is_unplugged_while_pressed_is_released() {
-        let mut pad = Device::new(Class::Pad, "", true);
+        let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
         pad.set_button(2, 1.0);
         pad.set_axis(0, Vec3::new(1.0, 0.0, 0.0));
         pad.begin_frame();

@@ -1,193 +1,193 @@
-//! Gestures on the touch panel: taps, long presses, swipes, pinches and rotations, recognised of
-//! what fingers do in the order in which they did it, within a frame too. Knows no devices: places
-//! of fingers, places on the panel and times come in.
+//! Gestures on the touch panel: taps, long presses, swipes, pinches and rotations. They are
+//! recognized from finger actions in their order, even within a frame. Knows no devices: the input
+//! is finger slots, positions on the panel and times.
 //!
-//! Distances are logical pixels, of which a screen that is set up well has 96 an inch: 4 are about
-//! a millimetre. The figures are near those that phones use (Android's ViewConfiguration).
+//! Distances are in logical pixels, of which a correctly configured screen has 96 per inch: 4 are
+//! about a millimetre. The constants are close to those of phones (Android's ViewConfiguration).
 
 use super::FINGERS_MAX;
-use crate::foundation::Vec2;
-use crate::foundation::angles::atan2;
+use engine_foundation::Vec2;
+use engine_foundation::deterministic_math::atan2;
 use std::f32::consts::{PI, TAU};
 
-/// How far a finger may stray that taps or presses: 3 mm.
+/// Maximum movement of a finger during a tap or press: 3 mm.
 pub const STRAY_DISTANCE: f32 = 12.0;
-/// The longest tap.
+/// Maximum duration of a tap.
 pub const TAP_SECONDS: f64 = 0.3;
-/// The longest pause between taps that follow each other, and how far they lie apart: 13 mm.
+/// Maximum pause and maximum distance between successive taps of a sequence: 13 mm.
 pub const SEQUENCE_SECONDS: f64 = 0.3;
 pub const SEQUENCE_DISTANCE: f32 = 48.0;
-/// The most taps of a sequence that are remembered.
+/// Maximum number of taps of a sequence that are remembered.
 pub const SEQUENCE_MAX: usize = 16;
-/// How long a finger rests until that is a press.
+/// Time that a finger must rest for a long press.
 pub const LONG_PRESS_SECONDS: f64 = 0.5;
-/// How far a finger goes for a swipe, in how short a time: 13 mm.
+/// Minimum distance of a swipe, 13 mm, and its maximum duration.
 pub const SWIPE_DISTANCE: f32 = 48.0;
 pub const SWIPE_SECONDS: f64 = 0.5;
-/// How much of its way a swipe may go to the side.
+/// Maximum sideways movement of a swipe, as a fraction of its distance.
 const SWIPE_SIDE: f32 = 0.5;
-/// How much nearer, or farther, two fingers come until they pinch: 4 mm.
+/// Change of the distance between two fingers that starts a pinch: 4 mm.
 pub const PINCH_DISTANCE: f32 = 16.0;
-/// How far two fingers turn until they rotate: ten degrees.
+/// Angle that two fingers must turn to start a rotation: ten degrees.
 pub const TURN_ANGLE: f32 = PI / 18.0;
-/// Sums of frames are not exact: a press is not a frame late for that.
+/// Tolerance for inexact sums of frame times, so that a long press is not a frame late.
 const ROUNDING_SECONDS: f64 = 1e-9;
-/// Fingers that are nearer than this turn by chance.
+/// Minimum distance of two fingers for a rotation. Fingers closer together turn by chance.
 const TURN_DISTANCE_MIN: f32 = 24.0;
 
-/// Where a swipe goes.
+/// Direction of a swipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Swipe {
+pub enum SwipeDirection {
     Left,
     Right,
     Up,
     Down,
 }
 
-/// What a finger does.
+/// Action of a finger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Act {
+pub enum TouchAction {
     Down,
     Move,
     Up,
-    /// The system took the touch away: it is nothing that the player did.
+    /// The system canceled the touch, without an action of the player.
     Cancel,
 }
 
-/// A gesture of two fingers, which goes on over frames.
+/// Gesture of two fingers that continues over several frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Going {
-    /// Whether it began, or ended, in this frame.
+pub struct TwoFingerGesture {
+    /// True if the gesture began or ended in this frame.
     pub began: bool,
     pub ended: bool,
-    /// The middle between the fingers.
+    /// Midpoint between the fingers.
     pub at: Vec2,
-    /// The scale, or the angle in radians, since it began.
+    /// Scale, or angle in radians, since the gesture began.
     pub value: f32,
-    /// How fast that changes.
+    /// Rate of change of the value per second.
     pub per_second: f32,
-    /// Its value in the frame before.
-    before: f32,
+    /// Value in the previous frame.
+    previous_value: f32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Contact {
+struct TouchContact {
     from: Vec2,
     at: Vec2,
     began: f64,
-    /// Whether it has gone further than a tap may.
+    /// True if the finger has moved farther than a tap allows.
     strayed: bool,
-    /// Whether it has become something already.
+    /// True if the contact was already recognized as a gesture.
     used: bool,
 }
 
 /// Two fingers that are down.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
-    places: [usize; 2],
-    /// How far they were apart at first.
+struct FingerPair {
+    fingers: [usize; 2],
+    /// Initial distance between the fingers.
     distance: f32,
-    /// Where the second lies from the first, and how far that has turned.
+    /// Current angle from the first to the second finger, and the accumulated rotation.
     angle: f32,
-    turned: f32,
-    /// The distance that scale 1 stands for, once they pinch.
+    rotated: f32,
+    /// Distance that corresponds to scale 1, if a pinch has begun.
     pinch_from: Option<f32>,
-    /// The turn that 0 stands for, once they rotate.
+    /// Accumulated rotation that corresponds to angle 0, if a rotation has begun.
     turn_from: Option<f32>,
 }
 
-/// The gestures of this frame, and what is needed for those to come.
+/// Gestures of the current frame, and the state to recognize later ones.
 #[derive(Clone, Debug, Default)]
 pub struct Gestures {
-    /// Seconds, as they pass for the player.
+    /// Current time of the player, in seconds.
     now: f64,
-    /// When the newest thing happened.
+    /// Time of the newest action.
     newest: f64,
-    contacts: [Option<Contact>; FINGERS_MAX],
-    pair: Option<Pair>,
-    /// The taps that followed each other, and when the last one ended.
+    contacts: [Option<TouchContact>; FINGERS_MAX],
+    pair: Option<FingerPair>,
+    /// Successive taps of the current sequence, and the time at which the last one ended.
     taps: Vec<Vec2>,
-    tapped: f64,
+    last_tap_time: f64,
     tap: Option<Vec2>,
     long_press: Option<Vec2>,
-    swipe: Option<Swipe>,
-    pinch: Option<Going>,
-    rotation: Option<Going>,
+    swipe: Option<SwipeDirection>,
+    pinch: Option<TwoFingerGesture>,
+    rotation: Option<TwoFingerGesture>,
 }
 
 impl Gestures {
-    /// A frame begins, which so many seconds have passed for.
+    /// Begins a frame that took `seconds`.
     pub fn begin_frame(&mut self, seconds: f64) {
         self.now += seconds.max(0.0);
         (self.tap, self.long_press, self.swipe) = (None, None, None);
-        for going in [&mut self.pinch, &mut self.rotation] {
-            *going = going.filter(|going| !going.ended).map(|going| Going {
+        for gesture in [&mut self.pinch, &mut self.rotation] {
+            *gesture = gesture.filter(|gesture| !gesture.ended).map(|gesture| TwoFingerGesture {
                 began: false,
-                before: going.value,
+                previous_value: gesture.value,
                 per_second: 0.0,
-                ..going
+                ..gesture
             });
         }
     }
 
-    /// A finger did something, so many seconds before the frame.
-    pub fn take(&mut self, place: usize, act: Act, at: Vec2, age: f64) {
-        // What is told out of order has happened by then, at the latest.
+    /// Processes an action of a finger that happened `age` seconds before the frame.
+    pub fn take(&mut self, finger: usize, action: TouchAction, at: Vec2, age: f64) {
+        // An action reported out of order is treated as simultaneous with the newest one.
         let when = (self.now - age.max(0.0)).max(self.newest);
-        self.rest_until(when);
-        match act {
-            Act::Down => self.down(place, at, when),
-            Act::Move => self.moved(place, at, when),
-            Act::Up => {
-                self.moved(place, at, when);
-                self.up(place, when);
-                self.leave(place);
+        self.detect_long_press(when);
+        match action {
+            TouchAction::Down => self.down(finger, at, when),
+            TouchAction::Move => self.moved(finger, at, when),
+            TouchAction::Up => {
+                self.moved(finger, at, when);
+                self.up(finger, when);
+                self.remove(finger);
             }
-            Act::Cancel => self.leave(place),
+            TouchAction::Cancel => self.remove(finger),
         }
     }
 
-    /// All of the frame was told; `seconds` is how long it took.
+    /// Ends a frame that took `seconds`, after all of its actions.
     pub fn end_frame(&mut self, seconds: f64) {
-        self.rest_until(self.now);
-        for going in [&mut self.pinch, &mut self.rotation].into_iter().flatten() {
+        self.detect_long_press(self.now);
+        for gesture in [&mut self.pinch, &mut self.rotation].into_iter().flatten() {
             if seconds > 0.0 {
-                going.per_second = (going.value - going.before) / seconds as f32;
+                gesture.per_second = (gesture.value - gesture.previous_value) / seconds as f32;
             }
         }
     }
 
-    /// Where a finger tapped in this frame; the newest where there were several.
+    /// Returns the position of the newest tap of this frame.
     pub fn tap(&self) -> Option<Vec2> {
         self.tap
     }
 
-    /// The taps so far that followed each other, where one came in this frame.
+    /// Returns the successive taps so far, if a tap came in this frame.
     pub fn tap_sequence(&self) -> &[Vec2] {
         if self.tap.is_some() { &self.taps } else { &[] }
     }
 
-    /// Where a finger has rested long enough since this frame.
+    /// Returns the position of a long press that was recognized in this frame.
     pub fn long_press(&self) -> Option<Vec2> {
         self.long_press
     }
 
-    pub fn swipe(&self) -> Option<Swipe> {
+    pub fn swipe(&self) -> Option<SwipeDirection> {
         self.swipe
     }
 
-    /// Two fingers that come nearer or go apart: the value is the scale.
-    pub fn pinch(&self) -> Option<Going> {
+    /// Returns the pinch of two fingers; its value is the scale.
+    pub fn pinch(&self) -> Option<TwoFingerGesture> {
         self.pinch
     }
 
-    /// Two fingers that turn: the value is the angle in radians, counterclockwise.
-    pub fn rotation(&self) -> Option<Going> {
+    /// Returns the rotation of two fingers; its value is the angle in radians, counterclockwise.
+    pub fn rotation(&self) -> Option<TwoFingerGesture> {
         self.rotation
     }
 
-    /// Nothing was done until then.
-    fn rest_until(&mut self, when: f64) {
+    /// Advances to a time without actions, which can complete long presses.
+    fn detect_long_press(&mut self, when: f64) {
         self.newest = when;
         for contact in self.contacts.iter_mut().flatten() {
             let idle = !contact.used && !contact.strayed;
@@ -198,42 +198,43 @@ impl Gestures {
         }
     }
 
-    fn down(&mut self, place: usize, at: Vec2, when: f64) {
-        let contact = Contact { from: at, at, began: when, strayed: false, used: false };
-        self.contacts[place] = Some(contact);
+    fn down(&mut self, finger: usize, at: Vec2, when: f64) {
+        let contact = TouchContact { from: at, at, began: when, strayed: false, used: false };
+        self.contacts[finger] = Some(contact);
         self.find_pair();
     }
 
-    fn moved(&mut self, place: usize, at: Vec2, when: f64) {
-        let Some(contact) = &mut self.contacts[place] else { return };
+    fn moved(&mut self, finger: usize, at: Vec2, when: f64) {
+        let Some(contact) = &mut self.contacts[finger] else { return };
         contact.at = at;
-        let way = at - contact.from;
-        contact.strayed |= way.length() > STRAY_DISTANCE;
-        self.turn_pair(place);
-        let Some(contact) = self.contacts[place].as_mut().filter(|contact| !contact.used) else {
+        let offset = at - contact.from;
+        contact.strayed |= offset.length() > STRAY_DISTANCE;
+        self.update_pair(finger);
+        let Some(contact) = self.contacts[finger].as_mut().filter(|contact| !contact.used) else {
             return;
         };
         if when - contact.began > SWIPE_SECONDS {
             return;
         }
-        let (along, aside) = (way.abs().max_element(), way.abs().min_element());
+        let (along, aside) = (offset.abs().max_element(), offset.abs().min_element());
         if along >= SWIPE_DISTANCE && aside <= along * SWIPE_SIDE {
             contact.used = true;
-            self.swipe = Some(match (way.x.abs() > way.y.abs(), way.x > 0.0, way.y > 0.0) {
-                (true, true, _) => Swipe::Right,
-                (true, false, _) => Swipe::Left,
-                (false, _, true) => Swipe::Up,
-                (false, _, false) => Swipe::Down,
-            });
+            self.swipe =
+                Some(match (offset.x.abs() > offset.y.abs(), offset.x > 0.0, offset.y > 0.0) {
+                    (true, true, _) => SwipeDirection::Right,
+                    (true, false, _) => SwipeDirection::Left,
+                    (false, _, true) => SwipeDirection::Up,
+                    (false, _, false) => SwipeDirection::Down,
+                });
         }
     }
 
-    fn up(&mut self, place: usize, when: f64) {
-        let Some(contact) = self.contacts[place] else { return };
+    fn up(&mut self, finger: usize, when: f64) {
+        let Some(contact) = self.contacts[finger] else { return };
         if contact.used || contact.strayed || when - contact.began > TAP_SECONDS {
             return;
         }
-        let follows = (0.0..=SEQUENCE_SECONDS).contains(&(contact.began - self.tapped))
+        let follows = (0.0..=SEQUENCE_SECONDS).contains(&(contact.began - self.last_tap_time))
             && self.taps.last().is_some_and(|last| last.distance(contact.at) <= SEQUENCE_DISTANCE);
         if !follows {
             self.taps.clear();
@@ -241,77 +242,79 @@ impl Gestures {
             self.taps.remove(0);
         }
         self.taps.push(contact.at);
-        (self.tap, self.tapped) = (Some(contact.at), when);
+        (self.tap, self.last_tap_time) = (Some(contact.at), when);
     }
 
-    /// A finger is gone, and with it what it did with another one.
-    fn leave(&mut self, place: usize) {
-        self.contacts[place] = None;
-        if self.pair.is_some_and(|pair| pair.places.contains(&place)) {
+    /// Removes a finger and ends the gestures that it was part of.
+    fn remove(&mut self, finger: usize) {
+        self.contacts[finger] = None;
+        if self.pair.is_some_and(|pair| pair.fingers.contains(&finger)) {
             self.pair = None;
-            for going in [&mut self.pinch, &mut self.rotation].into_iter().flatten() {
-                going.ended = true;
+            for gesture in [&mut self.pinch, &mut self.rotation].into_iter().flatten() {
+                gesture.ended = true;
             }
             self.find_pair();
         }
     }
 
-    /// The first two fingers that are down are a pair, as long as both are.
+    /// Pairs the first two fingers that are down. A pair lasts while both stay down.
     fn find_pair(&mut self) {
         if self.pair.is_some() {
             return;
         }
-        let mut down = (0..FINGERS_MAX).filter(|place| self.contacts[*place].is_some());
+        let mut down = (0..FINGERS_MAX).filter(|finger| self.contacts[*finger].is_some());
         let (Some(first), Some(second)) = (down.next(), down.next()) else { return };
-        let places = [first, second];
-        let Some((between, _)) = self.between(places) else { return };
-        self.pair = Some(Pair {
-            places,
-            distance: between.length(),
-            angle: atan2(between.y, between.x),
-            turned: 0.0,
+        let fingers = [first, second];
+        let Some((offset, _)) = self.offset_and_middle(fingers) else { return };
+        self.pair = Some(FingerPair {
+            fingers,
+            distance: offset.length(),
+            angle: atan2(offset.y, offset.x),
+            rotated: 0.0,
             pinch_from: None,
             turn_from: None,
         });
     }
 
-    /// The way from the first of two fingers to the second, and the middle.
-    fn between(&self, places: [usize; 2]) -> Option<(Vec2, Vec2)> {
-        let [first, second] = places.map(|place| self.contacts[place].map(|contact| contact.at));
+    /// Returns the vector from the first to the second finger, and their midpoint.
+    fn offset_and_middle(&self, fingers: [usize; 2]) -> Option<(Vec2, Vec2)> {
+        let [first, second] = fingers.map(|finger| self.contacts[finger].map(|contact| contact.at));
         first.zip(second).map(|(first, second)| (second - first, (first + second) * 0.5))
     }
 
-    /// One of two fingers has moved: whether they pinch or rotate.
-    fn turn_pair(&mut self, place: usize) {
-        let Some(mut pair) = self.pair.filter(|pair| pair.places.contains(&place)) else { return };
-        let Some((between, at)) = self.between(pair.places) else { return };
-        let distance = between.length();
-        let angle = atan2(between.y, between.x);
+    /// Updates pinch and rotation after a finger of the pair moved.
+    fn update_pair(&mut self, finger: usize) {
+        let Some(mut pair) = self.pair.filter(|pair| pair.fingers.contains(&finger)) else {
+            return;
+        };
+        let Some((offset, at)) = self.offset_and_middle(pair.fingers) else { return };
+        let distance = offset.length();
+        let angle = atan2(offset.y, offset.x);
         if distance >= TURN_DISTANCE_MIN {
             let by = angle - pair.angle;
-            pair.turned += by - (by / TAU).round() * TAU;
+            pair.rotated += by - (by / TAU).round() * TAU;
         }
         pair.angle = angle;
-        let apart = distance - pair.distance;
-        if pair.pinch_from.is_none() && apart.abs() >= PINCH_DISTANCE {
-            // From where it is one, so that nothing leaps.
-            let from = pair.distance + PINCH_DISTANCE.copysign(apart);
+        let spread = distance - pair.distance;
+        if pair.pinch_from.is_none() && spread.abs() >= PINCH_DISTANCE {
+            // The scale starts at the threshold, so that it does not jump.
+            let from = pair.distance + PINCH_DISTANCE.copysign(spread);
             pair.pinch_from = Some(from.max(1.0));
-            self.pinch = Some(Going::begun(at, 1.0));
+            self.pinch = Some(TwoFingerGesture::start(at, 1.0));
         }
-        if pair.turn_from.is_none() && pair.turned.abs() >= TURN_ANGLE {
-            pair.turn_from = Some(TURN_ANGLE.copysign(pair.turned));
-            self.rotation = Some(Going::begun(at, 0.0));
+        if pair.turn_from.is_none() && pair.rotated.abs() >= TURN_ANGLE {
+            pair.turn_from = Some(TURN_ANGLE.copysign(pair.rotated));
+            self.rotation = Some(TwoFingerGesture::start(at, 0.0));
         }
-        if let (Some(from), Some(going)) = (pair.pinch_from, &mut self.pinch) {
-            (going.value, going.at) = (distance / from, at);
+        if let (Some(from), Some(gesture)) = (pair.pinch_from, &mut self.pinch) {
+            (gesture.value, gesture.at) = (distance / from, at);
         }
-        if let (Some(from), Some(going)) = (pair.turn_from, &mut self.rotation) {
-            (going.value, going.at) = (pair.turned - from, at);
+        if let (Some(from), Some(gesture)) = (pair.turn_from, &mut self.rotation) {
+            (gesture.value, gesture.at) = (pair.rotated - from, at);
         }
         if pair.pinch_from.is_some() || pair.turn_from.is_some() {
-            for place in pair.places {
-                if let Some(contact) = &mut self.contacts[place] {
+            for finger in pair.fingers {
+                if let Some(contact) = &mut self.contacts[finger] {
                     contact.used = true;
                 }
             }
@@ -320,9 +323,16 @@ impl Gestures {
     }
 }
 
-impl Going {
-    fn begun(at: Vec2, value: f32) -> Going {
-        Going { began: true, ended: false, at, value, per_second: 0.0, before: value }
+impl TwoFingerGesture {
+    fn start(at: Vec2, value: f32) -> TwoFingerGesture {
+        TwoFingerGesture {
+            began: true,
+            ended: false,
+            at,
+            value,
+            per_second: 0.0,
+            previous_value: value,
+        }
     }
 }
 
@@ -332,11 +342,11 @@ mod tests {
 
     const FRAME: f64 = 1.0 / 60.0;
 
-    /// A frame in which fingers do something: each its place, what, where, and how long before.
-    fn frame(gestures: &mut Gestures, acts: &[(usize, Act, [f32; 2], f64)]) {
+    /// Plays a frame with finger actions: slot, action, position, and age.
+    fn frame(gestures: &mut Gestures, actions: &[(usize, TouchAction, [f32; 2], f64)]) {
         gestures.begin_frame(FRAME);
-        for (place, act, at, age) in acts {
-            gestures.take(*place, *act, Vec2::from_array(*at), *age);
+        for (finger, action, at, age) in actions {
+            gestures.take(*finger, *action, Vec2::from_array(*at), *age);
         }
         gestures.end_frame(FRAME);
     }
@@ -349,31 +359,31 @@ mod tests {
     fn a_finger_that_comes_and_goes_taps_also_within_a_frame() {
         let mut gestures = Gestures::default();
         let at = [10.0, 20.0];
-        frame(&mut gestures, &[(0, Act::Down, at, 0.01), (0, Act::Up, at, 0.002)]);
+        frame(&mut gestures, &[(0, TouchAction::Down, at, 0.01), (0, TouchAction::Up, at, 0.002)]);
         assert_eq!(gestures.tap(), Some(Vec2::new(10.0, 20.0)));
         assert_eq!(gestures.tap_sequence().len(), 1);
         rest(&mut gestures, 1);
         assert_eq!((gestures.tap(), gestures.tap_sequence().len()), (None, 0));
-        frame(&mut gestures, &[(0, Act::Down, at, 0.0)]);
+        frame(&mut gestures, &[(0, TouchAction::Down, at, 0.0)]);
         rest(&mut gestures, 5);
-        frame(&mut gestures, &[(0, Act::Up, [15.0, 22.0], 0.0)]);
+        frame(&mut gestures, &[(0, TouchAction::Up, [15.0, 22.0], 0.0)]);
         assert_eq!(gestures.tap_sequence().len(), 2, "soon after the first, and near it");
     }
 
     #[test]
     fn what_is_far_late_or_taken_away_is_no_tap() {
         let at = [10.0, 20.0];
-        let tapped = |frames: usize, act: Act, to: [f32; 2]| {
+        let tapped = |frames: usize, action: TouchAction, to: [f32; 2]| {
             let mut gestures = Gestures::default();
-            frame(&mut gestures, &[(0, Act::Down, at, 0.0)]);
+            frame(&mut gestures, &[(0, TouchAction::Down, at, 0.0)]);
             rest(&mut gestures, frames);
-            frame(&mut gestures, &[(0, act, to, 0.0)]);
+            frame(&mut gestures, &[(0, action, to, 0.0)]);
             gestures.tap().is_some()
         };
-        assert!(tapped(5, Act::Up, at));
-        assert!(!tapped(19, Act::Up, at), "longer than 0.3 seconds");
-        assert!(!tapped(1, Act::Up, [23.0, 20.0]), "farther than 12 pixels");
-        assert!(!tapped(1, Act::Cancel, at));
+        assert!(tapped(5, TouchAction::Up, at));
+        assert!(!tapped(19, TouchAction::Up, at), "longer than 0.3 seconds");
+        assert!(!tapped(1, TouchAction::Up, [23.0, 20.0]), "farther than 12 pixels");
+        assert!(!tapped(1, TouchAction::Cancel, at));
     }
 
     #[test]
@@ -381,7 +391,10 @@ mod tests {
         let mut gestures = Gestures::default();
         let mut tap = |x: f32, pause: usize| {
             rest(&mut gestures, pause);
-            frame(&mut gestures, &[(0, Act::Down, [x, 0.0], 0.0), (0, Act::Up, [x, 0.0], 0.0)]);
+            frame(
+                &mut gestures,
+                &[(0, TouchAction::Down, [x, 0.0], 0.0), (0, TouchAction::Up, [x, 0.0], 0.0)],
+            );
             gestures.tap_sequence().len()
         };
         assert_eq!([tap(0.0, 0), tap(40.0, 5), tap(80.0, 5), tap(200.0, 5)], [1, 2, 3, 1]);
@@ -391,14 +404,14 @@ mod tests {
     #[test]
     fn a_finger_that_rests_presses_once_and_does_not_tap_then() {
         let mut gestures = Gestures::default();
-        frame(&mut gestures, &[(2, Act::Down, [5.0, 5.0], 0.0)]);
+        frame(&mut gestures, &[(2, TouchAction::Down, [5.0, 5.0], 0.0)]);
         let mut pressed = Vec::new();
         for number in 1..60 {
             rest(&mut gestures, 1);
             pressed.extend(gestures.long_press().map(|_| number));
         }
         assert_eq!(pressed, [30], "after half a second, once");
-        frame(&mut gestures, &[(2, Act::Up, [5.0, 5.0], 0.0)]);
+        frame(&mut gestures, &[(2, TouchAction::Up, [5.0, 5.0], 0.0)]);
         assert_eq!((gestures.tap(), gestures.long_press()), (None, None));
     }
 
@@ -406,19 +419,19 @@ mod tests {
     fn a_swipe_is_known_by_its_longer_way_and_told_once() {
         let swiped = |to: [f32; 2], frames: usize| {
             let mut gestures = Gestures::default();
-            frame(&mut gestures, &[(0, Act::Down, [100.0, 100.0], 0.0)]);
+            frame(&mut gestures, &[(0, TouchAction::Down, [100.0, 100.0], 0.0)]);
             rest(&mut gestures, frames);
             let to = [100.0 + to[0], 100.0 + to[1]];
-            frame(&mut gestures, &[(0, Act::Move, to, 0.0)]);
+            frame(&mut gestures, &[(0, TouchAction::Move, to, 0.0)]);
             let first = gestures.swipe();
-            frame(&mut gestures, &[(0, Act::Up, to, 0.0)]);
+            frame(&mut gestures, &[(0, TouchAction::Up, to, 0.0)]);
             assert!(gestures.swipe().is_none() && gestures.tap().is_none());
             first
         };
-        assert_eq!(swiped([60.0, 20.0], 1), Some(Swipe::Right));
-        assert_eq!(swiped([-60.0, 0.0], 1), Some(Swipe::Left));
-        assert_eq!(swiped([10.0, 60.0], 1), Some(Swipe::Up));
-        assert_eq!(swiped([0.0, -60.0], 1), Some(Swipe::Down));
+        assert_eq!(swiped([60.0, 20.0], 1), Some(SwipeDirection::Right));
+        assert_eq!(swiped([-60.0, 0.0], 1), Some(SwipeDirection::Left));
+        assert_eq!(swiped([10.0, 60.0], 1), Some(SwipeDirection::Up));
+        assert_eq!(swiped([0.0, -60.0], 1), Some(SwipeDirection::Down));
         assert_eq!(swiped([60.0, 40.0], 1), None, "too much to the side");
         assert_eq!(swiped([40.0, 0.0], 1), None, "too short");
         assert_eq!(swiped([60.0, 0.0], 40), None, "too late");
@@ -428,10 +441,10 @@ mod tests {
     fn two_fingers_pinch_from_where_they_have_left_their_places() {
         let mut gestures = Gestures::default();
         let (a, b) = ([100.0, 100.0], [200.0, 100.0]);
-        frame(&mut gestures, &[(0, Act::Down, a, 0.0), (1, Act::Down, b, 0.0)]);
-        frame(&mut gestures, &[(1, Act::Move, [210.0, 100.0], 0.0)]);
+        frame(&mut gestures, &[(0, TouchAction::Down, a, 0.0), (1, TouchAction::Down, b, 0.0)]);
+        frame(&mut gestures, &[(1, TouchAction::Move, [210.0, 100.0], 0.0)]);
         assert!(gestures.pinch().is_none());
-        frame(&mut gestures, &[(1, Act::Move, [332.0, 100.0], 0.0)]);
+        frame(&mut gestures, &[(1, TouchAction::Move, [332.0, 100.0], 0.0)]);
         let pinch = gestures.pinch().unwrap();
         assert!(pinch.began && !pinch.ended && pinch.at == Vec2::new(216.0, 100.0));
         assert_eq!(pinch.value, 2.0, "116 pixels are one");
@@ -439,9 +452,9 @@ mod tests {
         rest(&mut gestures, 1);
         let pinch = gestures.pinch().unwrap();
         assert!(!pinch.began && pinch.value == 2.0 && pinch.per_second == 0.0);
-        frame(&mut gestures, &[(0, Act::Up, a, 0.0)]);
+        frame(&mut gestures, &[(0, TouchAction::Up, a, 0.0)]);
         assert!(gestures.pinch().unwrap().ended);
-        frame(&mut gestures, &[(1, Act::Up, [332.0, 100.0], 0.0)]);
+        frame(&mut gestures, &[(1, TouchAction::Up, [332.0, 100.0], 0.0)]);
         assert!(gestures.pinch().is_none() && gestures.tap().is_none());
         assert!(gestures.swipe().is_none() && gestures.rotation().is_none());
     }
@@ -453,10 +466,11 @@ mod tests {
             let (sin, cos) = degrees.to_radians().sin_cos();
             [100.0 + 80.0 * cos, 100.0 + 80.0 * sin]
         };
-        let fingers = [(0, Act::Down, [100.0, 100.0], 0.0), (1, Act::Down, around(0.0), 0.0)];
+        let fingers =
+            [(0, TouchAction::Down, [100.0, 100.0], 0.0), (1, TouchAction::Down, around(0.0), 0.0)];
         frame(&mut gestures, &fingers);
         for step in 1..=20 {
-            frame(&mut gestures, &[(1, Act::Move, around(step as f32 * 10.0), 0.0)]);
+            frame(&mut gestures, &[(1, TouchAction::Move, around(step as f32 * 10.0), 0.0)]);
         }
         let rotation = gestures.rotation().unwrap();
         assert!((rotation.value.to_degrees() - 190.0).abs() < 0.1, "{}", rotation.value);
@@ -467,14 +481,15 @@ mod tests {
     #[test]
     fn a_finger_that_stays_does_not_keep_another_one_from_tapping() {
         let mut gestures = Gestures::default();
-        frame(&mut gestures, &[(0, Act::Down, [100.0, 100.0], 0.0)]);
+        frame(&mut gestures, &[(0, TouchAction::Down, [100.0, 100.0], 0.0)]);
         rest(&mut gestures, 60);
         let at = [600.0, 100.0];
-        frame(&mut gestures, &[(1, Act::Down, at, 0.01), (1, Act::Up, at, 0.0)]);
+        frame(&mut gestures, &[(1, TouchAction::Down, at, 0.01), (1, TouchAction::Up, at, 0.0)]);
         assert_eq!(gestures.tap(), Some(Vec2::new(600.0, 100.0)));
-        // A third finger takes the place of the one that went, from where the two are.
-        frame(&mut gestures, &[(1, Act::Down, at, 0.0)]);
-        frame(&mut gestures, &[(1, Act::Move, [700.0, 100.0], 0.0)]);
+        // A third finger replaces the one that left; the gesture restarts from the current
+        // positions.
+        frame(&mut gestures, &[(1, TouchAction::Down, at, 0.0)]);
+        frame(&mut gestures, &[(1, TouchAction::Move, [700.0, 100.0], 0.0)]);
         assert!(gestures.pinch().unwrap().began);
     }
 }

@@ -1,138 +1,138 @@
-//! Input: the state of every device, made each frame of the events that came. No driver and no
-//! window in here: plain events in, arrays out. Pads are read in pads/.
+//! Input: the state of every device, updated each frame from events. Contains no driver and no
+//! window code: plain events in, arrays out. The submodule `pads` reads gamepads.
 
+pub mod button_names;
 mod device;
 mod event;
 mod gestures;
-pub mod names;
 pub mod pads;
 mod rumble;
 
-use crate::foundation::{Vec2, Vec3, log};
-use gestures::Act;
-use names::Class;
+use button_names::DeviceClass;
+use engine_foundation::{Vec2, Vec3, log};
+use gestures::TouchAction;
 
-pub use device::{DeadZone, Device, PRESSED_AT, Throw};
-pub use event::{DeviceId, Event, Phase, What};
-pub use gestures::{Gestures, Going, Swipe};
-pub use rumble::{Envelope, MOTORS_MAX, Motors};
+pub use device::{AxisDirection, DeadZone, InputDevice, PRESSED_AT};
+pub use event::{DeviceId, EventKind, InputEvent, TouchPhase};
+pub use gestures::{Gestures, SwipeDirection, TwoFingerGesture};
+pub use rumble::{MOTORS_MAX, MotorStates, RumbleEnvelope};
 
 pub const KEYBOARD: DeviceId = DeviceId(0);
 pub const MOUSE: DeviceId = DeviceId(1);
 pub const TOUCH: DeviceId = DeviceId(2);
-/// The first pad.
+/// First gamepad.
 pub const PAD: DeviceId = DeviceId(3);
 
-/// How many pads there can be at once.
+/// Maximum number of gamepads connected at once.
 pub const PADS_MAX: usize = 8;
 pub const DEVICES: usize = 3 + PADS_MAX;
-/// How many fingers are followed at once; more are not felt.
+/// Maximum number of fingers tracked at once; further fingers are ignored.
 pub const FINGERS_MAX: usize = 16;
-/// The most events of one frame that are listed; devices take all of them, so that no key stays
-/// down whose release came late.
+/// Maximum number of listed events of one frame. Devices process all events, so that no key stays
+/// down because its release came late.
 pub const EVENTS_MAX: usize = 4096;
-/// So much of a long frame counts for gestures.
+/// Maximum duration of a frame that counts for gestures.
 const HITCH_SECONDS: f64 = 0.1;
 
-/// The pad with this number, from 1.
+/// Returns the gamepad with this number, from 1.
 pub fn pad(number: usize) -> Option<DeviceId> {
     (1..=PADS_MAX).contains(&number).then(|| DeviceId(PAD.0 + number as u8 - 1))
 }
 
-/// A finger on the panel. It is known by its place among the fingers, which it keeps while it is
-/// down.
+/// Finger on the touch panel. It keeps its slot among the fingers while it is down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finger {
-    /// What the system calls it.
+    /// Identifier assigned by the operating system.
     id: u64,
     pub at: Vec3,
-    /// How far it moved in this frame.
+    /// Movement in this frame.
     pub by: Vec3,
     pub pressure: f32,
-    /// Whether it came, or went, in this frame.
+    /// True if the finger touched or left the panel in this frame.
     pub came: bool,
     pub went: bool,
 }
 
-/// What a pad is to do with its motors.
+/// Command for the rumble motors of a gamepad.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rumble {
+pub struct RumbleCommand {
     pub device: DeviceId,
-    /// 0 to 1: the strong one, the weak one.
+    /// Strength of the strong and the weak motor, 0 to 1.
     pub motors: [f32; MOTORS_MAX],
     pub seconds: f32,
 }
 
-/// A text that is being composed.
+/// Text that is being composed with an input method.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Composing {
+pub struct TextComposition {
     pub text: String,
-    /// In bytes of it.
+    /// Range of the cursor in the text, in bytes.
     pub cursor: Option<(u32, u32)>,
 }
 
-/// All devices.
+/// State of all input devices.
 pub struct Input {
-    devices: Vec<Device>,
-    events: Vec<Event>,
-    /// The sticks that were thrown in this frame, each with the place of its event.
-    thrown: Vec<(usize, Throw)>,
+    devices: Vec<InputDevice>,
+    events: Vec<InputEvent>,
+    /// Sticks that were thrown in this frame, each with the index of its event.
+    flicked: Vec<(usize, AxisDirection)>,
     fingers: [Option<Finger>; FINGERS_MAX],
-    composing: Composing,
-    /// The device that was used last.
+    composing: TextComposition,
+    /// Device that was used last.
     last: DeviceId,
-    motors: Vec<Motors>,
+    motors: Vec<MotorStates>,
     gestures: Gestures,
-    /// The player's seconds since the last frame.
-    passed: f64,
+    /// Player's seconds since the last frame.
+    player_seconds: f64,
 }
 
 impl Default for Input {
     fn default() -> Input {
         let device = |at: usize| match DeviceId(at as u8) {
-            KEYBOARD => Device::new(Class::Keyboard, "Keyboard", true),
-            MOUSE => Device::new(Class::Mouse, "Mouse", true),
-            TOUCH => Device::new(Class::Touch, "Touch panel", false),
-            _ => Device::new(Class::Pad, "", false),
+            KEYBOARD => InputDevice::new(DeviceClass::Keyboard, "Keyboard", true),
+            MOUSE => InputDevice::new(DeviceClass::Mouse, "Mouse", true),
+            TOUCH => InputDevice::new(DeviceClass::Touch, "Touch panel", false),
+            _ => InputDevice::new(DeviceClass::Pad, "", false),
         };
         Input {
             devices: (0..DEVICES).map(device).collect(),
             events: Vec::new(),
-            thrown: Vec::new(),
+            flicked: Vec::new(),
             fingers: [None; FINGERS_MAX],
-            composing: Composing::default(),
+            composing: TextComposition::default(),
             last: KEYBOARD,
-            motors: vec![Motors::default(); DEVICES],
+            motors: vec![MotorStates::default(); DEVICES],
             gestures: Gestures::default(),
-            passed: 0.0,
+            player_seconds: 0.0,
         }
     }
 }
 
 impl Input {
-    /// So many seconds have passed for the player since the last frame: for gestures, which do not
-    /// hang on what the game makes of time. What is said here is for the next frame that begins.
+    /// Sets the player's seconds since the last frame for the next `begin_frame`. Gestures use
+    /// them, because they do not depend on the game's time.
     pub fn pass(&mut self, seconds: f64) {
-        self.passed = seconds;
+        self.player_seconds = seconds;
     }
 
-    /// A frame begins, with everything that happened since the last one, in its order.
-    pub fn begin_frame(&mut self, events: Vec<Event>) {
-        // What was done while a frame took long is told at its end: it may have been short.
-        let passed = std::mem::take(&mut self.passed).min(HITCH_SECONDS);
-        self.gestures.begin_frame(passed);
-        self.devices.iter_mut().for_each(Device::begin_frame);
-        for place in &mut self.fingers {
-            match place {
-                Some(finger) if finger.went => *place = None,
+    /// Begins a frame with the events since the last one, in their order.
+    pub fn begin_frame(&mut self, events: Vec<InputEvent>) {
+        // Events during a long frame are reported at its end, so an action in it may have been
+        // short.
+        let player_seconds = std::mem::take(&mut self.player_seconds).min(HITCH_SECONDS);
+        self.gestures.begin_frame(player_seconds);
+        self.devices.iter_mut().for_each(InputDevice::begin_frame);
+        for slot in &mut self.fingers {
+            match slot {
+                Some(finger) if finger.went => *slot = None,
                 Some(finger) => (finger.came, finger.by) = (false, Vec3::ZERO),
                 None => {}
             }
         }
-        self.thrown.clear();
-        for (at, Event { device, what, age }) in events.iter().cloned().enumerate() {
-            let throw = self.take(device, what, age);
-            self.thrown.extend(throw.map(|throw| (at, throw)));
+        self.flicked.clear();
+        for (at, InputEvent { device, what, age }) in events.iter().cloned().enumerate() {
+            let flick = self.take(device, what, age);
+            self.flicked.extend(flick.map(|flick| (at, flick)));
         }
         self.events = events;
         if self.events.len() > EVENTS_MAX {
@@ -141,91 +141,93 @@ impl Input {
             log::warn(
                 "input",
                 &format!(
-                    "{count} things happened to devices in one frame, and the first {EVENTS_MAX} \
-                     are listed and typed (EVENTS_MAX)"
+                    "there were {count} input events in one frame, and the first {EVENTS_MAX} are \
+                     listed and typed (EVENTS_MAX)"
                 ),
             );
         }
-        self.gestures.end_frame(passed);
+        self.gestures.end_frame(player_seconds);
     }
 
-    fn take(&mut self, id: DeviceId, what: What, age: f64) -> Option<Throw> {
-        let mut throw = None;
+    fn take(&mut self, id: DeviceId, what: EventKind, age: f64) -> Option<AxisDirection> {
+        let mut flick = None;
         let device = &mut self.devices[usize::from(id.0)];
         match what {
-            What::Button { repeat: true, .. } => {}
-            What::Button { button, value, .. } => {
+            EventKind::Button { repeat: true, .. } => {}
+            EventKind::Button { button, value, .. } => {
                 device.set_button(usize::from(button), value);
                 self.last = id;
             }
-            What::Axis { axis, value } => {
-                throw = device.set_axis(usize::from(axis), value);
+            EventKind::Axis { axis, value } => {
+                flick = device.set_axis(usize::from(axis), value);
                 if id.0 >= PAD.0 && device.is_off_middle(usize::from(axis)) {
                     self.last = id;
                 }
             }
-            What::Motion { axis, by } => {
+            EventKind::Motion { axis, by } => {
                 device.move_axis(usize::from(axis), by);
                 self.last = id;
             }
-            What::Label { button, text } => device.set_label(usize::from(button), text),
-            What::Text(_) => device.active = true,
-            What::Compose { text, cursor } => self.composing = Composing { text, cursor },
-            What::Touch { finger, phase, at, pressure } => {
+            EventKind::Label { button, text } => device.set_label(usize::from(button), text),
+            EventKind::Text(_) => device.active = true,
+            EventKind::Compose { text, cursor } => {
+                self.composing = TextComposition { text, cursor }
+            }
+            EventKind::Touch { finger, phase, at, pressure } => {
                 self.touch(finger, phase, at, pressure, age);
                 self.last = id;
             }
-            What::Connected { name, motors } => {
+            EventKind::Connected { name, motors } => {
                 device.came = !device.connected;
                 (device.connected, device.name) = (true, name);
-                self.motors[usize::from(id.0)].begin(usize::from(motors));
+                self.motors[usize::from(id.0)].reset(usize::from(motors));
             }
-            What::Disconnected => {
+            EventKind::Disconnected => {
                 device.went = device.connected;
                 device.connected = false;
                 device.release_all();
-                self.motors[usize::from(id.0)].begin(0);
+                self.motors[usize::from(id.0)].reset(0);
             }
-            What::Reset => {
+            EventKind::Reset => {
                 device.release_all();
                 if id == KEYBOARD {
-                    // What was being composed is not shown by the desktop any more.
-                    self.composing = Composing::default();
+                    // The desktop no longer shows the composition.
+                    self.composing = TextComposition::default();
                 }
             }
         }
-        throw
+        flick
     }
 
-    fn touch(&mut self, id: u64, phase: Phase, at: Vec3, pressure: f32, age: f64) {
-        let same = |place: &Option<Finger>| place.is_some_and(|one| one.id == id && !one.went);
+    fn touch(&mut self, id: u64, phase: TouchPhase, at: Vec3, pressure: f32, age: f64) {
+        let same = |slot: &Option<Finger>| slot.is_some_and(|one| one.id == id && !one.went);
         let known = self.fingers.iter().position(same);
-        let Some(place) = known.or_else(|| {
-            (phase == Phase::Began).then(|| self.fingers.iter().position(Option::is_none))?
+        let Some(index) = known.or_else(|| {
+            (phase == TouchPhase::Began).then(|| self.fingers.iter().position(Option::is_none))?
         }) else {
             return;
         };
         let act = match phase {
-            _ if known.is_none() => Act::Down,
-            Phase::Ended => Act::Up,
-            Phase::Cancelled => Act::Cancel,
-            Phase::Began | Phase::Moved => Act::Move,
+            _ if known.is_none() => TouchAction::Down,
+            TouchPhase::Ended => TouchAction::Up,
+            TouchPhase::Cancelled => TouchAction::Cancel,
+            TouchPhase::Began | TouchPhase::Moved => TouchAction::Move,
         };
-        self.gestures.take(place, act, Vec2::new(at.x, at.y), age);
-        let went = matches!(phase, Phase::Ended | Phase::Cancelled);
-        let before = self.fingers[place];
-        let moved = before.map_or(Vec3::ZERO, |finger| at - finger.at);
-        self.fingers[place] = Some(Finger {
+        self.gestures.take(index, act, Vec2::new(at.x, at.y), age);
+        let went = matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled);
+        let previous = self.fingers[index];
+        let moved = previous.map_or(Vec3::ZERO, |finger| at - finger.at);
+        self.fingers[index] = Some(Finger {
             id,
             at,
-            by: before.map_or(Vec3::ZERO, |finger| finger.by) + moved,
+            by: previous.map_or(Vec3::ZERO, |finger| finger.by) + moved,
             pressure,
-            came: before.is_none_or(|finger| finger.came),
+            came: previous.is_none_or(|finger| finger.came),
             went,
         });
         let panel = &mut self.devices[usize::from(TOUCH.0)];
         panel.connected = true;
-        if place == 0 {
+        if index == 0 {
             panel.set_axis(0, at);
             panel.move_axis(1, moved);
             panel.set_button(0, if went { 0.0 } else { 1.0 });
@@ -233,65 +235,66 @@ impl Input {
     }
 
     #[inline]
-    pub fn device(&self, id: DeviceId) -> &Device {
+    pub fn device(&self, id: DeviceId) -> &InputDevice {
         &self.devices[usize::from(id.0)]
     }
 
-    pub fn device_mut(&mut self, id: DeviceId) -> &mut Device {
+    pub fn device_mut(&mut self, id: DeviceId) -> &mut InputDevice {
         &mut self.devices[usize::from(id.0)]
     }
 
-    /// What happened since the frame before, in its order.
-    pub fn events(&self) -> &[Event] {
+    /// Returns the events since the previous frame, in their order.
+    pub fn events(&self) -> &[InputEvent] {
         &self.events
     }
 
-    /// The stick that was thrown by the event at this place.
-    pub fn thrown_by(&self, event: usize) -> Option<Throw> {
-        self.thrown.iter().find(|(at, _)| *at == event).map(|(_, throw)| *throw)
+    /// Returns the stick that the event with this index threw.
+    pub fn thrown_by(&self, event: usize) -> Option<AxisDirection> {
+        self.flicked.iter().find(|(at, _)| *at == event).map(|(_, flick)| *flick)
     }
 
-    /// The fingers, each at its place.
+    /// Returns the fingers by slot.
     pub fn fingers(&self) -> &[Option<Finger>; FINGERS_MAX] {
         &self.fingers
     }
 
-    pub fn composing(&self) -> &Composing {
+    pub fn composing(&self) -> &TextComposition {
         &self.composing
     }
 
-    /// The device that was used last.
+    /// Returns the device that was used last.
     pub fn last_used(&self) -> DeviceId {
         self.last
     }
 
-    /// What fingers did that is a gesture.
+    /// Returns the recognized gestures.
     pub fn gestures(&self) -> &Gestures {
         &self.gestures
     }
 
-    /// The motors of a device; it has none while it is not there.
-    pub fn motors(&self, device: DeviceId) -> &Motors {
+    /// Returns the motors of a device; a disconnected device has none.
+    pub fn motors(&self, device: DeviceId) -> &MotorStates {
         &self.motors[usize::from(device.0)]
     }
 
-    pub fn motors_mut(&mut self, device: DeviceId) -> &mut Motors {
+    pub fn motors_mut(&mut self, device: DeviceId) -> &mut MotorStates {
         &mut self.motors[usize::from(device.0)]
     }
 
-    /// Time passes for what plays on motors: the game's, and as `passed` the player's.
-    pub fn advance_motors(&mut self, seconds: f64, passed: f64) {
-        self.motors.iter_mut().for_each(|motors| motors.advance(seconds, passed));
+    /// Advances the rumble effects by the game's `seconds` and the player's seconds
+    /// `player_seconds`.
+    pub fn advance_motors(&mut self, seconds: f64, player_seconds: f64) {
+        self.motors.iter_mut().for_each(|motors| motors.advance(seconds, player_seconds));
     }
 
-    /// What devices are to be told to do with their motors, where that is not what they do.
-    pub fn take_rumbles(&mut self) -> Vec<Rumble> {
+    /// Returns the rumble commands that have to be sent to devices now.
+    pub fn take_rumbles(&mut self) -> Vec<RumbleCommand> {
         let each = self.motors.iter_mut().enumerate();
-        let told = each.filter_map(|(at, motors)| {
-            let (motors, seconds) = motors.tell()?;
-            Some(Rumble { device: DeviceId(at as u8), motors, seconds })
+        let commands = each.filter_map(|(at, motors)| {
+            let (motors, seconds) = motors.next_command()?;
+            Some(RumbleCommand { device: DeviceId(at as u8), motors, seconds })
         });
-        told.collect()
+        commands.collect()
     }
 }
 
@@ -299,8 +302,8 @@ impl Input {
 mod tests {
     use super::*;
 
-    fn event(device: DeviceId, what: What) -> Event {
-        Event { device, age: 0.0, what }
+    fn event(device: DeviceId, what: EventKind) -> InputEvent {
+        InputEvent { device, age: 0.0, what }
     }
 
     #[test]
@@ -308,12 +311,12 @@ mod tests {
         let mut input = Input::default();
         let pad = pad(2).unwrap();
         input.begin_frame(vec![
-            event(pad, What::Connected { name: "Pad".into(), motors: 2 }),
-            event(pad, What::Button { button: 0, value: 1.0, repeat: false }),
+            event(pad, EventKind::Connected { name: "Pad".into(), motors: 2 }),
+            event(pad, EventKind::Button { button: 0, value: 1.0, repeat: false }),
         ]);
         assert!(input.device(pad).came && input.device(pad).pressed(0));
         assert_eq!(input.last_used(), pad);
-        input.begin_frame(vec![event(pad, What::Disconnected)]);
+        input.begin_frame(vec![event(pad, EventKind::Disconnected)]);
         let device = input.device(pad);
         assert!(device.went && !device.connected && device.released(0));
         input.begin_frame(Vec::new());
@@ -327,29 +330,36 @@ mod tests {
         let mut input = Input::default();
         let touch = |finger, phase, x: f32| {
             let at = Vec3::new(x, 0.0, 0.0);
-            event(TOUCH, What::Touch { finger, phase, at, pressure: 1.0 })
+            event(TOUCH, EventKind::Touch { finger, phase, at, pressure: 1.0 })
         };
-        input.begin_frame(vec![touch(70, Phase::Began, 1.0), touch(80, Phase::Began, 2.0)]);
-        input.begin_frame(vec![touch(70, Phase::Ended, 3.0), touch(80, Phase::Moved, 5.0)]);
+        input.begin_frame(vec![
+            touch(70, TouchPhase::Began, 1.0),
+            touch(80, TouchPhase::Began, 2.0),
+        ]);
+        input.begin_frame(vec![
+            touch(70, TouchPhase::Ended, 3.0),
+            touch(80, TouchPhase::Moved, 5.0),
+        ]);
         let [first, second, ..] = input.fingers();
         assert!(first.unwrap().went && first.unwrap().by.x == 2.0);
         assert!(second.unwrap().by.x == 3.0 && !second.unwrap().came);
         assert!(input.device(TOUCH).released(0));
-        input.begin_frame(vec![touch(90, Phase::Began, 4.0)]);
+        input.begin_frame(vec![touch(90, TouchPhase::Began, 4.0)]);
         assert_eq!(input.fingers()[0].unwrap().id, 90);
-        // A finger that nobody saw come does nothing.
-        input.begin_frame(vec![touch(7, Phase::Moved, 4.0)]);
+        // A finger whose start was not reported is ignored.
+        input.begin_frame(vec![touch(7, TouchPhase::Moved, 4.0)]);
         assert_eq!(input.fingers().iter().flatten().count(), 2);
     }
 
     #[test]
     fn a_touch_that_is_taken_away_ends_and_is_no_tap() {
-        let touch =
-            |phase| event(TOUCH, What::Touch { finger: 1, phase, at: Vec3::ZERO, pressure: 1.0 });
+        let touch = |phase| {
+            event(TOUCH, EventKind::Touch { finger: 1, phase, at: Vec3::ZERO, pressure: 1.0 })
+        };
         let mut input = Input::default();
-        for (last, tapped) in [(Phase::Cancelled, false), (Phase::Ended, true)] {
+        for (last, tapped) in [(TouchPhase::Cancelled, false), (TouchPhase::Ended, true)] {
             input.pass(0.016);
-            input.begin_frame(vec![touch(Phase::Began), touch(last)]);
+            input.begin_frame(vec![touch(TouchPhase::Began), touch(last)]);
             assert!(input.fingers()[0].unwrap().went);
             assert_eq!(input.gestures().tap().is_some(), tapped);
         }
@@ -358,10 +368,10 @@ mod tests {
     #[test]
     fn a_release_counts_that_comes_after_more_events_than_are_listed() {
         let mut input = Input::default();
-        let key = |value| event(KEYBOARD, What::Button { button: 4, value, repeat: false });
+        let key = |value| event(KEYBOARD, EventKind::Button { button: 4, value, repeat: false });
         let by = Vec3::new(1.0, 0.0, 0.0);
         let mut events = vec![key(1.0)];
-        events.resize(EVENTS_MAX * 2, event(MOUSE, What::Motion { axis: 1, by }));
+        events.resize(EVENTS_MAX * 2, event(MOUSE, EventKind::Motion { axis: 1, by }));
         events.push(key(0.0));
         input.begin_frame(events);
         let keyboard = input.device(KEYBOARD);
@@ -376,16 +386,16 @@ mod tests {
         let far = Vec3::new(1e30, -1e30, 0.0);
         for device in (0..DEVICES as u8).map(DeviceId) {
             input.begin_frame(vec![
-                event(device, What::Axis { axis: 200, value: far }),
-                event(device, What::Motion { axis: 200, by: far }),
-                event(device, What::Button { button: 60_000, value: 1.0, repeat: false }),
-                event(device, What::Button { button: 0, value: f32::NAN, repeat: false }),
-                event(device, What::Label { button: 60_000, text: "x".into() }),
+                event(device, EventKind::Axis { axis: 200, value: far }),
+                event(device, EventKind::Motion { axis: 200, by: far }),
+                event(device, EventKind::Button { button: 60_000, value: 1.0, repeat: false }),
+                event(device, EventKind::Button { button: 0, value: f32::NAN, repeat: false }),
+                event(device, EventKind::Label { button: 60_000, text: "x".into() }),
             ]);
             assert!(input.device(device).any_pressed().is_none());
             assert_eq!(input.device(device).value(0), 0.0);
         }
-        input.begin_frame(vec![event(PAD, What::Axis { axis: 0, value: far })]);
+        input.begin_frame(vec![event(PAD, EventKind::Axis { axis: 0, value: far })]);
         let stick = input.device(PAD).axis(0);
         assert!((stick.length() - 1.0).abs() < 1e-6 && stick.x > 0.0 && stick.y < 0.0);
     }
@@ -394,18 +404,18 @@ mod tests {
     fn composing_ends_with_the_focus() {
         let mut input = Input::default();
         let text = "か".to_string();
-        input.begin_frame(vec![event(KEYBOARD, What::Compose { text, cursor: Some((0, 3)) })]);
+        input.begin_frame(vec![event(KEYBOARD, EventKind::Compose { text, cursor: Some((0, 3)) })]);
         assert_eq!(input.composing().text, "か");
-        input.begin_frame(vec![event(KEYBOARD, What::Reset)]);
-        assert_eq!(input.composing(), &Composing::default());
+        input.begin_frame(vec![event(KEYBOARD, EventKind::Reset)]);
+        assert_eq!(input.composing(), &TextComposition::default());
     }
 
     #[test]
     fn motion_is_summed_over_a_frame_and_the_cursor_stays() {
         let mut input = Input::default();
         let by = Vec3::new(2.0, -1.0, 0.0);
-        let moved = |axis| event(MOUSE, What::Motion { axis, by });
-        let at = What::Axis { axis: 0, value: Vec3::new(5.0, 6.0, 0.0) };
+        let moved = |axis| event(MOUSE, EventKind::Motion { axis, by });
+        let at = EventKind::Axis { axis: 0, value: Vec3::new(5.0, 6.0, 0.0) };
         input.begin_frame(vec![moved(1), event(MOUSE, at), moved(1), moved(2)]);
         let mouse = input.device(MOUSE);
         assert_eq!((mouse.axis(1), mouse.axis(2)), (by * 2.0, by));

@@ -1,86 +1,87 @@
-//! Materials of a running game: by name, with which shader, textures and variables something is
-//! drawn. What the renderer has to do about them is queued as [`MaterialChange`] and taken by
-//! `flush`. Knows no scripts, no files and no graphics interface; shaders and materials are checked
-//! by the data compiler (src/system/render/shader), and textures are looked up by whoever calls.
+//! Materials of a running game, by name: a shader, textures and variables. Changes for the renderer
+//! are queued as [`MaterialChange`] and taken by `flush`. Knows no scripts, no files and no
+//! graphics interface. The data compiler checks shaders and materials (src/system/render/shader),
+//! and callers look textures up.
 //!
-//! `find` gives the material that everybody shares who draws by its name; `make` gives one of its
-//! own, whose variables and textures are set apart.
+//! `find` returns the material shared by everything that draws by its name. `make` creates a
+//! separate instance with its own variables and textures.
 
 mod registry;
-mod surface;
+mod surface_material;
 #[cfg(test)]
 mod tests;
 
-use crate::error;
-use crate::foundation::suggest::hint;
-use crate::foundation::{Error, Handle, Kind, Slots, log};
-use crate::packet::material::{Blend, MaterialChange, MaterialSlot};
-use crate::packet::texture::{Sampling, TextureSlot};
-use crate::resource::name::ResourceName;
-use crate::resource::shading::{MaterialData, ShaderData, Variable};
-use crate::resource::store::Store;
+use engine_foundation::error;
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, Handle, HandleKind, Slots, log};
+use engine_frame_packet::material::{BlendMode, MaterialChange, MaterialSlot};
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
+use engine_resource::material_data::{MaterialData, ShaderData, ShaderVariable};
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most materials that can be there at once.
+/// Maximum number of materials that exist at once.
 pub const MATERIALS_MAX: usize = 4096;
 
-/// The handle of a material.
+/// Handle of a material.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MaterialId(pub Handle);
 
-/// Looks a texture up by its name: a slot with all of it, and how it is sampled.
-pub type Resolve<'a> =
-    &'a mut dyn FnMut(&mut Store, &str) -> Result<(TextureSlot, Sampling), Error>;
+/// Function that looks a texture up by its name. Returns a slot with the whole texture, and its
+/// sampler settings.
+pub type ResolveTexture<'a> =
+    &'a mut dyn FnMut(&mut ResourceStore, &str) -> Result<(TextureSlot, SamplerSettings), Error>;
 
-/// A shader in use.
-struct Loaded {
+/// Loaded shader.
+struct LoadedShader {
     data: ShaderData,
-    packet: Arc<crate::packet::material::Shader>,
+    packet: Arc<engine_frame_packet::material::ShaderFrame>,
 }
 
-/// One material.
+/// Material instance, shared or separate.
 #[derive(Clone)]
 pub struct Material {
-    /// Of its resource.
+    /// Name of the material's resource.
     pub name: String,
     pub slot: MaterialSlot,
-    /// The name of the texture that bitmaps show, where it has one.
+    /// Name of the texture that bitmaps show, if the material has one.
     pub texture: Option<String>,
     data: MaterialData,
-    shader: Option<Arc<Loaded>>,
-    /// The block of variables.
+    shader: Option<Arc<LoadedShader>>,
+    /// Uniform block of the variables.
     block: Vec<u8>,
-    /// By place: names of textures, in the renderer's table.
-    textures: Vec<(String, TextureSlot, Sampling)>,
-    /// What the game has set, kept when the resource is made anew.
+    /// Textures by binding index: name, slot in the renderer's table, and sampler settings.
+    textures: Vec<(String, TextureSlot, SamplerSettings)>,
+    /// Variables and textures that the game has set. They are kept when the resource is reloaded.
     set_variables: Vec<(String, Vec<f32>)>,
     set_textures: Vec<(String, String)>,
-    /// Whether the block has changed since the last flush.
+    /// True if the block has changed since the last flush.
     changed: bool,
     shared: bool,
-    /// What meshes are drawn with, where it is for them.
-    surface: Option<Box<surface::State>>,
+    /// Surface, if the material is for meshes.
+    surface: Option<Box<surface_material::SurfaceMaterial>>,
 }
 
-/// The materials of a game.
+/// Registry of the materials of a game.
 pub struct Materials {
     slots: Slots<Material>,
     by_name: HashMap<String, MaterialId>,
-    shaders: HashMap<String, Arc<Loaded>>,
+    shaders: HashMap<String, Arc<LoadedShader>>,
     free: Vec<MaterialSlot>,
     next: u32,
     queue: Vec<MaterialChange>,
-    /// Those whose block has changed, each once.
+    /// Materials with a changed block, each once.
     changed: Vec<MaterialId>,
     version: u64,
-    surfaces: surface::Slots,
+    surfaces: surface_material::SurfaceSlots,
 }
 
 impl Default for Materials {
     fn default() -> Materials {
         Materials {
-            slots: Slots::new(Kind::Material, MATERIALS_MAX),
+            slots: Slots::new(HandleKind::Material, MATERIALS_MAX),
             by_name: HashMap::new(),
             shaders: HashMap::new(),
             free: Vec::new(),
@@ -88,59 +89,60 @@ impl Default for Materials {
             queue: Vec::new(),
             changed: Vec::new(),
             version: 0,
-            surfaces: surface::Slots::default(),
+            surfaces: surface_material::SurfaceSlots::default(),
         }
     }
 }
 
 impl Materials {
-    /// All that are there.
+    /// Returns all existing materials.
     pub fn slots(&self) -> &Slots<Material> {
         &self.slots
     }
 
-    /// Changes whenever a material's slot or texture is not what it was.
+    /// Returns a number that changes whenever the slot or texture of a material changes.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The material that all share who draw by its name.
+    /// Returns the material shared by everything that draws by this name, and loads it on first
+    /// use.
     pub fn find(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
-        resolve: Resolve,
+        resolve: ResolveTexture,
     ) -> Result<MaterialId, Error> {
         if let Some(known) = self.by_name.get(name) {
             return Ok(*known);
         }
-        crate::owner!("resources/materials");
+        engine_foundation::owner!("resources/materials");
         let id = self.add(store, name, resolve, true)?;
         self.by_name.insert(name.to_string(), id);
         Ok(id)
     }
 
-    /// A material of its own.
+    /// Creates a separate instance of a material.
     pub fn make(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
-        resolve: Resolve,
+        resolve: ResolveTexture,
     ) -> Result<MaterialId, Error> {
         self.add(store, name, resolve, false)
     }
 
-    /// Ends a material that `make` made. A shared one is everybody's: it stays, and says so.
-    pub fn destroy(&mut self, id: MaterialId, frame: u64, place: &str) -> Result<(), Error> {
+    /// Destroys a material that `make` created. For a shared material, returns an error instead.
+    pub fn destroy(&mut self, id: MaterialId, frame: u64, location: &str) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the handle was checked where it came in");
         let (name, slot) = (material.name.clone(), material.slot);
         if material.shared {
             return Err(error!(
-                "the material '{name}' is shared by all who draw by its name: only what \
-                 Material.new made can be destroyed"
+                "the material '{name}' is shared by everything that draws by its name: only \
+                 materials from Material.new can be destroyed"
             ));
         }
-        let ended = self.slots.remove(id.0, &name, frame, place).expect("it was there");
+        let ended = self.slots.remove(id.0, &name, frame, location).expect("it was there");
         match ended.surface {
             Some(surface) => self.surfaces.end(surface.slot),
             None => {
@@ -152,36 +154,36 @@ impl Materials {
         Ok(())
     }
 
-    /// Sets a variable. `kind_words`: what was given, for the words of an error.
+    /// Sets a variable. `value_type` describes the passed value in the error message.
     pub fn set(
         &mut self,
         id: MaterialId,
         name: &str,
         numbers: &[f32],
-        kind_words: &str,
+        value_type: &str,
     ) -> Result<(), Error> {
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
         if let Some(surface) = &mut material.surface {
-            surface.set(&material.name, name, numbers, kind_words)?;
-            self.note_set(id, name, numbers);
+            surface.set(&material.name, name, numbers, value_type)?;
+            self.record_set(id, name, numbers);
             return Ok(());
         }
-        let Variable { kind, offset, .. } = *material.variable(name)?;
+        let ShaderVariable { kind, offset, .. } = *material.variable(name)?;
         if kind.numbers() != numbers.len() {
             return Err(error!(
-                "the variable '{name}' of the material '{}' is a {}, and was given {kind_words}",
+                "the variable '{name}' of the material '{}' is a {}, got {value_type}",
                 material.name,
                 kind.wgsl()
             ));
         }
         kind.put(&mut material.block, offset, numbers);
-        self.note_set(id, name, numbers);
+        self.record_set(id, name, numbers);
         Ok(())
     }
 
-    /// Remembers what a game has set, and that the renderer is to hear of it.
-    fn note_set(&mut self, id: MaterialId, name: &str, numbers: &[f32]) {
-        let material = self.slots.get_mut(id.0).expect("the caller looked");
+    /// Records a value set by the game, and marks the material as changed for the renderer.
+    fn record_set(&mut self, id: MaterialId, name: &str, numbers: &[f32]) {
+        let material = self.slots.get_mut(id.0).expect("the caller checked");
         match material.set_variables.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => numbers.clone_into(known),
             None => material.set_variables.push((name.to_string(), numbers.to_vec())),
@@ -192,15 +194,15 @@ impl Materials {
         }
     }
 
-    /// Sets the texture in one of the shader's places, by the place's name; "texture" is the one
-    /// that bitmaps show.
+    /// Sets one of the shader's textures by the name of its binding; "texture" is the texture that
+    /// bitmaps show.
     pub fn set_texture(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         id: MaterialId,
         name: &str,
         texture: &str,
-        resolve: Resolve,
+        resolve: ResolveTexture,
     ) -> Result<(), Error> {
         let (slot, sampling) = resolve(store, texture)?;
         let material = self.slots.get_mut(id.0).expect("the handle was checked where it came in");
@@ -209,21 +211,21 @@ impl Materials {
             if !std::mem::replace(&mut material.changed, true) {
                 self.changed.push(id);
             }
-        } else if name == "texture" && material.place(name).is_none() {
+        } else if name == "texture" && material.texture_index(name).is_none() {
             material.texture = Some(texture.to_string());
         } else {
-            let place = material.place(name).ok_or_else(|| material.no_texture(name))?;
-            // What the material's file says of the sampler stays.
+            let index = material.texture_index(name).ok_or_else(|| material.no_texture(name))?;
+            // The sampler settings in the material's file take precedence.
             let sampling = material.sampling(name, sampling);
-            let known = &mut material.textures[place];
-            let again = sampling != known.2;
+            let known = &mut material.textures[index];
+            let sampler_changed = sampling != known.2;
             *known = (texture.to_string(), slot, sampling);
-            let (slot, place) = (material.slot, place as u32);
-            match again {
+            let (slot, index) = (material.slot, index as u32);
+            match sampler_changed {
                 true => self.queue.push(material.put()),
                 false => {
                     let texture = known.1;
-                    self.queue.push(MaterialChange::Texture { slot, place, texture });
+                    self.queue.push(MaterialChange::Texture { slot, place: index, texture });
                 }
             }
         }
@@ -235,8 +237,14 @@ impl Materials {
         Ok(())
     }
 
-    /// Takes in what the data compiler made anew. What cannot be used stays as it was, and is told.
-    pub fn reload(&mut self, store: &mut Store, changed: &[ResourceName], resolve: Resolve) {
+    /// Applies recompiled resources. If a new version cannot be used, the old one stays and the
+    /// error is logged.
+    pub fn reload(
+        &mut self,
+        store: &mut ResourceStore,
+        changed: &[ResourceName],
+        resolve: ResolveTexture,
+    ) {
         let kind = |kind: &'static str| changed.iter().filter(move |name| name.kind == kind);
         let shaders: Vec<&str> = kind("shader").map(|name| &name.name[..]).collect();
         for name in &shaders {
@@ -244,35 +252,35 @@ impl Materials {
                 continue;
             }
             if let Err(fault) = self.load_shader(store, name) {
-                log::error(&format!("{fault}: what was made of it before stays"));
+                log::error(&format!("{fault}: what was made from it before stays"));
             }
         }
         let ids: Vec<MaterialId> =
             self.slots.iter().map(|(handle, _)| MaterialId(handle)).collect();
         for id in ids {
             let material = self.slots.get(id.0).expect("it was there");
-            let own = kind("material").any(|name| name.name == material.name);
+            let own_file_changed = kind("material").any(|name| name.name == material.name);
             let shader = material.data.shader.as_deref();
             let of_shader = shader.is_some_and(|name| shaders.contains(&name));
             let textures = kind("texture").chain(kind("sheet"));
             let of_texture = textures.into_iter().any(|changed| material.shows(&changed.name));
-            if (own || of_shader || of_texture)
-                && let Err(fault) = self.refill(store, id, own, resolve)
+            if (own_file_changed || of_shader || of_texture)
+                && let Err(fault) = self.refill(store, id, own_file_changed, resolve)
             {
-                log::error(&format!("{fault}: what was made of it before stays"));
+                log::error(&format!("{fault}: what was made from it before stays"));
             }
         }
     }
 
-    /// Looks all textures up again, for they may be in other slots than before, and others in
-    /// theirs. `resolve` finds every name, if only the checkerboard that stands for what is gone.
-    pub fn follow_textures(&mut self, store: &mut Store, resolve: Resolve) {
+    /// Looks all textures up again, because their slots may have been reassigned. `resolve` must
+    /// find every name; for a missing texture it returns the checkerboard.
+    pub fn follow_textures(&mut self, store: &mut ResourceStore, resolve: ResolveTexture) {
         for (_, material) in self.slots.iter_mut() {
-            for (place, (name, known, _)) in material.textures.iter_mut().enumerate() {
+            for (index, (name, known, _)) in material.textures.iter_mut().enumerate() {
                 let Some(texture) = moved(store, name, *known, resolve) else { continue };
                 *known = texture;
-                let (slot, place) = (material.slot, place as u32);
-                self.queue.push(MaterialChange::Texture { slot, place, texture });
+                let (slot, index) = (material.slot, index as u32);
+                self.queue.push(MaterialChange::Texture { slot, place: index, texture });
             }
             if let Some(surface) = &mut material.surface
                 && surface.follow_textures(|name, known| moved(store, name, known, resolve))
@@ -282,7 +290,7 @@ impl Materials {
         }
     }
 
-    /// Takes what is to be done by the renderer since the last call.
+    /// Takes the changes for the renderer since the last call.
     pub fn flush(&mut self, out: &mut Vec<MaterialChange>) {
         out.append(&mut self.queue);
         for id in std::mem::take(&mut self.changed) {
@@ -298,12 +306,12 @@ impl Materials {
     }
 }
 
-/// The slot of a texture, where it is another one than was known.
+/// Returns the slot of a texture if it differs from the known one.
 fn moved(
-    store: &mut Store,
+    store: &mut ResourceStore,
     name: &str,
     known: TextureSlot,
-    resolve: Resolve,
+    resolve: ResolveTexture,
 ) -> Option<TextureSlot> {
     match resolve(store, name) {
         Ok((now, _)) => (now != known).then_some(now),
@@ -314,28 +322,28 @@ fn moved(
     }
 }
 
-/// How colours meet what is behind them, by the index in `shading::BLENDS`.
-fn blend_of(index: u8) -> Blend {
-    [Blend::Alpha, Blend::Add, Blend::Multiply, Blend::Replace][usize::from(index)]
+/// Returns the blend mode for an index of `shading::BLENDS`.
+fn blend_of(index: u8) -> BlendMode {
+    [BlendMode::Alpha, BlendMode::Add, BlendMode::Multiply, BlendMode::Replace][usize::from(index)]
 }
 
 impl Material {
-    fn variable(&self, name: &str) -> Result<&Variable, Error> {
+    fn variable(&self, name: &str) -> Result<&ShaderVariable, Error> {
         let known = self.shader.as_ref().map_or(&[][..], |shader| &shader.data.variables[..]);
         known.iter().find(|variable| variable.name == name).ok_or_else(|| {
             let all: Vec<&str> = known.iter().map(|variable| &variable.name[..]).collect();
-            let all_words = match all.len() {
+            let hint_text = match all.len() {
                 0 => ": its shader has none".to_string(),
                 _ => match hint(name, all.iter().copied()) {
                     near if near.is_empty() => format!(": it has {}", all.join(", ")),
                     near => near,
                 },
             };
-            error!("the material '{}' has no variable '{name}'{all_words}", self.name)
+            error!("the material '{}' has no variable '{name}'{hint_text}", self.name)
         })
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    fn texture_index(&self, name: &str) -> Option<usize> {
         let shader = self.shader.as_ref()?;
         shader.data.textures.iter().position(|known| known == name)
     }
@@ -346,7 +354,7 @@ impl Material {
         error!("the material '{}' has no texture '{name}'{}", self.name, hint(name, all))
     }
 
-    /// Whether a texture or a sheet of that name is among its textures.
+    /// Returns true if the material uses a texture or sheet with this name.
     fn shows(&self, name: &str) -> bool {
         let of = |known: &str| {
             known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))

@@ -1,22 +1,21 @@
-//! The inside of the registry: materials put together from their data, their shader and what the
-//! game has set.
+//! Assembly of materials from their data, their shader and the values that the game has set.
 
 use super::*;
-use crate::packet::material as packet;
-use crate::packet::texture::Wrap;
-use crate::resource::containment::contain;
+use engine_frame_packet::material as packet;
+use engine_frame_packet::texture::WrapMode;
+use engine_resource::panic_report::contain;
 
 impl Materials {
     pub(super) fn add(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
-        resolve: Resolve,
+        resolve: ResolveTexture,
         shared: bool,
     ) -> Result<MaterialId, Error> {
         let data = self.read(store, name)?;
         if let Some(file) = &data.surface {
-            let state = surface::State::of_file(name, file, store, resolve)?;
+            let state = surface_material::SurfaceMaterial::of_file(name, file, store, resolve)?;
             return self.add_surface(name, state, data, shared);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -45,15 +44,15 @@ impl Materials {
         let Some(handle) = self.slots.add(material) else {
             self.free.push(slot);
             return Err(error!(
-                "{MATERIALS_MAX} materials are there already (MATERIALS_MAX): destroy one first"
+                "{MATERIALS_MAX} materials already exist (MATERIALS_MAX): destroy one first"
             ));
         };
         self.queue.push(change);
         Ok(MaterialId(handle))
     }
 
-    /// A material's data; a texture of that name stands in for one that does not exist.
-    fn read(&mut self, store: &mut Store, name: &str) -> Result<MaterialData, Error> {
+    /// Reads a material's data. If no such material exists, a texture with its name is used.
+    fn read(&mut self, store: &mut ResourceStore, name: &str) -> Result<MaterialData, Error> {
         let resource = ResourceName::new("material", name);
         if store.has(&resource) {
             let bytes = store.read(&resource)?;
@@ -71,32 +70,32 @@ impl Materials {
 
     pub(super) fn load_shader(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
-    ) -> Result<Arc<Loaded>, Error> {
+    ) -> Result<Arc<LoadedShader>, Error> {
         let resource = ResourceName::new("shader", name);
         let bytes = store.read(&resource)?;
         let data = contain(&resource, || {
             ShaderData::read(&bytes).map_err(|fault| error!("shader '{name}': {}", fault.message))
         })?;
-        let packet = Arc::new(packet::Shader {
+        let packet = Arc::new(packet::ShaderFrame {
             name: name.to_string(),
             source: data.source.clone(),
             textures: data.textures.len() as u32,
             variables: data.variable_bytes,
         });
-        let loaded = Arc::new(Loaded { data, packet });
+        let loaded = Arc::new(LoadedShader { data, packet });
         self.shaders.insert(name.to_string(), loaded.clone());
         Ok(loaded)
     }
 
-    /// Puts a material together from new data, or leaves it as it is.
+    /// Assembles a material from new data, or leaves it unchanged on error.
     fn fill(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         material: &mut Material,
         data: MaterialData,
-        resolve: Resolve,
+        resolve: ResolveTexture,
     ) -> Result<(), Error> {
         let shader = match &data.shader {
             None => None,
@@ -110,15 +109,18 @@ impl Materials {
             block = vec![0; shader.data.variable_bytes as usize];
             for (name, numbers) in data.variables.iter().chain(&material.set_variables) {
                 let known = shader.data.variables.iter().find(|known| known.name == *name);
-                // The compiler compared the names; one that the game set may be gone by now.
+                // The compiler checked the names, but a variable that the game set may no longer
+                // exist.
                 if let Some(known) = known.filter(|known| known.kind.numbers() == numbers.len()) {
                     known.kind.put(&mut block, known.offset, numbers);
                 }
             }
             for name in &shader.data.textures {
                 let set = material.set_textures.iter().find(|(known, _)| known == name);
-                let said = data.textures.iter().find(|known| known.name == *name);
-                let texture = set.map(|(_, texture)| texture).or(said.map(|said| &said.texture));
+                let texture_settings = data.textures.iter().find(|known| known.name == *name);
+                let texture = set
+                    .map(|(_, texture)| texture)
+                    .or(texture_settings.map(|texture_settings| &texture_settings.texture));
                 let texture = texture.ok_or_else(|| {
                     error!(
                         "the material '{}' names no texture for '{name}', which its shader has",
@@ -139,54 +141,55 @@ impl Materials {
         Ok(())
     }
 
-    /// Puts a material together anew; `own`: its own file has changed.
+    /// Rebuilds a material; `own_file_changed` is true if its own file has changed.
     pub(super) fn refill(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         id: MaterialId,
-        own: bool,
-        resolve: Resolve,
+        own_file_changed: bool,
+        resolve: ResolveTexture,
     ) -> Result<(), Error> {
-        let material = self.slots.get(id.0).expect("the caller looked");
+        let material = self.slots.get(id.0).expect("the caller checked");
         let (name, was_surface) = (material.name.clone(), material.surface.is_some());
-        let data = match own {
+        let data = match own_file_changed {
             true => self.read(store, &name)?,
             false => material.data.clone(),
         };
         if was_surface || data.surface.is_some() {
             return self.refill_surface(store, id, data, resolve);
         }
-        // Taken apart for the time, so that a fault leaves the one that is there as it is.
-        let mut copy = self.slots.get(id.0).expect("the caller looked").clone();
+        // Works on a copy, so that the material stays unchanged on error.
+        let mut copy = self.slots.get(id.0).expect("the caller checked").clone();
         self.fill(store, &mut copy, data, resolve)?;
         self.queue.push(copy.put());
-        *self.slots.get_mut(id.0).expect("the caller looked") = copy;
+        *self.slots.get_mut(id.0).expect("the caller checked") = copy;
         self.version += 1;
         Ok(())
     }
 }
 
-/// How a texture is sampled: as the material says, or else as the texture does.
-fn sampling_of(data: &MaterialData, name: &str, usual: Sampling) -> Sampling {
-    let said = data.textures.iter().find(|texture| texture.name == name);
-    let filter = said.and_then(|said| said.filter);
-    let wrap = said.and_then(|said| said.wrap);
-    Sampling {
-        nearest: filter.map_or(usual.nearest, |filter| filter == 1),
-        wrap: wrap.map_or(usual.wrap, |wrap| {
-            [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror][usize::from(wrap)]
+/// Returns the sampler settings of a texture: those of the material, or by default those of the
+/// texture.
+fn sampling_of(data: &MaterialData, name: &str, default: SamplerSettings) -> SamplerSettings {
+    let texture_settings = data.textures.iter().find(|texture| texture.name == name);
+    let filter = texture_settings.and_then(|texture_settings| texture_settings.filter);
+    let wrap = texture_settings.and_then(|texture_settings| texture_settings.wrap);
+    SamplerSettings {
+        nearest: filter.map_or(default.nearest, |filter| filter == 1),
+        wrap: wrap.map_or(default.wrap, |wrap| {
+            [WrapMode::Clamp, WrapMode::Repeat, WrapMode::Mirror][usize::from(wrap)]
         }),
     }
 }
 
 impl Material {
-    pub(super) fn sampling(&self, name: &str, usual: Sampling) -> Sampling {
-        sampling_of(&self.data, name, usual)
+    pub(super) fn sampling(&self, name: &str, default: SamplerSettings) -> SamplerSettings {
+        sampling_of(&self.data, name, default)
     }
 
-    /// The change that gives the renderer all of it.
+    /// Returns the change that sends the whole material to the renderer.
     pub(super) fn put(&self) -> MaterialChange {
-        let material = packet::Material {
+        let material = packet::MaterialFrame {
             name: self.name.clone(),
             shader: self.shader.as_ref().map(|shader| shader.packet.clone()),
             blend: blend_of(self.data.blend),

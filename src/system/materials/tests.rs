@@ -1,21 +1,21 @@
-//! Tests of the registry, with resources that are written here as the data compiler writes them.
+//! Tests of the registry, with resources written here in their compiled form.
 
 use super::*;
-use crate::packet::texture::Wrap;
-use crate::resource::kind::{Form, Kind as ResourceKind, Kinds};
-use crate::resource::shading::{TextureData, VariableKind};
-use crate::resource::store::Data;
+use engine_frame_packet::texture::WrapMode;
+use engine_resource::material_data::{ShaderVariableType, TextureBinding};
+use engine_resource::resource_kind::{ResourceKind, ResourceKinds, SourceForm};
+use engine_resource::store::DataSource;
 use std::path::PathBuf;
 
-const PLAIN: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
+const PLAIN: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
 
-/// Kinds whose files are the compiled data itself.
+/// Declares a resource kind that stores compiled data in its source files.
 macro_rules! kind {
     ($name:ident, $text:literal) => {
         static $name: ResourceKind = ResourceKind {
             name: $text,
             words: "data",
-            extensions: &[($text, Form::Own)],
+            extensions: &[($text, SourceForm::Own)],
             version: 1,
             compile: |compiling| match compiling.bytes.starts_with(b"broken") {
                 true => Err(error!("broken")),
@@ -30,24 +30,24 @@ kind!(MATERIAL, "material");
 kind!(SHADER, "shader");
 kind!(TEXTURE, "texture");
 
-static KINDS: Kinds = Kinds(&[&MATERIAL, &SHADER, &TEXTURE]);
+static KINDS: ResourceKinds = ResourceKinds(&[&MATERIAL, &SHADER, &TEXTURE]);
 
 struct Game {
     root: PathBuf,
     materials: Materials,
-    store: Store,
+    store: ResourceStore,
 }
 
-/// Every texture is known whose name has one letter: `a` is in slot 1.
-fn resolve(_: &mut Store, name: &str) -> Result<(TextureSlot, Sampling), Error> {
+/// Resolves textures with one-letter names: `a` is in slot 1.
+fn resolve(_: &mut ResourceStore, name: &str) -> Result<(TextureSlot, SamplerSettings), Error> {
     match name.as_bytes() {
         [letter] => Ok((TextureSlot(u32::from(letter - b'a') + 1), PLAIN)),
         _ => Err(error!("there is no texture '{name}'")),
     }
 }
 
-fn shader(variables: &[(&str, VariableKind, u32)]) -> Vec<u8> {
-    let variables = variables.iter().map(|(name, kind, offset)| Variable {
+fn shader(variables: &[(&str, ShaderVariableType, u32)]) -> Vec<u8> {
+    let variables = variables.iter().map(|(name, kind, offset)| ShaderVariable {
         name: name.to_string(),
         kind: *kind,
         offset: *offset,
@@ -66,7 +66,7 @@ fn material(speed: f32) -> Vec<u8> {
         shader: Some("wave".to_string()),
         texture: Some("b".to_string()),
         blend: 1,
-        textures: vec![TextureData {
+        textures: vec![TextureBinding {
             name: "noise".to_string(),
             texture: "a".to_string(),
             filter: Some(1),
@@ -83,9 +83,10 @@ impl Game {
         let root = std::env::temp_dir().join(format!("engine-{}-m-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).unwrap();
-        let mut game = Game { root, materials: Materials::default(), store: Store::default() };
-        let scalar = ("speed", VariableKind::Scalar, 0);
-        game.save("wave.shader", &shader(&[scalar, ("tint", VariableKind::Vector4, 16)]));
+        let mut game =
+            Game { root, materials: Materials::default(), store: ResourceStore::default() };
+        let scalar = ("speed", ShaderVariableType::Scalar, 0);
+        game.save("wave.shader", &shader(&[scalar, ("tint", ShaderVariableType::Vector4, 16)]));
         game.save("sea.material", &material(2.0));
         game.save("c.texture", b"");
         game.reload();
@@ -97,10 +98,10 @@ impl Game {
     }
 
     fn reload(&mut self) {
-        use crate::resource::compile::{Target, compile, data_folder};
+        use engine_resource::compile::{CompileTarget, compile, data_folder};
         let data = data_folder(&self.root, "linux");
         std::fs::create_dir_all(&data).unwrap();
-        let target = Target {
+        let target = CompileTarget {
             root: &self.root,
             data: data.clone(),
             kinds: KINDS,
@@ -110,7 +111,7 @@ impl Game {
             threads: 1,
         };
         let compiled = compile(&target, &|_, _| {}).unwrap();
-        self.store = Store::new(compiled.index, Data::Folder(data, KINDS));
+        self.store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
         self.materials.reload(&mut self.store, &changed, &mut resolve);
     }
@@ -125,9 +126,9 @@ impl Game {
         out
     }
 
-    /// The one material that the renderer was given.
+    /// Returns the only material that the renderer received.
     #[track_caller]
-    fn put(&mut self) -> Arc<crate::packet::material::Material> {
+    fn put(&mut self) -> Arc<engine_frame_packet::material::MaterialFrame> {
         match &self.changes()[..] {
             [MaterialChange::Put { material, .. }] => material.clone(),
             changes => panic!("{changes:?}"),
@@ -151,8 +152,8 @@ fn a_material_reaches_the_renderer_with_its_shader_and_textures() {
     let id = game.find("sea");
     assert_eq!(game.find("sea"), id, "all share it");
     let material = game.put();
-    assert_eq!((&material.name[..], material.blend), ("sea", Blend::Add));
-    let nearest = Sampling { nearest: true, ..PLAIN };
+    assert_eq!((&material.name[..], material.blend), ("sea", BlendMode::Add));
+    let nearest = SamplerSettings { nearest: true, ..PLAIN };
     assert_eq!(material.textures, [(TextureSlot(1), nearest)]);
     assert_eq!((material.variables.len(), number(&material.variables, 0)), (32, 2.0));
     assert_eq!(material.shader.as_ref().unwrap().source, "source");
@@ -189,7 +190,7 @@ fn a_wrong_name_or_type_says_what_there_is() {
     assert_eq!(set("x", &[1.0]), "the material 'sea' has no variable 'x': it has speed, tint");
     assert_eq!(
         set("tint", &[1.0]),
-        "the variable 'tint' of the material 'sea' is a vec4f, and was given a number"
+        "the variable 'tint' of the material 'sea' is a vec4f, got a number"
     );
     let mut set = |name: &str, texture: &str| {
         game.materials
@@ -207,21 +208,21 @@ fn a_wrong_name_or_type_says_what_there_is() {
 fn a_material_of_its_own_is_set_apart_and_can_be_destroyed() {
     let mut game = Game::new("own");
     let shared = game.find("sea");
-    let own = game.materials.make(&mut game.store, "sea", &mut resolve).unwrap();
-    assert_ne!(own, shared);
+    let separate = game.materials.make(&mut game.store, "sea", &mut resolve).unwrap();
+    assert_ne!(separate, shared);
     game.changes();
-    game.materials.set_texture(&mut game.store, own, "noise", "d", &mut resolve).unwrap();
+    game.materials.set_texture(&mut game.store, separate, "noise", "d", &mut resolve).unwrap();
     let changes = game.changes();
     let [MaterialChange::Texture { texture, place: 0, .. }] = &changes[..] else {
         panic!("{changes:?}")
     };
     assert_eq!(*texture, TextureSlot(4));
-    game.materials.destroy(own, 1, "main.lua:1").unwrap();
+    game.materials.destroy(separate, 1, "main.lua:1").unwrap();
     assert!(matches!(game.changes()[..], [MaterialChange::End { .. }]));
     assert_eq!(
         game.materials.destroy(shared, 1, "").unwrap_err().message,
-        "the material 'sea' is shared by all who draw by its name: only what Material.new made can \
-         be destroyed"
+        "the material 'sea' is shared by everything that draws by its name: only materials from \
+         Material.new can be destroyed"
     );
 }
 
@@ -231,7 +232,7 @@ fn a_texture_stands_in_for_a_material() {
     let id = game.find("c");
     assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("c"));
     let material = game.put();
-    assert!(material.shader.is_none() && material.blend == Blend::Alpha);
+    assert!(material.shader.is_none() && material.blend == BlendMode::Alpha);
     game.materials.set_texture(&mut game.store, id, "texture", "d", &mut resolve).unwrap();
     assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("d"));
 }
@@ -246,8 +247,9 @@ fn what_the_game_set_outlives_a_reload() {
     game.reload();
     let material = game.put();
     assert_eq!((number(&material.variables, 0), number(&material.variables, 28)), (3.0, 7.0));
-    // A shader whose variables have other places.
-    let moved = [("tint", VariableKind::Vector4, 0), ("speed", VariableKind::Scalar, 16)];
+    // A shader with other offsets of its variables.
+    let moved =
+        [("tint", ShaderVariableType::Vector4, 0), ("speed", ShaderVariableType::Scalar, 16)];
     game.save("wave.shader", &shader(&moved));
     game.reload();
     let material = game.put();
@@ -269,7 +271,7 @@ fn textures_that_moved_are_followed_and_others_are_not_shown_in_their_old_slots(
     game.materials.follow_textures(&mut game.store, &mut resolve);
     game.materials.flush(&mut changes);
     assert_eq!(changes.len(), 0, "nothing has moved");
-    let mut elsewhere = |_: &mut Store, _: &str| Ok((TextureSlot(40), PLAIN));
+    let mut elsewhere = |_: &mut ResourceStore, _: &str| Ok((TextureSlot(40), PLAIN));
     game.materials.follow_textures(&mut game.store, &mut elsewhere);
     game.materials.flush(&mut changes);
     let [MaterialChange::Texture { slot: of, place: 0, texture }] = changes[..] else {

@@ -1,87 +1,87 @@
-//! A model as data: what the data compiler writes of a glTF file or of a shape, and what is read of
-//! it when the game asks for the model. Everything is in the engine's own space: z up, y ahead,
+//! Compiled form of a model. The data compiler writes it from a glTF file or a built-in shape, and
+//! the game reads it when it loads the model. All data is in the engine's space: z up, y ahead,
 //! metres. Knows no files and no glTF.
 
-use super::check::check;
-use crate::error;
-use crate::foundation::blob::{Reader, Writer, unframe};
-use crate::foundation::sjson::{self, Tree};
-use crate::foundation::{Error, Mat4, Quat};
-use crate::packet::mesh::{Alpha, Bounds, Part, Vertex};
-use crate::packet::texture::{Sampling, Wrap};
+use super::validate::check;
+use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
+use engine_foundation::error;
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::{Error, Mat4, Quat};
+use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex, SurfaceAlphaMode};
+use engine_frame_packet::texture::{SamplerSettings, WrapMode};
 use std::ops::Range;
 
-/// Of the compiled form; another number, and every model is compiled anew.
+/// Version of the compiled form. A change of this number recompiles every model.
 pub const VERSION: u32 = 1;
 const MAGIC: [u8; 4] = *b"MODL";
-/// In place of an index that leads nowhere.
+/// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
-const WRAPS: [Wrap; 3] = [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror];
+const WRAPS: [WrapMode; 3] = [WrapMode::Clamp, WrapMode::Repeat, WrapMode::Mirror];
 
-/// A model.
+/// Content of a model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ModelData {
-    /// Parents before children.
-    pub nodes: Vec<Node>,
+    /// Nodes, parents before children.
+    pub nodes: Vec<ModelNode>,
     pub meshes: Vec<MeshData>,
     pub surfaces: Vec<SurfaceData>,
-    /// Textures as the data compiler makes them (src/system/textures), where in the blob they are
-    /// once it was read, and in `bulk` before.
+    /// Compiled textures (src/system/textures) as byte ranges: ranges of the blob in a model that
+    /// was read, ranges of `bulk` before that.
     pub pictures: Vec<Range<usize>>,
     pub cameras: Vec<CameraData>,
     pub lights: Vec<LightData>,
     pub skins: Vec<SkinData>,
-    pub clips: Vec<ClipData>,
-    /// What the file says of the scene for the game: an object, empty where it says nothing.
-    pub extras: Option<Tree>,
-    /// Names that two nodes of the file have: whoever means one of them cannot say which.
+    pub clips: Vec<AnimationData>,
+    /// Custom properties of the scene: an object, or `None` if the file has none.
+    pub extras: Option<SjsonTree>,
+    /// Names that two nodes of the file share. A reference to such a name is ambiguous.
     pub twice: Vec<String>,
-    /// What cannot be shown, in words: told once, when the model is loaded.
+    /// Messages about content that cannot be shown, logged once when the model is loaded.
     pub warnings: Vec<String>,
 }
 
-/// A node: a place relative to its parent.
+/// Node: a transform relative to its parent.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Node {
-    /// No two nodes of a model have the same.
+pub struct ModelNode {
+    /// Name, unique among the nodes of the model.
     pub name: String,
     pub parent: Option<u32>,
     pub position: [f32; 3],
-    /// A quaternion of length 1.
+    /// Quaternion of length 1.
     pub rotation: [f32; 4],
     pub scale: [f32; 3],
     pub mesh: Option<u32>,
     pub camera: Option<u32>,
     pub light: Option<u32>,
     pub skin: Option<u32>,
-    pub extras: Option<Tree>,
+    pub extras: Option<SjsonTree>,
 }
 
-/// Triangles.
+/// Mesh of triangles.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeshData {
-    /// No two meshes of a model have the same.
+    /// Name, unique among the meshes of the model.
     pub name: String,
-    pub vertices: Vec<Vertex>,
+    pub vertices: Vec<MeshVertex>,
     pub indices: Vec<u32>,
-    pub parts: Vec<Part>,
-    /// Which surface stands at each of the parts' places.
+    pub parts: Vec<MeshPart>,
+    /// Surface of each material slot of the parts.
     pub surfaces: Vec<Option<u32>>,
-    pub bounds: Bounds,
-    /// Of each vertex, where the mesh has them: four joints of a skin, and their weights.
+    pub bounds: MeshBounds,
+    /// Four joints of the skin and their weights for each vertex; empty if the mesh is not skinned.
     pub joints: Vec<[u16; 4]>,
     pub weights: Vec<[f32; 4]>,
-    /// Morph targets: how far each vertex is moved.
+    /// Morph targets: the offset of each vertex.
     pub targets: Vec<Vec<[f32; 3]>>,
 }
 
-/// A texture of a surface: which picture, and how it is sampled.
-pub type SurfacePicture = Option<(u32, Sampling)>;
+/// Texture of a surface: the index of its image and its sampler settings.
+pub type SurfaceImage = Option<(u32, SamplerSettings)>;
 
-/// How light is taken, as `packet::mesh::Surface` has it; textures are pictures of the model.
+/// Shading parameters, as in `packet::mesh::Surface`. The textures are images of the model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SurfaceData {
-    /// No two surfaces of a model have the same.
+    /// Name, unique among the surfaces of the model.
     pub name: String,
     pub base_color: [f32; 4],
     pub metallic: f32,
@@ -89,43 +89,43 @@ pub struct SurfaceData {
     pub emissive: [f32; 3],
     pub normal_scale: f32,
     pub occlusion_strength: f32,
-    pub alpha: Alpha,
+    pub alpha: SurfaceAlphaMode,
     pub double_sided: bool,
     pub unlit: bool,
-    /// Base colour, metal and roughness, normal, occlusion, emission.
-    pub pictures: [SurfacePicture; 5],
+    /// Images for base color, metalness and roughness, normal, occlusion and emission.
+    pub pictures: [SurfaceImage; 5],
 }
 
-/// A camera that looks along its node's y axis.
+/// Camera that looks along its node's y axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CameraData {
-    /// Radians from the lower to the upper edge; none: it is orthographic.
+    /// Vertical field of view in radians; `None` for an orthographic camera.
     pub vertical_fov: Option<f32>,
-    /// Metres from edge to edge, if orthographic.
+    /// Height of the view in metres, if orthographic.
     pub height: f32,
     pub near: f32,
     pub far: f32,
 }
 
-/// What a light is.
+/// Type of a light.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LightType {
+pub enum ModelLightType {
     Sun,
     Omni,
     Spot,
 }
 
-/// A light that shines along its node's y axis.
+/// Light that shines along its node's y axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LightData {
-    pub kind: LightType,
-    /// Linear.
+    pub kind: ModelLightType,
+    /// Linear color.
     pub color: [f32; 3],
-    /// 1: a white wall, one metre away, sends its colour back.
+    /// Intensity. At 1, a white wall one metre away reflects exactly the light's color.
     pub intensity: f32,
-    /// Metres; 0: as far as it can be seen.
+    /// Range in metres; 0 is unlimited.
     pub range: f32,
-    /// Radians from the axis.
+    /// Cone angles in radians from the axis.
     pub inner: f32,
     pub outer: f32,
 }
@@ -134,86 +134,93 @@ pub struct LightData {
 #[derive(Clone, PartialEq, Debug)]
 pub struct SkinData {
     pub name: String,
-    /// Nodes.
+    /// Indices of the joints' nodes.
     pub joints: Vec<u32>,
-    /// From the mesh's space into each joint's, columns one after the other.
+    /// Matrices from the mesh's space into each joint's space, column-major.
     pub inverse_bind: Vec<[f32; 16]>,
 }
 
-/// What of a node a channel moves.
+/// Property of a node that a channel animates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Track {
+pub enum ChannelTarget {
     Position,
     Rotation,
     Scale,
     Weights,
 }
 
-/// How values between two keys are found.
+/// Interpolation between two keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Between {
+pub enum KeyInterpolation {
     Linear,
     Step,
-    /// Each key has a tangent before its value and one after it.
+    /// Cubic spline: each key has an in-tangent before its value and an out-tangent after it.
     Cubic,
 }
 
-/// One node's movement.
+/// Animation channel of one node.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ChannelData {
+pub struct AnimationChannel {
     pub node: u32,
-    pub track: Track,
-    pub between: Between,
-    /// Seconds, rising.
+    pub track: ChannelTarget,
+    pub between: KeyInterpolation,
+    /// Key times in seconds, ascending.
     pub times: Vec<f32>,
-    /// For each time 3 or 4 numbers, or as many as there are morph targets; three times as many
-    /// where it is cubic.
+    /// Key values: 3 or 4 numbers for each time, or one for each morph target. Cubic channels have
+    /// three times as many.
     pub values: Vec<f32>,
 }
 
-/// An animation. Kept for the animation of units.
+/// Animation clip. Kept for the animation of units.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ClipData {
+pub struct AnimationData {
     pub name: String,
-    pub channels: Vec<ChannelData>,
+    pub channels: Vec<AnimationChannel>,
 }
 
-const TRACKS: [Track; 4] = [Track::Position, Track::Rotation, Track::Scale, Track::Weights];
-const BETWEENS: [Between; 3] = [Between::Linear, Between::Step, Between::Cubic];
-const LIGHTS: [LightType; 3] = [LightType::Sun, LightType::Omni, LightType::Spot];
+const TRACKS: [ChannelTarget; 4] = [
+    ChannelTarget::Position,
+    ChannelTarget::Rotation,
+    ChannelTarget::Scale,
+    ChannelTarget::Weights,
+];
+const BETWEENS: [KeyInterpolation; 3] =
+    [KeyInterpolation::Linear, KeyInterpolation::Step, KeyInterpolation::Cubic];
+const LIGHTS: [ModelLightType; 3] =
+    [ModelLightType::Sun, ModelLightType::Omni, ModelLightType::Spot];
 
-fn place<T: PartialEq>(list: &[T], value: T) -> u8 {
+fn index_in_list<T: PartialEq>(list: &[T], value: T) -> u8 {
     list.iter().position(|known| *known == value).expect("every value is in its list") as u8
 }
 
-fn put_f32(writer: &mut Writer, value: f32) {
+fn put_f32(writer: &mut BlobWriter, value: f32) {
     writer.u32(value.to_bits());
 }
 
-fn put_all(writer: &mut Writer, values: &[f32]) {
+fn put_all(writer: &mut BlobWriter, values: &[f32]) {
     for value in values {
         put_f32(writer, *value);
     }
 }
 
-fn put_floats(writer: &mut Writer, values: &[f32]) {
+fn put_floats(writer: &mut BlobWriter, values: &[f32]) {
     writer.list(values, |writer, value| put_f32(writer, *value));
 }
 
-fn put_index(writer: &mut Writer, index: Option<u32>) {
+fn put_index(writer: &mut BlobWriter, index: Option<u32>) {
     writer.u32(index.unwrap_or(NONE));
 }
 
-fn put_tree(writer: &mut Writer, tree: Option<&Tree>) {
+fn put_tree(writer: &mut BlobWriter, tree: Option<&SjsonTree>) {
     let text = tree.map(|tree| sjson::write(tree).expect("it was read from JSON"));
     writer.text(text.as_deref().unwrap_or_default());
 }
 
-fn f32_of(reader: &mut Reader) -> Result<f32, Error> {
+fn f32_of(reader: &mut BlobReader) -> Result<f32, Error> {
     reader.u32().map(f32::from_bits)
 }
 
-fn all<const N: usize>(reader: &mut Reader) -> Result<[f32; N], Error> {
+fn all<const N: usize>(reader: &mut BlobReader) -> Result<[f32; N], Error> {
     let mut out = [0.0; N];
     for slot in &mut out {
         *slot = f32_of(reader)?;
@@ -221,12 +228,12 @@ fn all<const N: usize>(reader: &mut Reader) -> Result<[f32; N], Error> {
     Ok(out)
 }
 
-fn floats(reader: &mut Reader) -> Result<Vec<f32>, Error> {
+fn floats(reader: &mut BlobReader) -> Result<Vec<f32>, Error> {
     reader.list(f32_of)
 }
 
-/// An index below `most`, or none.
-fn index(reader: &mut Reader, most: usize) -> Result<Option<u32>, Error> {
+/// Reads an optional index below `most`.
+fn index(reader: &mut BlobReader, most: usize) -> Result<Option<u32>, Error> {
     match reader.u32()? {
         NONE => Ok(None),
         index if (index as usize) < most => Ok(Some(index)),
@@ -234,7 +241,7 @@ fn index(reader: &mut Reader, most: usize) -> Result<Option<u32>, Error> {
     }
 }
 
-fn tree(reader: &mut Reader) -> Result<Option<Tree>, Error> {
+fn tree(reader: &mut BlobReader) -> Result<Option<SjsonTree>, Error> {
     match reader.text()? {
         "" => Ok(None),
         text => match sjson::parse(text) {
@@ -245,9 +252,9 @@ fn tree(reader: &mut Reader) -> Result<Option<Tree>, Error> {
 }
 
 impl ModelData {
-    /// The compiled form; `bulk` holds the pictures.
+    /// Returns the compiled form; `bulk` contains the images.
     pub fn write(&self, bulk: &[u8]) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = BlobWriter::default();
         for count in [
             self.nodes.len(),
             self.meshes.len(),
@@ -270,7 +277,7 @@ impl ModelData {
             put_all(&mut writer, &[camera.height, camera.near, camera.far]);
         }
         for light in &self.lights {
-            writer.u8(place(&LIGHTS, light.kind));
+            writer.u8(index_in_list(&LIGHTS, light.kind));
             put_all(&mut writer, &light.color);
             put_all(&mut writer, &[light.intensity, light.range, light.inner, light.outer]);
         }
@@ -282,7 +289,7 @@ impl ModelData {
         writer.list(&self.clips, |writer, clip| clip.write(writer));
         put_tree(&mut writer, self.extras.as_ref());
         writer.list(&self.twice, |writer, name| writer.text(name));
-        writer.list(&self.warnings, |writer, words| writer.text(words));
+        writer.list(&self.warnings, |writer, message| writer.text(message));
         for mesh in &self.meshes {
             mesh.write(&mut writer);
         }
@@ -292,12 +299,12 @@ impl ModelData {
         writer.framed(MAGIC, VERSION)
     }
 
-    /// Reads the compiled form. Pictures are places in `bytes`.
+    /// Reads the compiled form. Images become ranges of `bytes`.
     ///
     /// # Errors
-    /// It is damaged, or is nothing that a file could have become (check.rs).
+    /// Returns an error if the data is damaged, or could not come from any file (check.rs).
     pub fn read(bytes: &[u8]) -> Result<ModelData, Error> {
-        let mut reader = Reader::new(unframe(bytes, MAGIC, VERSION)?);
+        let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let reader = &mut reader;
         let mut counts = [0; 7];
         for count in &mut counts {
@@ -305,8 +312,8 @@ impl ModelData {
         }
         let [nodes, meshes, surfaces, pictures, cameras, lights, skins] = counts;
         let mut model = ModelData::default();
-        for place in 0..nodes {
-            model.nodes.push(Node::read(reader, place, &counts)?);
+        for node_index in 0..nodes {
+            model.nodes.push(ModelNode::read(reader, node_index, &counts)?);
         }
         for _ in 0..surfaces {
             model.surfaces.push(SurfaceData::read(reader, pictures)?);
@@ -323,10 +330,10 @@ impl ModelData {
         }
         for _ in 0..skins {
             let name = reader.text()?.to_string();
-            let joints = reader.list(Reader::u32)?;
+            let joints = reader.list(BlobReader::u32)?;
             model.skins.push(SkinData { name, joints, inverse_bind: reader.list(all)? });
         }
-        model.clips = reader.list(ClipData::read)?;
+        model.clips = reader.list(AnimationData::read)?;
         model.extras = tree(reader)?;
         model.twice = reader.list(|reader| reader.text().map(str::to_string))?;
         model.warnings = reader.list(|reader| reader.text().map(str::to_string))?;
@@ -344,8 +351,8 @@ impl ModelData {
     }
 }
 
-impl Node {
-    fn write(&self, writer: &mut Writer) {
+impl ModelNode {
+    fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
         put_index(writer, self.parent);
         put_all(writer, &self.position);
@@ -357,11 +364,15 @@ impl Node {
         put_tree(writer, self.extras.as_ref());
     }
 
-    fn read(reader: &mut Reader, place: usize, counts: &[usize; 7]) -> Result<Node, Error> {
+    fn read(
+        reader: &mut BlobReader,
+        node_index: usize,
+        counts: &[usize; 7],
+    ) -> Result<ModelNode, Error> {
         let [_, meshes, _, _, cameras, lights, skins] = *counts;
-        Ok(Node {
+        Ok(ModelNode {
             name: reader.text()?.to_string(),
-            parent: index(reader, place)?,
+            parent: index(reader, node_index)?,
             position: all(reader)?,
             rotation: all(reader)?,
             scale: all(reader)?,
@@ -375,9 +386,9 @@ impl Node {
 }
 
 impl MeshData {
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
-        writer.bytes(Vertex::to_bytes(&self.vertices));
+        writer.bytes(MeshVertex::to_bytes(&self.vertices));
         writer.list(&self.indices, |writer, index| writer.u32(*index));
         writer.list(&self.parts, |writer, part| {
             for number in [part.first, part.count, part.place] {
@@ -385,7 +396,7 @@ impl MeshData {
             }
         });
         writer.list(&self.surfaces, |writer, surface| put_index(writer, *surface));
-        let Bounds { min, max, center, radius } = self.bounds;
+        let MeshBounds { min, max, center, radius } = self.bounds;
         for point in [min, max, center] {
             put_all(writer, &point.to_array());
         }
@@ -401,18 +412,18 @@ impl MeshData {
         });
     }
 
-    fn read(reader: &mut Reader, surfaces: usize) -> Result<MeshData, Error> {
+    fn read(reader: &mut BlobReader, surfaces: usize) -> Result<MeshData, Error> {
         let name = reader.text()?.to_string();
-        let vertices = Vertex::of_bytes(reader.bytes()?);
+        let vertices = MeshVertex::of_bytes(reader.bytes()?);
         let vertices = vertices.ok_or_else(|| error!("it is damaged: '{name}' ends too early"))?;
-        let indices = reader.list(Reader::u32)?;
+        let indices = reader.list(BlobReader::u32)?;
         if let Some(wrong) = indices.iter().find(|index| **index as usize >= vertices.len()) {
             return Err(error!("it is damaged: '{name}' has no vertex {wrong}"));
         }
         let parts = reader.list(|reader| {
-            Ok(Part { first: reader.u32()?, count: reader.u32()?, place: reader.u32()? })
+            Ok(MeshPart { first: reader.u32()?, count: reader.u32()?, place: reader.u32()? })
         })?;
-        let end = |part: &Part| u64::from(part.first) + u64::from(part.count);
+        let end = |part: &MeshPart| u64::from(part.first) + u64::from(part.count);
         if parts.iter().any(|part| end(part) > indices.len() as u64) {
             return Err(error!("it is damaged: a part of '{name}' lies outside of it"));
         }
@@ -422,7 +433,7 @@ impl MeshData {
             *point = all(reader)?;
         }
         let [min, max, center] = points.map(Into::into);
-        let bounds = Bounds { min, max, center, radius: f32_of(reader)? };
+        let bounds = MeshBounds { min, max, center, radius: f32_of(reader)? };
         let joints = reader.list(|reader| {
             let mut four = [0; 4];
             for joint in &mut four {
@@ -439,7 +450,7 @@ impl MeshData {
 }
 
 impl SurfaceData {
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
         put_all(writer, &self.base_color);
         put_all(writer, &self.emissive);
@@ -448,9 +459,9 @@ impl SurfaceData {
             &[self.metallic, self.roughness, self.normal_scale, self.occlusion_strength],
         );
         let (alpha, cutoff) = match self.alpha {
-            Alpha::Opaque => (0, 0.0),
-            Alpha::Mask(cutoff) => (1, cutoff),
-            Alpha::Blend => (2, 0.0),
+            SurfaceAlphaMode::Opaque => (0, 0.0),
+            SurfaceAlphaMode::Mask(cutoff) => (1, cutoff),
+            SurfaceAlphaMode::Blend => (2, 0.0),
         };
         writer.u8(alpha);
         put_f32(writer, cutoff);
@@ -460,28 +471,28 @@ impl SurfaceData {
             put_index(writer, picture.map(|picture| picture.0));
             if let Some((_, sampling)) = picture {
                 writer.u8(u8::from(sampling.nearest));
-                writer.u8(place(&WRAPS, sampling.wrap));
+                writer.u8(index_in_list(&WRAPS, sampling.wrap));
             }
         }
     }
 
-    fn read(reader: &mut Reader, pictures: usize) -> Result<SurfaceData, Error> {
+    fn read(reader: &mut BlobReader, pictures: usize) -> Result<SurfaceData, Error> {
         let name = reader.text()?.to_string();
         let (base_color, emissive) = (all(reader)?, all(reader)?);
         let [metallic, roughness, normal_scale, occlusion_strength] = all(reader)?;
         let (alpha, cutoff) = (reader.u8()?, f32_of(reader)?);
         let alpha = match alpha {
-            0 => Alpha::Opaque,
-            1 => Alpha::Mask(cutoff),
-            2 => Alpha::Blend,
-            other => return Err(error!("it is damaged: there is no choice {other}")),
+            0 => SurfaceAlphaMode::Opaque,
+            1 => SurfaceAlphaMode::Mask(cutoff),
+            2 => SurfaceAlphaMode::Blend,
+            other => return Err(error!("it is damaged: unknown value {other}")),
         };
         let (double_sided, unlit) = (reader.flag()?, reader.flag()?);
         let mut found = [None; 5];
         for picture in &mut found {
             if let Some(index) = index(reader, pictures)? {
                 let nearest = reader.flag()?;
-                *picture = Some((index, Sampling { nearest, wrap: reader.choice(&WRAPS)? }));
+                *picture = Some((index, SamplerSettings { nearest, wrap: reader.choice(&WRAPS)? }));
             }
         }
         Ok(SurfaceData {
@@ -500,22 +511,22 @@ impl SurfaceData {
     }
 }
 
-impl ClipData {
-    fn write(&self, writer: &mut Writer) {
+impl AnimationData {
+    fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
         writer.list(&self.channels, |writer, channel| {
             writer.u32(channel.node);
-            writer.u8(place(&TRACKS, channel.track));
-            writer.u8(place(&BETWEENS, channel.between));
+            writer.u8(index_in_list(&TRACKS, channel.track));
+            writer.u8(index_in_list(&BETWEENS, channel.between));
             put_floats(writer, &channel.times);
             put_floats(writer, &channel.values);
         });
     }
 
-    fn read(reader: &mut Reader) -> Result<ClipData, Error> {
+    fn read(reader: &mut BlobReader) -> Result<AnimationData, Error> {
         let name = reader.text()?.to_string();
         let channels = reader.list(|reader| {
-            Ok(ChannelData {
+            Ok(AnimationChannel {
                 node: reader.u32()?,
                 track: reader.choice(&TRACKS)?,
                 between: reader.choice(&BETWEENS)?,
@@ -523,21 +534,21 @@ impl ClipData {
                 values: floats(reader)?,
             })
         })?;
-        Ok(ClipData { name, channels })
+        Ok(AnimationData { name, channels })
     }
 }
 
 impl ModelData {
-    /// From a node's space into the model's.
-    pub fn world(&self, node: &Node) -> Mat4 {
-        // A list in place of calls within each other: a chain may be as long as a model has nodes.
+    /// Returns the matrix from a node's space into the model's.
+    pub fn world(&self, node: &ModelNode) -> Mat4 {
+        // Iterative, because a chain may be as long as the number of nodes in the model.
         let mut chain = vec![node];
         while let Some(parent) = chain[chain.len() - 1].parent
             && chain.len() <= self.nodes.len()
         {
             chain.push(&self.nodes[parent as usize]);
         }
-        let of = |node: &Node| {
+        let of = |node: &ModelNode| {
             Mat4::from_scale_rotation_translation(
                 node.scale.into(),
                 Quat::from_array(node.rotation),

@@ -1,45 +1,45 @@
-//! Triangles on their way to the renderer's vertices: normals and tangents where there are none,
-//! corners split where two of them cannot share a vertex. Knows no files.
+//! Conversion of triangles into the renderer's vertices: generates missing normals and tangents,
+//! and splits corners that cannot share a vertex. Knows no files.
 
-use crate::foundation::{Vec2, Vec3, Vec4};
-use crate::packet::mesh::Vertex;
+use engine_foundation::{Vec2, Vec3, Vec4};
+use engine_frame_packet::mesh::MeshVertex;
 
-/// Where normals come from that are missing.
+/// Method that generates missing normals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Missing {
-    /// Each triangle is flat, as glTF 2.0 (3.7.2.1) wants it.
+pub enum NormalSource {
+    /// Flat triangles, as glTF 2.0 (3.7.2.1) requires.
     Flat,
-    /// Triangles that share a vertex are round there.
+    /// Smooth normals across triangles that share a vertex.
     Smooth,
 }
 
-/// Triangles as they come. Lists that are empty are made; the others are as long as `positions`.
+/// Input triangles. Empty lists are generated; the others are as long as `positions`.
 #[derive(Clone, Debug, Default)]
-pub struct Corners {
+pub struct TriangleInput {
     pub positions: Vec<Vec3>,
     pub normals: Vec<Vec3>,
-    /// The last: 1 or -1, the side on which the texture's up is.
+    /// Tangents. The last component is 1 or -1: the side on which the texture's up direction is.
     pub tangents: Vec<Vec4>,
     pub uvs: Vec<Vec2>,
-    /// sRGB and alpha.
+    /// sRGB colors and alpha.
     pub colors: Vec<[u8; 4]>,
-    /// Three for each triangle, all below the number of positions.
+    /// Three indices for each triangle, all below the number of positions.
     pub indices: Vec<u32>,
 }
 
-/// Triangles as they are drawn.
+/// Vertices and indices as drawn.
 #[derive(Clone, Debug, Default)]
-pub struct Built {
-    pub vertices: Vec<Vertex>,
+pub struct BuiltMesh {
+    pub vertices: Vec<MeshVertex>,
     pub indices: Vec<u32>,
-    /// Of which corner each vertex was made.
+    /// Index of the input corner of each vertex.
     pub from: Vec<u32>,
 }
 
-impl Corners {
-    /// Makes vertices.
-    pub fn build(&self, missing: Missing) -> Built {
-        let mut built = Built {
+impl TriangleInput {
+    /// Builds the vertices. `missing` selects how missing normals are generated.
+    pub fn build(&self, missing: NormalSource) -> BuiltMesh {
+        let mut built = BuiltMesh {
             vertices: Vec::new(),
             indices: self.indices.clone(),
             from: (0..self.positions.len() as u32).collect(),
@@ -47,21 +47,21 @@ impl Corners {
         let mut normals = self.normals.clone();
         if normals.is_empty() {
             normals = match missing {
-                Missing::Flat => self.flat(&mut built),
-                Missing::Smooth => self.smooth(),
+                NormalSource::Flat => self.flat(&mut built),
+                NormalSource::Smooth => self.smooth(),
             };
         }
         let tangents = match self.tangents.is_empty() {
-            true => self.made_tangents(&mut built, &mut normals),
+            true => self.generate_tangents(&mut built, &mut normals),
             false => built.from.iter().map(|from| self.tangents[*from as usize]).collect(),
         };
         built.vertices = (0..built.from.len())
             .map(|at| {
                 let from = built.from[at] as usize;
-                Vertex {
+                MeshVertex {
                     position: self.positions[from].to_array(),
-                    normal: Vertex::packed(normals[at], 0.0),
-                    tangent: Vertex::packed(tangents[at].truncate(), tangents[at].w),
+                    normal: MeshVertex::packed(normals[at], 0.0),
+                    tangent: MeshVertex::packed(tangents[at].truncate(), tangents[at].w),
                     uv: self.uvs.get(from).map_or([0.0; 2], |uv| uv.to_array()),
                     color: self.colors.get(from).copied().unwrap_or([255; 4]),
                 }
@@ -70,19 +70,19 @@ impl Corners {
         built
     }
 
-    fn triangle(&self, built: &Built, first: usize) -> [usize; 3] {
+    fn triangle(&self, built: &BuiltMesh, first: usize) -> [usize; 3] {
         [0, 1, 2].map(|corner| built.from[built.indices[first + corner] as usize] as usize)
     }
 
-    fn places(&self, corners: [usize; 3]) -> [Vec3; 3] {
+    fn positions_of(&self, corners: [usize; 3]) -> [Vec3; 3] {
         corners.map(|corner| self.positions[corner])
     }
 
-    /// A vertex of its own for each corner, with the normal of its triangle.
-    fn flat(&self, built: &mut Built) -> Vec<Vec3> {
+    /// Gives each corner a separate vertex with its triangle's normal, and returns the normals.
+    fn flat(&self, built: &mut BuiltMesh) -> Vec<Vec3> {
         let mut normals = Vec::with_capacity(self.indices.len());
         for corners in self.indices.chunks_exact(3) {
-            let [a, b, c] = self.places([0, 1, 2].map(|i| corners[i] as usize));
+            let [a, b, c] = self.positions_of([0, 1, 2].map(|i| corners[i] as usize));
             let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
             normals.extend([normal; 3]);
         }
@@ -91,12 +91,12 @@ impl Corners {
         normals
     }
 
-    /// The sum of the triangles' normals around each vertex, weighted by their areas.
+    /// Returns the sum of the triangles' normals around each vertex, weighted by area.
     fn smooth(&self) -> Vec<Vec3> {
         let mut normals = vec![Vec3::ZERO; self.positions.len()];
         for corners in self.indices.chunks_exact(3) {
             let corners = [0, 1, 2].map(|i| corners[i] as usize);
-            let [a, b, c] = self.places(corners);
+            let [a, b, c] = self.positions_of(corners);
             for corner in corners {
                 normals[corner] += (b - a).cross(c - a);
             }
@@ -104,10 +104,11 @@ impl Corners {
         normals.iter().map(|normal| normal.normalize_or(Vec3::Z)).collect()
     }
 
-    /// Tangents along the texture's u, weighted by the angles of the corners; a vertex that is on
-    /// both sides of a mirrored texture becomes two. After M. Mikkelsen, "Simulation of Wrinkled
-    /// Surfaces Revisited" (2008), without its welding: vertices are shared as they come.
-    fn made_tangents(&self, built: &mut Built, normals: &mut Vec<Vec3>) -> Vec<Vec4> {
+    /// Generates tangents along the texture's u, weighted by the angles of the corners. A vertex on
+    /// both sides of a mirrored texture is split in two. After M. Mikkelsen, "Simulation of
+    /// Wrinkled Surfaces Revisited" (2008), without its welding: vertices are shared as in the
+    /// input.
+    fn generate_tangents(&self, built: &mut BuiltMesh, normals: &mut Vec<Vec3>) -> Vec<Vec4> {
         if self.uvs.is_empty() {
             return normals
                 .iter()
@@ -116,10 +117,10 @@ impl Corners {
         }
         let mut sums = vec![Vec3::ZERO; built.from.len()];
         let mut sides = vec![0.0f32; built.from.len()];
-        let mut others = vec![u32::MAX; built.from.len()];
+        let mut mirrored_copies = vec![u32::MAX; built.from.len()];
         for first in (0..built.indices.len()).step_by(3) {
             let corners = self.triangle(built, first);
-            let [a, b, c] = self.places(corners);
+            let [a, b, c] = self.positions_of(corners);
             let [ta, tb, tc] = corners.map(|corner| self.uvs[corner]);
             let ((e1, e2), (d1, d2)) = ((b - a, c - a), (tb - ta, tc - ta));
             let area = d1.x * d2.y - d2.x * d1.y;
@@ -127,37 +128,38 @@ impl Corners {
                 continue;
             }
             let along = (e1 * d2.y - e2 * d1.y) / area;
-            // v goes down the picture; its up is the other way.
+            // v points down the image, so the texture's up direction is -v.
             let up = -(e2 * d1.x - e1 * d2.x) / area;
-            let places = [a, b, c];
+            let corner_positions = [a, b, c];
             for corner in 0..3 {
                 let mut at = built.indices[first + corner] as usize;
                 let normal = normals[at];
                 let side = if normal.cross(along).dot(up) < 0.0 { -1.0 } else { 1.0 };
                 if sides[at] != 0.0 && sides[at] != side {
-                    if others[at] == u32::MAX {
-                        others[at] = built.from.len() as u32;
+                    if mirrored_copies[at] == u32::MAX {
+                        mirrored_copies[at] = built.from.len() as u32;
                         built.from.push(built.from[at]);
                         normals.push(normal);
                         sums.push(Vec3::ZERO);
                         sides.push(side);
-                        others.push(u32::MAX);
+                        mirrored_copies.push(u32::MAX);
                     }
-                    at = others[at] as usize;
+                    at = mirrored_copies[at] as usize;
                     built.indices[first + corner] = at as u32;
                 }
                 sides[at] = side;
-                let (p, q) = (places[(corner + 1) % 3], places[(corner + 2) % 3]);
-                let angle = angle(p - places[corner], q - places[corner]);
+                let (p, q) =
+                    (corner_positions[(corner + 1) % 3], corner_positions[(corner + 2) % 3]);
+                let angle = angle(p - corner_positions[corner], q - corner_positions[corner]);
                 let flat = along - normal * normal.dot(along);
                 sums[at] += flat.normalize_or_zero() * angle;
             }
         }
-        let made = sums.iter().zip(normals).zip(&sides).map(|((sum, normal), side)| {
+        let tangents = sums.iter().zip(normals).zip(&sides).map(|((sum, normal), side)| {
             let side = if *side == 0.0 { 1.0 } else { *side };
             sum.try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector()).extend(side)
         });
-        made.collect()
+        tangents.collect()
     }
 }
 
@@ -166,7 +168,7 @@ fn angle(a: Vec3, b: Vec3) -> f32 {
     if lengths > 0.0 { (a.dot(b) / lengths).clamp(-1.0, 1.0).acos() } else { 0.0 }
 }
 
-/// A part of linear light from 0 to 1 as sRGB has it (IEC 61966-2-1).
+/// Converts a linear color component from 0 to 1 to sRGB (IEC 61966-2-1).
 pub fn to_srgb(light: f32) -> u8 {
     let light = light.clamp(0.0, 1.0);
     let curved =
@@ -178,26 +180,26 @@ pub fn to_srgb(light: f32) -> u8 {
 mod tests {
     use super::*;
 
-    /// Two triangles in the plane z = 0, seen from above, with a picture upright on them.
-    fn square() -> Corners {
+    /// Builds two triangles in the plane z = 0, seen from above, with an upright image on them.
+    fn square() -> TriangleInput {
         let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
-        Corners {
+        TriangleInput {
             positions: vec![at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0)],
             uvs: vec![Vec2::new(0.0, 1.0), Vec2::ONE, Vec2::new(1.0, 0.0), Vec2::ZERO],
             indices: vec![0, 1, 2, 0, 2, 3],
-            ..Corners::default()
+            ..TriangleInput::default()
         }
     }
 
     #[test]
     fn normals_and_tangents_are_made_where_there_are_none() {
-        let built = square().build(Missing::Smooth);
+        let built = square().build(NormalSource::Smooth);
         assert_eq!(built.vertices.len(), 4);
         for vertex in &built.vertices {
             assert_eq!(vertex.normal, [0, 0, 127, 0]);
             assert_eq!(vertex.tangent, [127, 0, 0, 127], "u along x, the picture's up along y");
         }
-        assert_eq!(square().build(Missing::Flat).vertices.len(), 6);
+        assert_eq!(square().build(NormalSource::Flat).vertices.len(), 6);
     }
 
     #[test]
@@ -207,7 +209,7 @@ mod tests {
         corners.positions.push(Vec3::new(2.0, 1.0, 0.0));
         corners.uvs.extend([Vec2::new(0.0, 1.0), Vec2::ZERO]);
         corners.indices.extend([1, 4, 5, 1, 5, 2]);
-        let built = corners.build(Missing::Smooth);
+        let built = corners.build(NormalSource::Smooth);
         assert_eq!(built.vertices.len(), 8, "the two in the middle are there twice");
         let sides: Vec<i8> =
             built.indices.iter().map(|i| built.vertices[*i as usize].tangent[3]).collect();
@@ -220,7 +222,7 @@ mod tests {
         let mut corners = square();
         corners.positions = vec![Vec3::ZERO; 4];
         corners.uvs = vec![Vec2::ZERO; 4];
-        for missing in [Missing::Flat, Missing::Smooth] {
+        for missing in [NormalSource::Flat, NormalSource::Smooth] {
             let built = corners.build(missing);
             assert!(built.vertices.iter().all(|vertex| vertex.normal != [0; 4]));
         }

@@ -1,79 +1,79 @@
-//! Models of a running game: what was read of glTF files and the engine's own shapes, and the
-//! meshes in them and of the game's own making. What the renderer has to do about meshes is queued
-//! as `MeshChange` and taken by `flush`. Knows no scripts, no units and no graphics interface;
-//! textures and materials are put together with it above (src/engine/models.rs).
+//! Models of a running game: loaded glTF files, the engine's built-in shapes, and the meshes that
+//! belong to models or are created by the game. Changes for the renderer are queued as `MeshChange`
+//! and taken by `flush`. Knows no scripts, no units and no graphics interface; src/engine/models.rs
+//! connects models with textures and materials.
 //!
-//! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`, and
-//! `models/barrel` its only one.
+//! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`. If a
+//! model has one mesh, the model's name `models/barrel` means that mesh.
 
-mod check;
 pub mod data;
 pub mod geometry;
 mod gltf;
-mod names;
-pub mod ray;
+pub mod primitives;
+pub mod raycast;
 mod registry;
-pub mod shapes;
+mod unique_names;
+mod validate;
 
-use crate::foundation::Handle;
-use crate::packet::mesh::{Bounds, Mesh, MeshSlot};
 use data::ModelData;
+use engine_foundation::Handle;
+use engine_frame_packet::mesh::{MeshBounds, MeshFrame, MeshSlot};
 use std::sync::Arc;
 
 pub use self::gltf::import;
-pub use registry::{Models, Shape};
+pub use registry::{MeshTriangles, Models};
 
-/// The most meshes, of models and of the game's own, that can be there at once.
+/// Maximum number of meshes that exist at once, of models and of the game.
 pub const MESHES_MAX: usize = 1 << 16;
 
-/// A mesh's place in the table of [`Models`], below [`MESHES_MAX`]. It stays the same when its
-/// model is loaded again.
+/// Index of a mesh in the table of [`Models`], below [`MESHES_MAX`]. The index stays the same when
+/// the model is reloaded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct MeshNumber(pub u16);
 
 const _: () = assert!(MESHES_MAX <= 1 << u16::BITS);
 
-/// What a picture is for: how its texels are made.
+/// Purpose of an image, which selects how its texture is built.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Use {
-    /// Colours; where they are opaque, their alpha means nothing.
+pub enum ImageUse {
+    /// Colors. If they are opaque, their alpha is ignored.
     Color { opaque: bool },
-    /// Numbers.
+    /// Data that is not color, such as normals.
     Data,
 }
 
-/// A picture as a model brings it.
+/// Encoded image that a model contains.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct ModelImage {
     pub bytes: Vec<u8>,
-    /// What the name of such a file ends with: `png`.
+    /// File extension of the image format: `png`.
     pub ending: String,
-    pub usage: Use,
+    pub usage: ImageUse,
 }
 
-/// A loaded model.
+/// Loaded model.
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    /// Without its triangles, which are in the entries of its meshes.
+    /// Data without triangles; the triangles are in the entries of the model's meshes.
     pub data: ModelData,
-    /// By the data's meshes.
+    /// Mesh numbers, indexed like the data's meshes.
     pub meshes: Vec<MeshNumber>,
-    /// By the data's surfaces: handles of materials.
+    /// Material handles, indexed like the data's surfaces.
     pub materials: Vec<Handle>,
 }
 
-/// What is known of a mesh.
+/// Registry entry of a mesh.
 #[derive(Clone, Debug)]
 pub struct MeshEntry {
     pub name: String,
     pub slot: MeshSlot,
-    pub bounds: Bounds,
-    /// The materials of its places, and what the file calls them.
+    pub bounds: MeshBounds,
+    /// Materials of the mesh's material slots, and their names in the file.
     pub materials: Vec<Option<Handle>>,
     pub material_names: Vec<String>,
     pub triangles: u32,
     pub vertices: u32,
-    /// Its triangles, the same that the renderer has.
-    pub shape: Arc<Mesh>,
+    /// Triangles of the mesh, shared with the renderer.
+    pub shape: Arc<MeshFrame>,
 }

@@ -1,75 +1,76 @@
-//! The registry: names to models and meshes, meshes to slots; loading again, giving back.
+//! Registry of models and meshes: maps names to models and meshes, and meshes to slots. Also
+//! reloads models and releases meshes.
 
 use super::data::{MeshData, ModelData};
-use super::shapes;
+use super::primitives;
 use super::{MESHES_MAX, MeshEntry, MeshNumber, Model};
-use crate::error;
-use crate::foundation::suggest::hint;
-use crate::foundation::{Error, Handle, Vec3};
-use crate::packet::mesh::{Bounds, Mesh, MeshChange, MeshSlot};
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
+use engine_foundation::error;
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, Handle, Vec3};
+use engine_frame_packet::mesh::{MeshBounds, MeshChange, MeshFrame, MeshSlot};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The models and meshes of a game.
+/// Registry of the models and meshes of a game.
 pub struct Models {
     loaded: HashMap<String, Arc<Model>>,
     entries: Vec<MeshEntry>,
     by_name: HashMap<String, MeshNumber>,
-    /// The triangles of meshes that the game made itself.
-    own: HashMap<MeshNumber, Arc<Mesh>>,
-    /// Numbers of meshes of the game's that have ended.
+    /// Triangles of meshes that the game created.
+    game_meshes: HashMap<MeshNumber, Arc<MeshFrame>>,
+    /// Free numbers of destroyed meshes of the game.
     free: Vec<MeshNumber>,
     queue: Vec<MeshChange>,
-    /// What a number has before it has a mesh, and after it.
-    nothing: Arc<Mesh>,
+    /// Empty mesh for numbers that have no mesh.
+    empty_mesh: Arc<MeshFrame>,
 }
 
 impl Default for Models {
     fn default() -> Models {
-        let nothing = Mesh {
+        let empty_mesh = MeshFrame {
             name: String::new(),
             vertices: Vec::new(),
             indices: Vec::new(),
             parts: Vec::new(),
-            bounds: Bounds::of(&[]),
+            bounds: MeshBounds::of(&[]),
         };
         Models {
             loaded: HashMap::new(),
             entries: Vec::new(),
             by_name: HashMap::new(),
-            own: HashMap::new(),
+            game_meshes: HashMap::new(),
             free: Vec::new(),
             queue: Vec::new(),
-            nothing: Arc::new(nothing),
+            empty_mesh: Arc::new(empty_mesh),
         }
     }
 }
 
-/// Corners and triangles of a mesh, for whoever needs its shape.
+/// Points and triangles of a mesh, for systems other than rendering.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Shape {
+pub struct MeshTriangles {
     pub points: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl Models {
-    /// A model that was loaded.
+    /// Returns a loaded model.
     pub fn known(&self, name: &str) -> Option<&Arc<Model>> {
         self.loaded.get(name)
     }
 
-    /// The names of all models that were loaded, in order.
+    /// Returns the sorted names of all loaded models.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = self.loaded.keys().cloned().collect();
         names.sort();
         names
     }
 
-    /// Takes a model in, or what a file that changed is now: meshes of the same names keep their
-    /// numbers. `materials` are those of its surfaces.
+    /// Adds a model, or replaces it after its file changed. Meshes with the same names keep their
+    /// numbers. `materials` are the materials of the model's surfaces.
     pub fn put(
         &mut self,
         name: &str,
@@ -79,10 +80,10 @@ impl Models {
         let mut meshes = Vec::new();
         for mesh in &mut data.meshes {
             let full = format!("{name}/{}", mesh.name);
-            let of = |place: &Option<u32>| place.map(|place| materials[place as usize]);
+            let of = |surface: &Option<u32>| surface.map(|surface| materials[surface as usize]);
             let surfaces: Vec<_> = mesh.surfaces.iter().map(of).collect();
-            let names = mesh.surfaces.iter().map(|place| match place {
-                Some(place) => data.surfaces[*place as usize].name.clone(),
+            let names = mesh.surfaces.iter().map(|surface| match surface {
+                Some(surface) => data.surfaces[*surface as usize].name.clone(),
                 None => String::new(),
             });
             let names = names.collect();
@@ -99,7 +100,7 @@ impl Models {
         mesh: &mut MeshData,
         (materials, material_names): (Vec<Option<Handle>>, Vec<String>),
     ) -> Result<MeshNumber, Error> {
-        let packet = Arc::new(Mesh {
+        let packet = Arc::new(MeshFrame {
             name: name.clone(),
             vertices: std::mem::take(&mut mesh.vertices),
             indices: std::mem::take(&mut mesh.indices),
@@ -124,7 +125,7 @@ impl Models {
         }
         if self.entries.len() >= MESHES_MAX {
             return Err(error!(
-                "{MESHES_MAX} meshes are there already (MESHES_MAX): make fewer of your own, or \
+                "{MESHES_MAX} meshes already exist (MESHES_MAX): create fewer of your own, or \
                  larger ones"
             ));
         }
@@ -132,12 +133,12 @@ impl Models {
         self.entries.push(MeshEntry {
             name: String::new(),
             slot: MeshSlot(number.0.into()),
-            bounds: Bounds::of(&[]),
+            bounds: MeshBounds::of(&[]),
             materials: Vec::new(),
             material_names: Vec::new(),
             triangles: 0,
             vertices: 0,
-            shape: self.nothing.clone(),
+            shape: self.empty_mesh.clone(),
         });
         Ok(number)
     }
@@ -146,7 +147,7 @@ impl Models {
         &mut self,
         number: MeshNumber,
         name: String,
-        mesh: &Arc<Mesh>,
+        mesh: &Arc<MeshFrame>,
         (materials, material_names): (Vec<Option<Handle>>, Vec<String>),
     ) {
         let slot = MeshSlot(number.0.into());
@@ -163,52 +164,54 @@ impl Models {
         self.queue.push(MeshChange::Put { slot, mesh: mesh.clone() });
     }
 
-    /// Makes a mesh of the game's own.
-    pub fn add_own(&mut self, mesh: Mesh) -> Result<MeshNumber, Error> {
+    /// Creates a mesh that belongs to the game.
+    pub fn add_game_mesh(&mut self, mesh: MeshFrame) -> Result<MeshNumber, Error> {
         let number = self.take_number()?;
-        self.set_own(number, mesh);
+        self.update_game_mesh(number, mesh);
         Ok(number)
     }
 
-    /// Gives a mesh of the game's own other triangles.
-    pub fn set_own(&mut self, number: MeshNumber, mesh: Mesh) {
+    /// Replaces the triangles of a mesh that belongs to the game.
+    pub fn update_game_mesh(&mut self, number: MeshNumber, mesh: MeshFrame) {
         let mesh = Arc::new(mesh);
-        let places = mesh.parts.iter().map(|part| part.place as usize + 1).max().unwrap_or(0);
+        let surface_count =
+            mesh.parts.iter().map(|part| part.place as usize + 1).max().unwrap_or(0);
         let mut materials = std::mem::take(&mut self.entries[usize::from(number.0)].materials);
-        materials.resize(places, None);
-        let names = vec![String::new(); places];
+        materials.resize(surface_count, None);
+        let names = vec![String::new(); surface_count];
         self.fill(number, mesh.name.clone(), &mesh, (materials, names));
-        self.own.insert(number, mesh);
+        self.game_meshes.insert(number, mesh);
     }
 
-    /// Ends a mesh of the game's own.
-    pub fn end_own(&mut self, number: MeshNumber) {
-        if self.own.remove(&number).is_some() {
-            self.entries[usize::from(number.0)].shape = self.nothing.clone();
+    /// Destroys a mesh that belongs to the game.
+    pub fn remove_game_mesh(&mut self, number: MeshNumber) {
+        if self.game_meshes.remove(&number).is_some() {
+            self.entries[usize::from(number.0)].shape = self.empty_mesh.clone();
             self.queue.push(MeshChange::End { slot: MeshSlot(number.0.into()) });
             self.free.push(number);
         }
     }
 
-    /// The triangles of a mesh of the game's own.
-    pub fn own(&self, number: MeshNumber) -> Option<&Arc<Mesh>> {
-        self.own.get(&number)
+    /// Returns the triangles of a mesh that belongs to the game.
+    pub fn own(&self, number: MeshNumber) -> Option<&Arc<MeshFrame>> {
+        self.game_meshes.get(&number)
     }
 
-    /// What is known of a mesh.
+    /// Returns the registry entry of a mesh.
     #[inline(always)]
     pub fn entry(&self, number: MeshNumber) -> &MeshEntry {
         &self.entries[usize::from(number.0)]
     }
 
-    /// The mesh of a model that a name means: `Lid`; without one, its only mesh.
+    /// Returns the mesh of a model by its name, such as `Lid`. Without a name, returns the model's
+    /// only mesh.
     pub fn mesh_of(&self, model: &Model, mesh: Option<&str>) -> Result<MeshNumber, Error> {
         let names = || model.data.meshes.iter().map(|mesh| mesh.name.as_str());
         match mesh {
             Some(mesh) => match names().position(|known| known == mesh) {
                 Some(at) => Ok(model.meshes[at]),
                 None => {
-                    // A node stands for its mesh: that is how most programs show it.
+                    // Accepts a node's name for its mesh, because most programs show nodes.
                     let node = model.data.nodes.iter().find(|node| node.name == mesh);
                     if let Some(at) = node.and_then(|node| node.mesh) {
                         return Ok(model.meshes[at as usize]);
@@ -235,21 +238,21 @@ impl Models {
         }
     }
 
-    /// Takes what is to be done by the renderer since the last call.
+    /// Takes the changes for the renderer since the last call.
     pub fn flush(&mut self, out: &mut Vec<MeshChange>) {
         out.append(&mut self.queue);
     }
 
-    /// Corners and triangles of a mesh of a model, in the model's space, read anew: for physics,
-    /// navigation, picking. The name is that of a mesh, or of a model with one mesh; of a model
-    /// with more, all of them as its nodes place them.
+    /// Reads the points and triangles of a mesh from the model's data, in the model's space, for
+    /// physics, navigation and picking. `name` is the name of a mesh or of a model. For a model,
+    /// the result contains all meshes as its nodes place them.
     ///
     /// # Errors
-    /// There is no such model or mesh, or its data is damaged.
-    pub fn shape(store: &mut Store, name: &str) -> Result<Shape, Error> {
+    /// Returns an error if the model or mesh does not exist, or its data is damaged.
+    pub fn shape(store: &mut ResourceStore, name: &str) -> Result<MeshTriangles, Error> {
         let (model, mesh) = Models::split(store, name)?;
         let data = Models::data(store, &model)?;
-        let mut shape = Shape::default();
+        let mut shape = MeshTriangles::default();
         match mesh {
             Some(wanted) => {
                 let found = data.meshes.iter().find(|mesh| mesh.name == wanted).or_else(|| {
@@ -273,10 +276,10 @@ impl Models {
         Ok(shape)
     }
 
-    /// The model and the mesh that a mesh's name means.
-    pub fn split(store: &Store, name: &str) -> Result<(String, Option<String>), Error> {
+    /// Splits a mesh's name into the names of its model and of the mesh in the model.
+    pub fn split(store: &ResourceStore, name: &str) -> Result<(String, Option<String>), Error> {
         let is_there = |model: &str| {
-            shapes::NAMES.contains(&model) || store.has(&ResourceName::new("model", model))
+            primitives::NAMES.contains(&model) || store.has(&ResourceName::new("model", model))
         };
         if is_there(name) {
             return Ok((name.to_string(), None));
@@ -289,11 +292,11 @@ impl Models {
         Err(error!("{}", store.missing_words(&ResourceName::new("model", name))))
     }
 
-    /// The data of a model, with its triangles.
-    pub fn data(store: &mut Store, name: &str) -> Result<ModelData, Error> {
+    /// Reads the data of a model, including its triangles.
+    pub fn data(store: &mut ResourceStore, name: &str) -> Result<ModelData, Error> {
         let resource = ResourceName::new("model", name);
         if !store.has(&resource)
-            && let Some(data) = shapes::model(name)
+            && let Some(data) = primitives::model(name)
         {
             return Ok(data);
         }
@@ -305,10 +308,10 @@ impl Models {
     }
 }
 
-impl Shape {
-    fn add(&mut self, mesh: &MeshData, place: impl Fn(Vec3) -> Vec3) {
+impl MeshTriangles {
+    fn add(&mut self, mesh: &MeshData, to_world: impl Fn(Vec3) -> Vec3) {
         let base = self.points.len() as u32;
-        let points = mesh.vertices.iter().map(|vertex| place(Vec3::from_array(vertex.position)));
+        let points = mesh.vertices.iter().map(|vertex| to_world(Vec3::from_array(vertex.position)));
         self.points.extend(points);
         let triangles = mesh.indices.chunks_exact(3);
         self.triangles.extend(triangles.map(|three| [0, 1, 2].map(|corner| three[corner] + base)));

@@ -1,87 +1,105 @@
-//! Particles on their way into a packet: as quadrilaterals of a Gui or squares of a scene. Knows no
-//! views; who calls says what things look like and where they go.
+//! Conversion of particles to packet data: quads of a GUI or particle quads of a scene. Knows no
+//! views; the caller determines appearance and destination.
 
-use super::block::{Block, LANES};
-use super::definition::{Billboard, Blending, EmitterDef, Sort};
+use super::appearance::Appearance;
+use super::data::{Billboard, Blending, EmitterDef, Sort};
 use super::emitter::Emitter;
-use super::lanes::Lanes;
-use crate::foundation::tasks::{Pool, Tasks, split};
-use crate::foundation::{Error, Vec3};
-use crate::packet::gui::Instance;
-use crate::packet::material::{Blend, MaterialSlot};
-use crate::packet::scene::Particle;
-use crate::packet::texture::TextureSlot;
+use super::particle_block::{LANES, ParticleBlock};
+use engine_foundation::tasks::{TaskManager, TaskPool, split};
+use engine_foundation::{Error, Vec3};
+use engine_frame_packet::gui::QuadInstance;
+use engine_frame_packet::material::{BlendMode, MaterialSlot};
+use engine_frame_packet::scene::ParticleQuad;
+use engine_frame_packet::texture::TextureSlot;
 use std::mem::MaybeUninit;
 
-pub use super::lanes::Look;
-pub use super::ribbon::{Room, path_quads, paths};
+pub use super::appearance::AppearanceRules;
+pub use super::ribbon::{RibbonScratch, path_quads, paths};
 
-/// In how many steps distances and ages are sorted.
+/// Number of buckets for sorting distances and ages.
 const SORT_STEPS: usize = 2048;
-/// Fewer particles are drawn by one thread: at 6 ns each, these take twice as long as it takes to
-/// wake another.
+/// Minimum number of particles drawn by several threads. At 6 ns each, this takes twice as long as
+/// waking another thread.
 const HEAVY_MIN: usize = 10_000;
-/// What a particle that lies along an axis is drawn out by, to say which axis.
+/// Factor of the tiny stretch of an aligned particle. The stretch only encodes the axis.
 const ALONG: f32 = 1e-3;
 
-/// What an emitter's particles are filled with.
+/// Texture and material of an emitter's particles.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Skin {
+pub struct ParticleTexture {
     pub material: MaterialSlot,
-    /// For Guis.
+    /// Texture for GUIs.
     pub slot: TextureSlot,
     pub paint: u32,
     /// Left, bottom, right and top in the texture.
     pub uv: [f32; 4],
-    /// For scenes: a texture of its own, or the renderer's soft spot.
+    /// Texture for scenes: a separate texture, or the renderer's soft spot.
     pub scene: TextureSlot,
-    /// Whether the texture is the soft spot.
+    /// True if the texture is the soft spot.
     pub soft: bool,
 }
 
-/// The material and the blending that an emitter asks for by words.
-pub fn blending(def: &EmitterDef) -> (MaterialSlot, Blend) {
+/// Returns the built-in material and blend mode for an emitter's blending.
+pub fn blending(def: &EmitterDef) -> (MaterialSlot, BlendMode) {
     match Blending::of(def.numbers.blend) {
-        Blending::Alpha => (MaterialSlot::BUILT_IN, Blend::Alpha),
-        Blending::Add => (MaterialSlot::BUILT_IN_ADD, Blend::Add),
-        Blending::Multiply => (MaterialSlot::BUILT_IN_MULTIPLY, Blend::Multiply),
+        Blending::Alpha => (MaterialSlot::BUILT_IN, BlendMode::Alpha),
+        Blending::Add => (MaterialSlot::BUILT_IN_ADD, BlendMode::Add),
+        Blending::Multiply => (MaterialSlot::BUILT_IN_MULTIPLY, BlendMode::Multiply),
     }
 }
 
-/// What particles become in a packet.
-pub trait Quad: Copy + Send + Sync {
-    /// One of a block's particles.
-    fn of(block: &Block, lane: usize, lanes: &Lanes, look: &Look, skin: &Skin) -> Self;
+/// Packet representation of a particle.
+pub trait ParticleVertex: Copy + Send + Sync {
+    /// Converts one particle of a block.
+    fn of(
+        block: &ParticleBlock,
+        lane: usize,
+        appearance: &Appearance,
+        look: &AppearanceRules,
+        skin: &ParticleTexture,
+    ) -> Self;
 }
 
-impl Quad for Instance {
+impl ParticleVertex for QuadInstance {
     #[inline(always)]
-    fn of(_: &Block, i: usize, lanes: &Lanes, look: &Look, skin: &Skin) -> Instance {
-        let (x, y) = (lanes.position[0][i], lanes.position[1][i]);
-        let (width, height) = (lanes.half_width[i], lanes.half_height[i]);
-        let (cos, sin) = (lanes.cos[i], lanes.sin[i]);
+    fn of(
+        _: &ParticleBlock,
+        i: usize,
+        appearance: &Appearance,
+        look: &AppearanceRules,
+        skin: &ParticleTexture,
+    ) -> QuadInstance {
+        let (x, y) = (appearance.position[0][i], appearance.position[1][i]);
+        let (width, height) = (appearance.half_width[i], appearance.half_height[i]);
+        let (cos, sin) = (appearance.cos[i], appearance.sin[i]);
         let (right_x, right_y) = (cos * width, sin * width);
         let (up_x, up_y) = (-sin * height, cos * height);
         let (a, b) = ((right_x + up_x, right_y + up_y), (right_x - up_x, right_y - up_y));
-        Instance {
+        QuadInstance {
             corners: [x - a.0, y - a.1, x + b.0, y + b.1, x + a.0, y + a.1, x - b.0, y - b.1],
-            uv: look.frame(skin.uv, lanes.frame[i]),
-            color: lanes.color[i],
+            uv: look.frame(skin.uv, appearance.frame[i]),
+            color: appearance.color[i],
             paint: skin.paint,
             extra: [0.0; 2],
         }
     }
 }
 
-impl Quad for Particle {
+impl ParticleVertex for ParticleQuad {
     #[inline(always)]
-    fn of(block: &Block, i: usize, lanes: &Lanes, look: &Look, _: &Skin) -> Particle {
-        let [left, bottom, right, top] = look.frame([0.0, 1.0, 1.0, 0.0], lanes.frame[i]);
+    fn of(
+        block: &ParticleBlock,
+        i: usize,
+        appearance: &Appearance,
+        look: &AppearanceRules,
+        _: &ParticleTexture,
+    ) -> ParticleQuad {
+        let [left, bottom, right, top] = look.frame([0.0, 1.0, 1.0, 0.0], appearance.frame[i]);
         let stretch = match look.billboard {
             Billboard::Facing => [0.0; 3],
             Billboard::Aligned => {
                 let axis = look.axis;
-                (axis * (ALONG * lanes.half_height[i].max(1e-3))).to_array()
+                (axis * (ALONG * appearance.half_height[i].max(1e-3))).to_array()
             }
             Billboard::Stretched => {
                 let velocity = [0, 1, 2].map(|axis| block.velocity[axis][i]);
@@ -90,11 +108,11 @@ impl Quad for Particle {
                     .map(|[x, y, z, _]| (x * velocity[0] + y * velocity[1] + z * velocity[2]) * by)
             }
         };
-        Particle {
-            position: [0, 1, 2].map(|axis| lanes.position[axis][i]),
-            rotation: lanes.sin[i].atan2(lanes.cos[i]),
-            size: [lanes.half_width[i], lanes.half_height[i]],
-            color: lanes.color[i],
+        ParticleQuad {
+            position: [0, 1, 2].map(|axis| appearance.position[axis][i]),
+            rotation: appearance.sin[i].atan2(appearance.cos[i]),
+            size: [appearance.half_width[i], appearance.half_height[i]],
+            color: appearance.color[i],
             glow: look.glow,
             uv: [left, top, right, bottom],
             stretch,
@@ -103,50 +121,50 @@ impl Quad for Particle {
     }
 }
 
-/// Room that is used again.
-pub struct Scratch<T> {
+/// Buffers that are reused for sorting.
+pub struct DrawScratch<T> {
     items: Vec<T>,
     keys: Vec<u32>,
     starts: Vec<u32>,
 }
 
-impl<T> Default for Scratch<T> {
-    fn default() -> Scratch<T> {
-        Scratch { items: Vec::new(), keys: Vec::new(), starts: Vec::new() }
+impl<T> Default for DrawScratch<T> {
+    fn default() -> DrawScratch<T> {
+        DrawScratch { items: Vec::new(), keys: Vec::new(), starts: Vec::new() }
     }
 }
 
-/// What all drawing shares.
+/// Shared state of all particle drawing.
 #[derive(Default)]
-pub struct Drawn {
-    /// Of each resource, what each of its emitters is filled with, and of which state of
-    /// everything that they depend on.
-    pub skins: Vec<Vec<Skin>>,
+pub struct DrawContext {
+    /// Textures of the emitters of each resource. `version` identifies the state of everything that
+    /// they depend on.
+    pub skins: Vec<Vec<ParticleTexture>>,
     pub version: [u64; 3],
-    pub instances: Scratch<Instance>,
-    pub particles: Scratch<Particle>,
-    pub bands: Room,
+    pub instances: DrawScratch<QuadInstance>,
+    pub particles: DrawScratch<ParticleQuad>,
+    pub bands: RibbonScratch,
 }
 
-/// How an emitter's particles are drawn.
-pub struct Drawing<'a> {
+/// Inputs for drawing an emitter's particles.
+pub struct DrawStyle<'a> {
     pub emitter: &'a Emitter,
-    pub look: &'a Look,
-    pub skin: &'a Skin,
-    /// What sees them, for those that are sorted by distance.
+    pub look: &'a AppearanceRules,
+    pub skin: &'a ParticleTexture,
+    /// Position of the viewer, for sorting by distance.
     pub eye: Vec3,
 }
 
-impl Drawing<'_> {
+impl DrawStyle<'_> {
     /// Adds all particles of an emitter to `out`.
     ///
     /// # Errors
-    /// For want of threads.
-    pub fn add<T: Quad>(
+    /// Returns an error if the worker threads cannot be created.
+    pub fn add<T: ParticleVertex>(
         &self,
         out: &mut Vec<T>,
-        scratch: &mut Scratch<T>,
-        pool: &Pool,
+        scratch: &mut DrawScratch<T>,
+        pool: &TaskPool,
     ) -> Result<(), Error> {
         let sort = Sort::of(self.emitter.numbers().sort);
         if sort == Sort::None || self.emitter.count < 2 {
@@ -155,7 +173,8 @@ impl Drawing<'_> {
         scratch.items.clear();
         self.fill(&mut scratch.items, pool)?;
         self.sort_keys(sort, &mut scratch.keys);
-        // Counted by key, each key's begin, then every particle to the next place of its key.
+        // Counting sort: count by key, compute the start of each key, then copy every particle to
+        // the next position of its key.
         scratch.starts.clear();
         scratch.starts.resize(SORT_STEPS + 1, 0);
         for key in &scratch.keys {
@@ -167,26 +186,26 @@ impl Drawing<'_> {
         let first = out.len();
         out.extend_from_slice(&scratch.items);
         for (item, key) in scratch.items.iter().zip(&scratch.keys) {
-            let place = &mut scratch.starts[*key as usize];
-            out[first + *place as usize] = *item;
-            *place += 1;
+            let slot = &mut scratch.starts[*key as usize];
+            out[first + *slot as usize] = *item;
+            *slot += 1;
         }
         Ok(())
     }
 
-    /// The step of each particle in the order of drawing.
+    /// Computes the bucket of each particle in drawing order.
     fn sort_keys(&self, sort: Sort, keys: &mut Vec<u32>) {
         let count = self.emitter.count;
         let (blocks, _) = self.emitter.used();
-        let one = |i: usize| (&blocks[i / LANES], i % LANES);
+        let block_and_lane = |i: usize| (&blocks[i / LANES], i % LANES);
         keys.clear();
         let last = (SORT_STEPS - 1) as f32;
         if sort == Sort::FarthestFirst {
             let distance = |i: usize| {
-                let (block, lane) = one(i);
+                let (block, lane) = block_and_lane(i);
                 let p = [0, 1, 2].map(|axis| block.position[axis][lane]);
-                let place = self.look.rows.map(|[x, y, z, at]| x * p[0] + y * p[1] + z * p[2] + at);
-                Vec3::from_array(place).distance_squared(self.eye)
+                let slot = self.look.rows.map(|[x, y, z, at]| x * p[0] + y * p[1] + z * p[2] + at);
+                Vec3::from_array(slot).distance_squared(self.eye)
             };
             let far = (0..count).map(distance).fold(0.0f32, f32::max).sqrt().max(1e-6);
             let near = (0..count).map(distance).fold(f32::INFINITY, f32::min).sqrt();
@@ -195,7 +214,7 @@ impl Drawing<'_> {
         } else {
             let newest = self.emitter.serial;
             let age = |i: usize| {
-                let (block, lane) = one(i);
+                let (block, lane) = block_and_lane(i);
                 newest.wrapping_sub(block.serial[lane])
             };
             let oldest = (0..count).map(age).max().unwrap_or(1).max(1) as f32;
@@ -208,8 +227,8 @@ impl Drawing<'_> {
         keys.iter_mut().for_each(|key| *key = (*key).min(last as u32));
     }
 
-    /// Adds them in the order of their places.
-    fn fill<T: Quad>(&self, out: &mut Vec<T>, pool: &Pool) -> Result<(), Error> {
+    /// Adds the particles in storage order.
+    fn fill<T: ParticleVertex>(&self, out: &mut Vec<T>, pool: &TaskPool) -> Result<(), Error> {
         let count = self.emitter.count;
         out.reserve(count);
         let room = &mut out.spare_capacity_mut()[..count];
@@ -220,17 +239,17 @@ impl Drawing<'_> {
             self.fill_piece(blocks, room);
         }
         let length = out.len() + count;
-        // SAFETY: every place of `room` was written: the blocks hold `count` particles.
+        // SAFETY: every element of `room` was written: the blocks hold `count` particles.
         unsafe { out.set_len(length) };
         Ok(())
     }
 
-    fn fill_pieces<T: Quad>(
+    fn fill_pieces<T: ParticleVertex>(
         &self,
-        blocks: &[Block],
+        blocks: &[ParticleBlock],
         room: &mut [MaybeUninit<T>],
-        tasks: &Tasks,
-        pool: &Pool,
+        tasks: &TaskManager,
+        pool: &TaskPool,
     ) -> Result<(), Error> {
         let task = pool.task("particles");
         tasks.scope(|scope| {
@@ -238,20 +257,20 @@ impl Drawing<'_> {
             let mut rest = room;
             for piece in split(blocks.len(), tasks.threads()) {
                 let own = &blocks[piece];
-                let (places, others) = rest.split_at_mut(rest.len().min(own.len() * LANES));
+                let (slots, others) = rest.split_at_mut(rest.len().min(own.len() * LANES));
                 rest = others;
-                graph.add(task, move || self.fill_piece(own, places));
+                graph.add(task, move || self.fill_piece(own, slots));
             }
             graph.run().finish()
         })
     }
 
-    fn fill_piece<T: Quad>(&self, blocks: &[Block], room: &mut [MaybeUninit<T>]) {
-        let mut lanes = Lanes::EMPTY;
-        for (block, places) in blocks.iter().zip(room.chunks_mut(LANES)) {
-            self.look.compute(block, &mut lanes);
-            for (i, place) in places.iter_mut().enumerate() {
-                place.write(T::of(block, i, &lanes, self.look, self.skin));
+    fn fill_piece<T: ParticleVertex>(&self, blocks: &[ParticleBlock], room: &mut [MaybeUninit<T>]) {
+        let mut appearance = Appearance::EMPTY;
+        for (block, slots) in blocks.iter().zip(room.chunks_mut(LANES)) {
+            self.look.compute(block, &mut appearance);
+            for (i, slot) in slots.iter_mut().enumerate() {
+                slot.write(T::of(block, i, &appearance, self.look, self.skin));
             }
         }
     }

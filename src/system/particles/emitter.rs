@@ -1,112 +1,115 @@
-//! One emitter of one living effect: its particles in blocks, what it spawns in a step, who dies,
-//! and what it tells other emitters. Knows no effects and no looks.
+//! Emitter of a playing effect: its particles in blocks, the spawns of a step, deaths, and events
+//! for other emitters. Knows nothing of effects and of appearance.
 
-use super::block::{Block, LANES, One, Step};
-use super::definition::{BIRTH, COLLISION, DEATH, EffectData, EmitterDef, Numbers};
-use super::pose::Pose;
-use super::spawn::{Spawner, between, two};
+use super::data::{BIRTH, COLLISION, DEATH, EffectData, EmitterData, EmitterDef};
+use super::particle_block::{LANES, MotionStep, ParticleBlock, SingleParticle};
+use super::pose::EffectTransform;
+use super::spawner::{Spawner, between, two};
 use super::trail::Trail;
-use crate::foundation::Vec3;
-use crate::foundation::hash::StateHash;
-use crate::foundation::random::Random;
+use engine_foundation::Vec3;
+use engine_foundation::hash::StateHash;
+use engine_foundation::random::Random;
 use std::sync::Arc;
 
-/// Something that happened to a particle, in the world.
+/// Event of a particle, in world space.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Event {
+pub struct ParticleEvent {
     pub position: Vec3,
     pub velocity: Vec3,
 }
 
-/// A particle that an event brings.
+/// A particle that an event spawns.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Incoming {
+pub struct EventSpawn {
     pub position: Vec3,
-    /// What it takes along.
+    /// Velocity inherited from the event's particle.
     pub velocity: Vec3,
 }
 
-/// What is spawned in one step.
+/// Particles to spawn in one step.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
-    /// By rate, spread over the step.
-    pub steady: u32,
-    /// The part of the step after which the first of them comes, and from one to the next.
+pub struct SpawnRequest {
+    /// Number of particles by rate, spread over the step.
+    pub by_rate: u32,
+    /// Fraction of the step after which the first of them is born. `interval` is the fraction
+    /// between births.
     pub first: f32,
-    pub apart: f32,
-    /// At once, at the end of the step.
-    pub sudden: u32,
-    /// Where the effect was when the step began, and is at its end, in the particles' space.
-    pub from: Pose,
-    pub to: Pose,
-    /// What particles take along of the effect's own velocity.
-    pub carried: Vec3,
+    pub interval: f32,
+    /// Number of particles of bursts, all at the end of the step.
+    pub burst: u32,
+    /// Transform of the effect at the beginning of the step, in the particles' space. `to` is the
+    /// transform at its end.
+    pub from: EffectTransform,
+    pub to: EffectTransform,
+    /// Velocity inherited from the effect's motion.
+    pub inherited_velocity: Vec3,
     pub position: Vec3,
     pub speed: f32,
     pub spawner: Spawner,
 }
 
-/// An emitter at work.
+/// An emitter in the pool.
 pub struct Emitter {
-    /// Whether an effect has it; else it waits to be used again.
-    pub live: bool,
+    /// True while an effect owns it. Otherwise it waits to be reused.
+    pub in_use: bool,
     pub data: Arc<EffectData>,
     pub index: usize,
-    /// Whether its particles are in the plane of x and y.
+    /// True if its particles are confined to the xy plane.
     pub flat: bool,
-    /// Whether it moves in this step.
+    /// True if it moves in this step.
     pub stepping: bool,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ParticleBlock>,
     pub count: usize,
-    pub step: Step,
-    pub order: Order,
-    /// From its particles' space into the world.
-    pub outward: Pose,
-    /// Seconds since its start, and the part of a particle that waits.
+    pub step: MotionStep,
+    pub request: SpawnRequest,
+    /// Transform from the particles' space to the world.
+    pub to_world: EffectTransform,
+    /// Seconds since its start. `carry` is the fraction of a particle carried over to the next
+    /// step.
     pub time: f64,
     pub carry: f64,
     pub random: Random,
     pub serial: u32,
-    pub events: [Vec<Event>; 3],
-    pub incoming: Vec<Incoming>,
+    pub events: [Vec<ParticleEvent>; 3],
+    pub incoming: Vec<EventSpawn>,
     pub trail: Trail,
     holes: Vec<u32>,
 }
 
 impl Emitter {
-    /// An emitter of an effect that begins. `spare`: blocks that are used again.
+    /// Creates an emitter for a new effect. `spare` contains blocks to reuse.
     pub fn new(
         data: Arc<EffectData>,
         index: usize,
         flat: bool,
         seed: u64,
-        spare: Vec<Block>,
+        spare: Vec<ParticleBlock>,
     ) -> Emitter {
         let spawner = Spawner::new(&data.emitters[index].numbers, Vec3::ZERO, flat);
-        let order = Order {
-            steady: 0,
+        let request = SpawnRequest {
+            by_rate: 0,
             first: 0.0,
-            apart: 0.0,
-            sudden: 0,
-            from: Pose::IDENTITY,
-            to: Pose::IDENTITY,
-            carried: Vec3::ZERO,
+            interval: 0.0,
+            burst: 0,
+            from: EffectTransform::IDENTITY,
+            to: EffectTransform::IDENTITY,
+            inherited_velocity: Vec3::ZERO,
             position: Vec3::ZERO,
             speed: 1.0,
             spawner,
         };
         let trail = Trail::new(data.emitters[index].numbers.trail_points);
         Emitter {
-            live: true,
+            in_use: true,
             data,
             index,
             flat,
             stepping: false,
             blocks: spare,
             count: 0,
-            step: Step::STILL,
-            order,
-            outward: Pose::IDENTITY,
+            step: MotionStep::STILL,
+            request,
+            to_world: EffectTransform::IDENTITY,
             time: 0.0,
             carry: 0.0,
             random: Random::seed(seed),
@@ -122,60 +125,61 @@ impl Emitter {
         &self.data.emitters[self.index]
     }
 
-    pub fn numbers(&self) -> &Numbers {
+    pub fn numbers(&self) -> &EmitterData {
         &self.data.emitters[self.index].numbers
     }
 
-    /// What moving its particles costs, in the units of [`Step::cost`].
+    /// Returns the cost of moving its particles, in the units of [`MotionStep::cost`].
     pub fn cost(&self) -> usize {
         self.count * self.step.cost()
     }
 
-    /// The blocks with particles in them, and how many particles the last has.
-    pub fn used(&self) -> (&[Block], usize) {
+    /// Returns the blocks that contain particles, and the number of particles in the last one.
+    pub fn used(&self) -> (&[ParticleBlock], usize) {
         let blocks = self.count.div_ceil(LANES);
         (&self.blocks[..blocks], self.count - blocks.saturating_sub(1) * LANES)
     }
 
-    /// What [`move_blocks`] needs, in pieces: the blocks, and what moves them.
-    pub fn work(&mut self) -> (&mut [Block], &Step, usize, bool) {
+    /// Returns the arguments of [`move_blocks`], so that the caller can split the work: the blocks,
+    /// the motion, the number of particles, and whether they are flat.
+    pub fn work(&mut self) -> (&mut [ParticleBlock], &MotionStep, usize, bool) {
         let blocks = self.count.div_ceil(LANES);
         (&mut self.blocks[..blocks], &self.step, self.count, self.flat)
     }
 
-    /// Moves all particles on, and ends and begins those whose time it is.
+    /// Moves all particles, then removes and spawns particles.
     pub fn run(&mut self) {
         let (blocks, step, count, flat) = self.work();
         move_blocks(blocks, 0, count, step, flat);
         self.settle();
     }
 
-    /// What follows when all blocks have been moved: deaths, births, trails.
+    /// Completes a step after all blocks have been moved: deaths, births, trails.
     pub fn settle(&mut self) {
         self.events.iter_mut().for_each(Vec::clear);
-        self.note_hits();
-        self.bury();
+        self.record_hits();
+        self.collect_dead();
         self.spawn();
         self.close_holes();
         let Emitter { trail, blocks, count, step, .. } = self;
         trail.follow(blocks, *count, step.delta);
     }
 
-    fn event_of(&self, index: usize) -> Event {
+    fn event_of(&self, index: usize) -> ParticleEvent {
         let one = self.blocks[index / LANES].get(index % LANES);
-        let outward = &self.outward;
-        Event {
-            position: outward.point(Vec3::from_array(one.position)),
-            velocity: outward.rotation * (Vec3::from_array(one.velocity) * outward.scale),
+        let to_world = &self.to_world;
+        ParticleEvent {
+            position: to_world.point(Vec3::from_array(one.position)),
+            velocity: to_world.rotation * (Vec3::from_array(one.velocity) * to_world.scale),
         }
     }
 
-    fn tells(&self, what: usize) -> bool {
-        self.numbers().subs[what].emitter > 0
+    fn has_sub_emitter(&self, event: usize) -> bool {
+        self.numbers().subs[event].emitter > 0
     }
 
-    fn note_hits(&mut self) {
-        if !self.tells(COLLISION) {
+    fn record_hits(&mut self) {
+        if !self.has_sub_emitter(COLLISION) {
             return;
         }
         for block in 0..self.count.div_ceil(LANES) {
@@ -189,29 +193,29 @@ impl Emitter {
         }
     }
 
-    /// Collects the places of the dead, in order.
-    fn bury(&mut self) {
+    /// Collects the slots of dead particles, in order.
+    fn collect_dead(&mut self) {
         self.holes.clear();
-        let tells = self.tells(DEATH);
+        let has_sub_emitter = self.has_sub_emitter(DEATH);
         for block in 0..self.count.div_ceil(LANES) {
             let mut dead = std::mem::take(&mut self.blocks[block].dead);
             while dead != 0 {
                 let index = block * LANES + dead.trailing_zeros() as usize;
                 self.holes.push(index as u32);
-                if tells {
+                if has_sub_emitter {
                     let event = self.event_of(index);
                     self.events[DEATH].push(event);
                 }
                 dead &= dead - 1;
             }
         }
-        // The first is taken first.
+        // New particles take the first slot first.
         self.holes.reverse();
     }
 
-    /// The place of a new particle: that of a dead one, or the next.
+    /// Returns the slot for a new particle: that of a dead one, or the next free one.
     #[inline(always)]
-    fn place(&mut self) -> Option<usize> {
+    fn allocate_slot(&mut self) -> Option<usize> {
         if let Some(hole) = self.holes.pop() {
             return Some(hole as usize);
         }
@@ -219,37 +223,40 @@ impl Emitter {
             return None;
         }
         if self.count == self.blocks.len() * LANES {
-            self.blocks.push(Block::EMPTY);
+            self.blocks.push(ParticleBlock::EMPTY);
         }
         self.count += 1;
         Some(self.count - 1)
     }
 
     fn spawn(&mut self) {
-        let order = self.order;
-        self.order.steady = 0;
-        self.order.sudden = 0;
-        for i in 0..order.steady {
-            let part = (order.first + order.apart * i as f32).min(1.0);
-            let pose =
-                Pose { position: order.from.position.lerp(order.to.position, part), ..order.to };
-            if !self.begin(&order, &pose, Vec3::ZERO, 1.0 - part) {
+        let request = self.request;
+        self.request.by_rate = 0;
+        self.request.burst = 0;
+        for i in 0..request.by_rate {
+            let part = (request.first + request.interval * i as f32).min(1.0);
+            let pose = EffectTransform {
+                position: request.from.position.lerp(request.to.position, part),
+                ..request.to
+            };
+            if !self.spawn_one(&request, &pose, Vec3::ZERO, 1.0 - part) {
                 break;
             }
         }
-        for _ in 0..order.sudden {
-            if !self.begin(&order, &order.to, Vec3::ZERO, 0.0) {
+        for _ in 0..request.burst {
+            if !self.spawn_one(&request, &request.to, Vec3::ZERO, 0.0) {
                 break;
             }
         }
         let incoming = std::mem::take(&mut self.incoming);
-        let inward = self.outward.inverse();
+        let from_world = self.to_world.inverse();
         for one in &incoming {
-            let pose = Pose { position: inward.point(one.position), ..order.to };
-            let velocity = inward.rotation * (one.velocity * inward.scale);
-            // Where the particle was, whatever the emitter's own place.
-            let there = Order { position: Vec3::ZERO, carried: Vec3::ZERO, ..order };
-            if !self.begin(&there, &pose, velocity, 0.0) {
+            let pose = EffectTransform { position: from_world.point(one.position), ..request.to };
+            let velocity = from_world.rotation * (one.velocity * from_world.scale);
+            // The particle begins where the event happened, independent of the emitter's position.
+            let at_event =
+                SpawnRequest { position: Vec3::ZERO, inherited_velocity: Vec3::ZERO, ..request };
+            if !self.spawn_one(&at_event, &pose, velocity, 0.0) {
                 break;
             }
         }
@@ -257,41 +264,48 @@ impl Emitter {
         self.incoming.clear();
     }
 
-    /// Begins a particle, which has lived `lead` of the step already: whether there was room.
-    fn begin(&mut self, order: &Order, pose: &Pose, velocity: Vec3, lead: f32) -> bool {
-        let Some(index) = self.place() else { return false };
-        let (place, direction) = order.spawner.draw(&mut self.random);
+    /// Spawns a particle that has already lived `lead` of the step. Returns false if there was no
+    /// room.
+    fn spawn_one(
+        &mut self,
+        request: &SpawnRequest,
+        pose: &EffectTransform,
+        velocity: Vec3,
+        lead: f32,
+    ) -> bool {
+        let Some(index) = self.allocate_slot() else { return false };
+        let (offset, direction) = request.spawner.draw(&mut self.random);
         let [a, b] = two(&mut self.random);
         let numbers = &self.data.emitters[self.index].numbers;
-        let speed = between(numbers.speed, a) * order.speed * pose.scale;
-        let velocity = pose.rotation * (direction * speed) + velocity + order.carried;
+        let speed = between(numbers.speed, a) * request.speed * pose.scale;
+        let velocity = pose.rotation * (direction * speed) + velocity + request.inherited_velocity;
         let lead = lead * self.step.delta;
-        let mut position = pose.point(order.position + place) + velocity * lead;
+        let mut position = pose.point(request.position + offset) + velocity * lead;
         if self.flat {
             position.z = 0.0;
         }
         let pace = 1.0 / between(numbers.lifetime, b);
-        let one = One {
+        let one = SingleParticle {
             position: position.to_array(),
             velocity: velocity.to_array(),
             age: pace * lead,
             pace,
             serial: self.serial,
-            near: Default::default(),
+            recent_stops: Default::default(),
         };
         self.serial = self.serial.wrapping_add(1);
         self.blocks[index / LANES].set(index % LANES, &one);
-        self.trail.begin(index, one.position);
-        if self.tells(BIRTH) {
+        self.trail.start(index, one.position);
+        if self.has_sub_emitter(BIRTH) {
             let event = self.event_of(index);
             self.events[BIRTH].push(event);
         }
         true
     }
 
-    /// Moves the last particles into places that nobody took.
+    /// Moves the last particles into slots that no new particle took.
     fn close_holes(&mut self) {
-        // The holes come last first here, so that what is moved is never a hole itself.
+        // The list begins with the last hole, so a moved particle is never a hole itself.
         for i in 0..self.holes.len() {
             let hole = self.holes[i] as usize;
             let last = self.count - 1;
@@ -305,7 +319,7 @@ impl Emitter {
         self.holes.clear();
     }
 
-    /// Takes another definition on: what is alive goes on by it.
+    /// Switches to another definition. Living particles continue with it.
     pub fn redefine(&mut self, data: &Arc<EffectData>, index: usize) {
         self.data = data.clone();
         self.index = index;
@@ -315,12 +329,12 @@ impl Emitter {
             self.trail = Trail::new(points);
             for i in 0..self.count {
                 let one = self.blocks[i / LANES].get(i % LANES);
-                self.trail.begin(i, one.position);
+                self.trail.start(i, one.position);
             }
         }
     }
 
-    /// The box around its particles in their space, as far as the last step measured it.
+    /// Returns the bounding box of its particles in their space, as measured by the last step.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let (blocks, _) = self.used();
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -331,7 +345,7 @@ impl Emitter {
         (!blocks.is_empty() && low.is_finite() && high.is_finite()).then_some((low, high))
     }
 
-    /// All that decides on what comes next.
+    /// Hashes all state that determines the future of the emitter.
     pub fn write_state(&self, hash: &mut StateHash) {
         hash.write_u64(self.count as u64);
         hash.write_f64(self.time);
@@ -346,13 +360,20 @@ impl Emitter {
                 hash.write_bytes(bytemuck::cast_slice(&lane[..count]));
             }
             let own = u64::MAX >> (LANES - count);
-            block.near.iter().for_each(|steps| hash.write_u64(steps & own));
+            block.recent_stops.iter().for_each(|steps| hash.write_u64(steps & own));
         }
     }
 }
 
-/// Moves blocks of an emitter that has `count` particles; the first of these is its block `first`.
-pub fn move_blocks(blocks: &mut [Block], first: usize, count: usize, step: &Step, flat: bool) {
+/// Moves a range of blocks of an emitter that has `count` particles. `first` is the index of the
+/// first block of the range.
+pub fn move_blocks(
+    blocks: &mut [ParticleBlock],
+    first: usize,
+    count: usize,
+    step: &MotionStep,
+    flat: bool,
+) {
     for (i, block) in blocks.iter_mut().enumerate() {
         let lanes = count.saturating_sub((first + i) * LANES).min(LANES);
         match flat {

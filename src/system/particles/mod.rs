@@ -1,209 +1,215 @@
-//! Particles: effects that games play in worlds and Guis, as blocks of arrays. Knows no units, no
-//! cameras, no textures and no scripts; the engine brings them together (src/engine/particles.rs).
+//! Particle system: effects that games play in worlds and GUIs, simulated in blocks of arrays.
+//! Knows no units, no cameras, no textures and no scripts; the engine connects them
+//! (src/engine/particles.rs).
 //!
-//! A `.particles` is compiled to flat records (definition.rs). An effect that plays has an emitter
-//! for each of the definition's; all emitters stand in one pool, and a step of a world is: what
-//! each is to spawn, one after the other; then all of them at once, large ones in pieces; then who
-//! has ended. No particle knows of another and every emitter has its own random numbers, so a step
-//! has the same result on any number of threads. In a steady state nothing is allocated.
+//! A `.particles` file is compiled to flat records (data.rs). A playing effect has an emitter
+//! for each emitter of its definition, and all emitters are stored in one pool. A step of a world
+//! has three phases. First, the spawns of each emitter are determined, one emitter after the other.
+//! Then all emitters are moved in parallel, large ones in pieces. Last, finished effects end. No
+//! particle depends on another and every emitter has its own random numbers, so a step has the same
+//! result on any number of threads. In a steady state nothing is allocated.
 
-mod begin;
-pub mod block;
-pub mod collide;
-pub mod definition;
+mod appearance;
+pub mod built_in_textures;
+pub mod collision;
+mod compile;
+mod compile_emitter;
+pub mod data;
 pub mod draw;
 pub mod emitter;
-mod fields;
-pub mod force;
-pub mod kind;
-mod lanes;
-pub mod pictures;
+pub mod forces;
+mod limits;
+pub mod particle_block;
 pub mod pose;
-mod ranges;
+pub mod resource;
 mod ribbon;
-mod source;
-mod source_parts;
-mod spawn;
+mod source_fields;
+mod spawn_step;
+mod spawner;
 #[cfg(test)]
 mod tests;
 mod trail;
 
-use crate::error;
-use crate::foundation::hash::StateHash;
-use crate::foundation::memory::limit;
-use crate::foundation::suggest::hint;
-use crate::foundation::tasks::{ITEMS_MIN, Pool, split};
-use crate::foundation::{Error, Handle, Kind, Slots};
-use block::{BYTES_PER_PARTICLE, Block, LANES};
-use definition::EffectData;
-use draw::Drawn;
+use data::EffectData;
+use draw::DrawContext;
 use emitter::{Emitter, move_blocks};
-use pose::Pose;
+use engine_foundation::error;
+use engine_foundation::hash::StateHash;
+use engine_foundation::memory::limit;
+use engine_foundation::suggest::hint;
+use engine_foundation::tasks::{ITEMS_MIN, TaskPool, split};
+use engine_foundation::{Error, Handle, HandleKind, Slots};
+use particle_block::{BYTES_PER_PARTICLE, LANES, ParticleBlock};
+use pose::EffectTransform;
 use std::sync::Arc;
 
-/// The most effects that can play at once.
+/// Maximum number of effects that play at the same time.
 pub const EFFECTS_MAX: usize = 16_384;
-/// The most particles of all effects together.
+/// Maximum number of particles of all effects together.
 pub const PARTICLES_MAX: usize = 1 << 22;
-/// How much moving particles has to cost before other threads are woken for it, in the units of
-/// [`block::Step::cost`]: about 60 µs, twice what it takes to wake a thread. So these are 50,000
-/// particles where there are only gravity and drag, and some thousand where there is much else.
+/// Minimum cost of a step at which other threads are used, in the units of
+/// [`particle_block::MotionStep::cost`]: about 60 µs, twice the time it takes to wake a thread.
+/// That is 50,000 particles with only gravity and drag, and some thousand particles with many
+/// forces and colliders.
 pub const THREADS_COST_MIN: usize = 50_000;
-/// Of those that have other threads, emitters that cost less are moved by one.
+/// Minimum cost at which one emitter is split across threads, if threads are used.
 const HEAVY_COST_MIN: usize = 8192;
-/// How many emitters' worth of blocks are kept to be used again.
+/// Maximum number of emitters whose blocks are kept for reuse.
 const SPARE_MAX: usize = 256;
-/// The steps in which an effect is warmed up, in seconds.
+/// Length of a step during the warm-up of an effect, in seconds.
 const WARM_STEP: f64 = 1.0 / 30.0;
 
-/// The most particles, each counted in every step, that a warm start moves: about half a second's
-/// work. An effect with room for more takes fewer, longer steps.
+/// Maximum number of particle updates during the warm-up of one effect: about half a second's work.
+/// An effect with room for more particles takes fewer, longer steps.
 const WARM_WORK_MAX: u64 = 100_000_000;
 
-/// The handle of a playing effect.
+/// Handle of a playing effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EffectId(pub Handle);
 
-/// Where an effect plays.
+/// Target that an effect plays in.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Stage {
-    /// In the world, in three dimensions.
+pub enum EffectStage {
+    /// The world, in three dimensions.
     World,
-    /// In a Gui, on a layer of it.
+    /// A layer of a GUI.
     Gui { gui: Handle, layer: i32 },
 }
 
-/// What an effect does when the unit that it hangs on ends.
+/// Behavior of a linked effect when its unit is destroyed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Orphaned {
-    /// It ends, too.
+pub enum OrphanPolicy {
+    /// The effect is destroyed, too.
     Destroy,
-    /// It spawns no more, and ends with its last particle.
+    /// The effect stops spawning, and ends with its last particle.
     Stop,
-    /// It stays where it is, and goes on.
+    /// The effect stays at its position and continues.
     Unlink,
 }
 
-impl Orphaned {
-    /// Every one with its word.
-    pub const ALL: [(&str, Orphaned); 3] =
-        [("destroy", Orphaned::Destroy), ("stop", Orphaned::Stop), ("unlink", Orphaned::Unlink)];
+impl OrphanPolicy {
+    /// All policies with their names in scripts.
+    pub const ALL: [(&str, OrphanPolicy); 3] = [
+        ("destroy", OrphanPolicy::Destroy),
+        ("stop", OrphanPolicy::Stop),
+        ("unlink", OrphanPolicy::Unlink),
+    ];
 }
 
-/// The node that an effect hangs on.
+/// Link of an effect to the node that it follows.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Link {
+pub struct NodeLink {
     pub unit: Handle,
     pub node: u32,
-    /// Seen from the node.
-    pub pose: Pose,
-    pub orphaned: Orphaned,
+    /// Transform of the effect relative to the node.
+    pub pose: EffectTransform,
+    pub orphaned: OrphanPolicy,
 }
 
-/// What an effect is made of.
+/// Parameters for the creation of an effect.
 #[derive(Clone, Copy, Debug)]
-pub struct Making {
+pub struct EffectDesc {
     pub world: Handle,
-    pub stage: Stage,
-    /// Which of the resources.
+    pub stage: EffectStage,
+    /// Index of the resource.
     pub resource: usize,
-    pub pose: Pose,
+    pub pose: EffectTransform,
 }
 
 /// A playing effect.
 #[derive(Clone, Debug)]
-pub struct Effect {
+pub struct ParticleEffect {
     pub world: Handle,
-    pub stage: Stage,
+    pub stage: EffectStage,
     pub resource: usize,
-    pub pose: Pose,
-    /// Where it was at its last step.
-    before: Pose,
-    pub link: Option<Link>,
-    /// By their places.
+    pub pose: EffectTransform,
+    /// Transform at its last step.
+    previous_pose: EffectTransform,
+    pub link: Option<NodeLink>,
+    /// Values of its variables, by index.
     pub variables: Vec<[f32; 3]>,
-    /// Its emitters in the pool.
+    /// Indices of its emitters in the pool.
     pub emitters: Vec<u32>,
-    /// Whether it spawns.
+    /// True while it spawns particles.
     pub spawning: bool,
-    /// Whether a view showed it when views were last asked.
+    /// True if a view showed it at the last visibility check.
     pub seen: bool,
-    /// Seconds that it stood still for, and steps, where nobody saw it.
-    owed: f64,
-    owed_steps: u32,
-    /// Whether it took a step yet.
+    /// Seconds that it was paused while no view showed it. `pending_steps` counts these steps.
+    pending_seconds: f64,
+    pending_steps: u32,
+    /// True after its first step.
     stepped: bool,
-    /// Whether it takes this step after those that hang on nothing.
+    /// True if it takes this step after the effects without a link.
     waits: bool,
 }
 
-impl Effect {
-    /// Puts an effect somewhere without a way that it went.
-    pub fn jump_to(&mut self, pose: Pose) {
+impl ParticleEffect {
+    /// Teleports an effect, so that no particles are spawned along the path.
+    pub fn jump_to(&mut self, pose: EffectTransform) {
         self.pose = pose;
-        self.before = pose;
+        self.previous_pose = pose;
     }
 }
 
-/// A `.particles` in use.
-pub struct Resource {
+/// A `.particles` resource in use.
+pub struct EffectResource {
     pub name: String,
     pub data: Arc<EffectData>,
-    /// Whether it ever played in a world.
+    /// True if it has ever played in a world.
     pub in_world: bool,
 }
 
-/// Every effect.
+/// The particle system: all effects, their resources and the pool of emitters.
 pub struct Particles {
-    effects: Slots<Effect>,
-    resources: Vec<Resource>,
+    effects: Slots<ParticleEffect>,
+    resources: Vec<EffectResource>,
     emitters: Vec<Emitter>,
     free: Vec<u32>,
-    spare: Vec<Vec<Block>>,
-    /// Those that have ended in a step.
+    spare: Vec<Vec<ParticleBlock>>,
+    /// Effects that ended in a step.
     ended: Vec<EffectId>,
-    /// Where random numbers begin, and how many effects there have been.
+    /// Seed of all random numbers. `created_count` counts the emitters created so far.
     seed: u64,
-    made: u64,
-    /// Changes whenever a resource does.
+    created_count: u64,
+    /// Changes whenever a resource changes.
     version: u64,
-    /// Particles that found no room, since somebody asked.
+    /// Number of particles rejected for lack of room since it was last read.
     pub refused: u64,
-    pub drawn: Drawn,
+    pub draw_context: DrawContext,
 }
 
 impl Particles {
     pub fn new(seed: u64) -> Particles {
         Particles {
-            effects: Slots::new(Kind::ParticleEffect, EFFECTS_MAX),
+            effects: Slots::new(HandleKind::ParticleEffect, EFFECTS_MAX),
             resources: Vec::new(),
             emitters: Vec::new(),
             free: Vec::new(),
             spare: Vec::new(),
             ended: Vec::new(),
             seed,
-            made: 0,
+            created_count: 0,
             version: 1,
             refused: 0,
-            drawn: Drawn::default(),
+            draw_context: DrawContext::default(),
         }
     }
 
-    /// The effects behind their handles.
-    pub fn slots(&self) -> &Slots<Effect> {
+    /// Returns the effects by handle.
+    pub fn slots(&self) -> &Slots<ParticleEffect> {
         &self.effects
     }
 
-    pub fn slots_mut(&mut self) -> &mut Slots<Effect> {
+    pub fn slots_mut(&mut self) -> &mut Slots<ParticleEffect> {
         &mut self.effects
     }
 
-    /// A living effect. Handles are checked where they come in, so it is there.
-    pub fn effect(&mut self, id: EffectId) -> &mut Effect {
+    /// Returns a living effect. The caller has validated the handle.
+    pub fn effect(&mut self, id: EffectId) -> &mut ParticleEffect {
         self.effects.get_mut(id.0).expect("the handle was checked where it came in")
     }
 
-    pub fn resources(&self) -> &[Resource] {
+    pub fn resources(&self) -> &[EffectResource] {
         &self.resources
     }
 
@@ -211,27 +217,29 @@ impl Particles {
         self.version
     }
 
-    /// The place of a resource that was used before.
+    /// Returns the index of a resource that was used before.
     pub fn known(&self, name: &str) -> Option<usize> {
         self.resources.iter().position(|known| known.name == name)
     }
 
-    /// Takes a resource in.
+    /// Adds a resource and returns its index.
     pub fn add_resource(&mut self, name: &str, data: EffectData) -> usize {
         let (name, data) = (name.to_string(), Arc::new(data));
-        self.resources.push(Resource { name, data, in_world: false });
+        self.resources.push(EffectResource { name, data, in_world: false });
         self.version += 1;
         self.resources.len() - 1
     }
 
-    /// A resource is another from now on. Effects that play go on by it: emitters keep their
-    /// particles where there is one of the same name, others end and begin.
+    /// Replaces the data of a resource. Playing effects continue with the new data: an emitter
+    /// keeps its particles if the new data has an emitter of the same name. Other emitters end, and
+    /// new ones begin.
     ///
     /// # Errors
-    /// It cannot play where one of them plays; nothing has changed then.
+    /// Returns an error, without any change, if the new data cannot play where one of the effects
+    /// plays.
     pub fn redefine(&mut self, resource: usize, data: EffectData) -> Result<(), Error> {
         let playing = || self.effects.iter().filter(|(_, it)| it.resource == resource);
-        if playing().any(|(_, it)| it.stage == Stage::World) {
+        if playing().any(|(_, it)| it.stage == EffectStage::World) {
             data.check_for_world(&self.resources[resource].name)?;
         }
         let playing: Vec<Handle> = playing().map(|(handle, _)| handle).collect();
@@ -241,43 +249,43 @@ impl Particles {
         for handle in playing {
             let effect = self.effects.get_mut(handle).expect("it was just found");
             let variables = data.variables.iter().map(|new| {
-                let place = old.variables.iter().position(|known| known.name == new.name);
-                place.map_or(new.default, |place| match effect.variables[place] {
-                    same if same == old.variables[place].default => new.default,
+                let slot = old.variables.iter().position(|known| known.name == new.name);
+                slot.map_or(new.default, |slot| match effect.variables[slot] {
+                    same if same == old.variables[slot].default => new.default,
                     set => set,
                 })
             });
             effect.variables = variables.collect();
-            let flat = effect.stage != Stage::World;
-            let before = std::mem::take(&mut effect.emitters);
-            let mut after = Vec::new();
+            let flat = effect.stage != EffectStage::World;
+            let previous_emitters = std::mem::take(&mut effect.emitters);
+            let mut next_emitters = Vec::new();
             for (index, def) in data.emitters.iter().enumerate() {
                 let known = old.emitters.iter().position(|known| known.name == def.name);
-                after.push(match known {
+                next_emitters.push(match known {
                     Some(known) => {
-                        self.emitters[before[known] as usize].redefine(&data, index);
-                        before[known]
+                        self.emitters[previous_emitters[known] as usize].redefine(&data, index);
+                        previous_emitters[known]
                     }
-                    None => self.take_emitter(&data, index, flat),
+                    None => self.acquire_emitter(&data, index, flat),
                 });
             }
-            for emitter in before.into_iter().filter(|it| !after.contains(it)) {
-                self.give_back(emitter);
+            for emitter in previous_emitters.into_iter().filter(|it| !next_emitters.contains(it)) {
+                self.release_emitter(emitter);
             }
-            self.effects.get_mut(handle).expect("it is still there").emitters = after;
+            self.effects.get_mut(handle).expect("it still exists").emitters = next_emitters;
         }
         Ok(())
     }
 
-    fn take_emitter(&mut self, data: &Arc<EffectData>, index: usize, flat: bool) -> u32 {
-        self.made += 1;
-        let seed = self.seed ^ self.made.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fn acquire_emitter(&mut self, data: &Arc<EffectData>, index: usize, flat: bool) -> u32 {
+        self.created_count += 1;
+        let seed = self.seed ^ self.created_count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let spare = self.spare.pop().unwrap_or_default();
         let emitter = Emitter::new(data.clone(), index, flat, seed, spare);
         match self.free.pop() {
-            Some(place) => {
-                self.emitters[place as usize] = emitter;
-                place
+            Some(slot) => {
+                self.emitters[slot as usize] = emitter;
+                slot
             }
             None => {
                 self.emitters.push(emitter);
@@ -286,46 +294,47 @@ impl Particles {
         }
     }
 
-    fn give_back(&mut self, place: u32) {
-        let emitter = &mut self.emitters[place as usize];
-        emitter.live = false;
+    fn release_emitter(&mut self, slot: u32) {
+        let emitter = &mut self.emitters[slot as usize];
+        emitter.in_use = false;
         emitter.stepping = false;
         emitter.count = 0;
         let blocks = std::mem::take(&mut emitter.blocks);
         if self.spare.len() < SPARE_MAX && !blocks.is_empty() {
             self.spare.push(blocks);
         }
-        self.free.push(place);
+        self.free.push(slot);
     }
 
     /// Starts an effect.
     ///
     /// # Errors
-    /// There are [`EFFECTS_MAX`], or the effect cannot play there.
-    pub fn create(&mut self, making: Making, pool: &Pool) -> Result<EffectId, Error> {
-        let Resource { name, data, .. } = &self.resources[making.resource];
-        let flat = making.stage != Stage::World;
+    /// Returns an error if [`EFFECTS_MAX`] effects play already, or if the effect cannot play on
+    /// its stage.
+    pub fn create(&mut self, desc: EffectDesc, pool: &TaskPool) -> Result<EffectId, Error> {
+        let EffectResource { name, data, .. } = &self.resources[desc.resource];
+        let flat = desc.stage != EffectStage::World;
         if !flat {
             data.check_for_world(name)?;
         }
         let data = data.clone();
-        if !flat && !self.resources[making.resource].in_world {
-            self.resources[making.resource].in_world = true;
+        if !flat && !self.resources[desc.resource].in_world {
+            self.resources[desc.resource].in_world = true;
             self.version += 1;
         }
-        let effect = Effect {
-            world: making.world,
-            stage: making.stage,
-            resource: making.resource,
-            pose: making.pose,
-            before: making.pose,
+        let effect = ParticleEffect {
+            world: desc.world,
+            stage: desc.stage,
+            resource: desc.resource,
+            pose: desc.pose,
+            previous_pose: desc.pose,
             link: None,
             variables: data.variables.iter().map(|variable| variable.default).collect(),
             emitters: Vec::new(),
             spawning: true,
             seen: true,
-            owed: 0.0,
-            owed_steps: 0,
+            pending_seconds: 0.0,
+            pending_steps: 0,
             stepped: false,
             waits: false,
         };
@@ -334,7 +343,8 @@ impl Particles {
                 "{EFFECTS_MAX} effects play already (EFFECTS_MAX): destroy some first"
             ));
         };
-        let emitters = (0..data.emitters.len()).map(|index| self.take_emitter(&data, index, flat));
+        let emitters =
+            (0..data.emitters.len()).map(|index| self.acquire_emitter(&data, index, flat));
         let emitters = emitters.collect();
         let id = EffectId(handle);
         self.effect(id).emitters = emitters;
@@ -344,80 +354,100 @@ impl Particles {
         Ok(id)
     }
 
-    fn warm(&mut self, id: EffectId, seconds: f64, pool: &Pool) -> Result<(), Error> {
-        let effect = self.effects.get(id.0).expect("it was just made");
-        let most = |place: &u32| u64::from(self.emitters[*place as usize].numbers().max);
+    fn warm(&mut self, id: EffectId, seconds: f64, pool: &TaskPool) -> Result<(), Error> {
+        let effect = self.effects.get(id.0).expect("it was just created");
+        let most = |index: &u32| u64::from(self.emitters[*index as usize].numbers().max);
         let particles: u64 = effect.emitters.iter().map(most).sum();
         let affordable = (WARM_WORK_MAX / particles.max(1)).max(1);
         let steps = ((seconds / WARM_STEP).ceil() as u64).min(affordable) as u32;
+        // Nothing else moves meanwhile.
+        let others = self.room().left;
         for _ in 0..steps {
-            let mut room = self.room();
             let Particles { effects, emitters, .. } = self;
-            let effect = effects.get_mut(id.0).expect("it was just made");
-            begin::begin(effect, emitters, seconds / f64::from(steps), &mut room);
-            self.run(pool)?;
+            let effect = effects.get_mut(id.0).expect("it was just created");
+            let own = effect.emitters.iter().map(|index| emitters[*index as usize].count);
+            let mut room =
+                spawn_step::SpawnBudget { left: others.saturating_sub(own.sum()), refused: 0 };
+            spawn_step::begin(effect, emitters, seconds / f64::from(steps), &mut room);
+            let moving = effect.emitters.iter().map(|index| emitters[*index as usize].cost());
+            if moving.sum::<usize>() >= THREADS_COST_MIN && pool.threads() > 1 {
+                self.run(pool)?;
+                continue;
+            }
+            for index in &effect.emitters {
+                let emitter = &mut emitters[*index as usize];
+                if std::mem::take(&mut emitter.stepping) {
+                    emitter.run();
+                }
+            }
         }
         Ok(())
     }
 
-    /// Ends an effect and its particles; `frame` and `place` are for the words of stale handles.
-    pub fn destroy(&mut self, id: EffectId, frame: u64, place: &str) {
+    /// Destroys an effect and its particles. `frame` and `location` appear in later error messages
+    /// about the stale handle.
+    pub fn destroy(&mut self, id: EffectId, frame: u64, location: &str) {
         let Some(effect) = self.effects.get(id.0) else { return };
         let name = self.resources[effect.resource].name.clone();
-        let effect = self.effects.remove(id.0, &name, frame, place).expect("it was just found");
-        effect.emitters.iter().for_each(|emitter| self.give_back(*emitter));
+        let effect = self.effects.remove(id.0, &name, frame, location).expect("it was just found");
+        effect.emitters.iter().for_each(|emitter| self.release_emitter(*emitter));
     }
 
-    /// Ends those effects for which it holds.
-    pub fn destroy_where(&mut self, ends: impl Fn(&Effect) -> bool, frame: u64, place: &str) {
+    /// Destroys the effects that match a predicate.
+    pub fn destroy_matching(
+        &mut self,
+        ends: impl Fn(&ParticleEffect) -> bool,
+        frame: u64,
+        location: &str,
+    ) {
         let ended = self.effects.iter().filter(|(_, effect)| ends(effect));
         for id in ended.map(|(handle, _)| EffectId(handle)).collect::<Vec<_>>() {
-            self.destroy(id, frame, place);
+            self.destroy(id, frame, location);
         }
     }
 
-    /// Has an effect spawn no more: it ends with its last particle.
+    /// Stops an effect from spawning. It ends with its last particle.
     pub fn stop(&mut self, id: EffectId) {
         self.effect(id).spawning = false;
     }
 
-    /// The place of an effect's variable, from 1.
+    /// Returns the 1-based index of an effect's variable.
     pub fn variable(&self, resource: usize, name: &str) -> Result<usize, String> {
-        let Resource { name: effect, data, .. } = &self.resources[resource];
+        let EffectResource { name: effect, data, .. } = &self.resources[resource];
         let names = data.variables.iter().map(|variable| &variable.name[..]);
-        let place = names.clone().position(|known| known == name);
-        place.map(|place| place + 1).ok_or_else(|| {
+        let index = names.clone().position(|known| known == name);
+        index.map(|index| index + 1).ok_or_else(|| {
             format!("the effect \"{effect}\" has no variable '{name}'{}", hint(name, names))
         })
     }
 
-    /// How many particles an effect has.
+    /// Returns the number of particles of an effect.
     pub fn count(&self, id: EffectId) -> usize {
         let effect = self.effects.get(id.0).expect("the handle was checked where it came in");
-        effect.emitters.iter().map(|place| self.emitters[*place as usize].count).sum()
+        effect.emitters.iter().map(|index| self.emitters[*index as usize].count).sum()
     }
 
-    /// How many particles a world's effects have.
+    /// Returns the number of particles of a world's effects.
     pub fn count_in(&self, world: Handle) -> usize {
         let own = self.effects.iter().filter(|(_, effect)| effect.world == world);
         own.map(|(handle, _)| self.count(EffectId(handle))).sum()
     }
 
-    /// The emitters of an effect.
-    pub fn emitters<'a>(&'a self, effect: &'a Effect) -> impl Iterator<Item = &'a Emitter> {
-        effect.emitters.iter().map(|place| &self.emitters[*place as usize])
+    /// Returns the emitters of an effect.
+    pub fn emitters<'a>(&'a self, effect: &'a ParticleEffect) -> impl Iterator<Item = &'a Emitter> {
+        effect.emitters.iter().map(|index| &self.emitters[*index as usize])
     }
 
-    /// Moves all effects of a world on, and ends those that have ended.
+    /// Steps all effects of a world, and destroys those that have ended.
     ///
     /// # Errors
-    /// For want of threads.
+    /// Returns an error if the worker threads cannot be created.
     pub fn step(
         &mut self,
         world: Handle,
         delta: f64,
         frame: u64,
-        pool: &Pool,
+        pool: &TaskPool,
     ) -> Result<(), Error> {
         self.step_free(world, delta, pool)?;
         self.step_linked(world, delta, pool)?;
@@ -425,26 +455,26 @@ impl Particles {
         Ok(())
     }
 
-    /// Moves the effects of a world on that hang on nothing; the others then wait for
+    /// Steps the effects of a world that have no link. The linked effects then wait for
     /// `step_linked`.
     ///
     /// # Errors
-    /// For want of threads.
-    pub fn step_free(&mut self, world: Handle, delta: f64, pool: &Pool) -> Result<(), Error> {
+    /// Returns an error if the worker threads cannot be created.
+    pub fn step_free(&mut self, world: Handle, delta: f64, pool: &TaskPool) -> Result<(), Error> {
         let own = self.effects.iter_mut().filter(|(_, effect)| effect.world == world);
         own.for_each(|(_, effect)| effect.waits = effect.link.is_some());
-        self.step_those(|it| it.world == world && !it.waits, delta, pool)
+        self.step_active(|it| it.world == world && !it.waits, delta, pool)
     }
 
-    /// Moves the effects of a world on that wait, when what they hang on is in its place.
+    /// Steps the waiting effects of a world, after the nodes that they follow have moved.
     ///
     /// # Errors
-    /// For want of threads.
-    pub fn step_linked(&mut self, world: Handle, delta: f64, pool: &Pool) -> Result<(), Error> {
+    /// Returns an error if the worker threads cannot be created.
+    pub fn step_linked(&mut self, world: Handle, delta: f64, pool: &TaskPool) -> Result<(), Error> {
         if !self.has_waiting(world) {
             return Ok(());
         }
-        self.step_those(|it| it.world == world && it.waits, delta, pool)?;
+        self.step_active(|it| it.world == world && it.waits, delta, pool)?;
         self.effects.iter_mut().for_each(|(_, effect)| effect.waits &= effect.world != world);
         Ok(())
     }
@@ -453,35 +483,35 @@ impl Particles {
         self.effects.iter().any(|(_, effect)| effect.world == world && effect.waits)
     }
 
-    fn step_those(
+    fn step_active(
         &mut self,
-        those: impl Fn(&Effect) -> bool,
+        those: impl Fn(&ParticleEffect) -> bool,
         delta: f64,
-        pool: &Pool,
+        pool: &TaskPool,
     ) -> Result<(), Error> {
         let mut room = self.room();
         let Particles { effects, emitters, .. } = self;
         for (_, effect) in effects.iter_mut().filter(|(_, effect)| those(effect)) {
-            begin::begin(effect, emitters, delta, &mut room);
+            spawn_step::begin(effect, emitters, delta, &mut room);
         }
         self.refused += room.refused;
         self.run(pool)
     }
 
-    /// What the next step of a world's effects costs that hang on nothing, see
+    /// Returns the cost of the next step of a world's effects without a link, see
     /// [`THREADS_COST_MIN`].
     pub fn cost_of_free(&self, world: Handle) -> usize {
         let free = self.effects.iter().filter(|(_, it)| it.world == world && it.link.is_none());
         free.flat_map(|(_, effect)| self.emitters(effect)).map(Emitter::cost).sum()
     }
 
-    fn room(&self) -> begin::Room {
+    fn room(&self) -> spawn_step::SpawnBudget {
         let all: usize = self.emitters.iter().map(|emitter| emitter.count).sum();
         let left = PARTICLES_MAX.saturating_sub(all).min(limit::room() / BYTES_PER_PARTICLE);
-        begin::Room { left, refused: 0 }
+        spawn_step::SpawnBudget { left, refused: 0 }
     }
 
-    /// Ends the effects of a world that have ended.
+    /// Destroys the effects of a world that have ended.
     pub fn end_finished(&mut self, world: Handle, frame: u64) {
         let Particles { effects, emitters, ended, .. } = self;
         ended.clear();
@@ -493,8 +523,8 @@ impl Particles {
         }
     }
 
-    /// Moves every emitter that is to move.
-    fn run(&mut self, pool: &Pool) -> Result<(), Error> {
+    /// Moves every emitter that has a step to take.
+    fn run(&mut self, pool: &TaskPool) -> Result<(), Error> {
         let moving = self.emitters.iter().filter(|emitter| emitter.stepping);
         let cost: usize = moving.map(Emitter::cost).sum();
         if cost < THREADS_COST_MIN || pool.threads() == 1 {
@@ -529,10 +559,10 @@ impl Particles {
         })
     }
 
-    /// Hashes all that decides on what an effect will do.
-    pub fn hash_of(&self, effect: &Effect) -> u64 {
+    /// Hashes all state that determines the future of an effect.
+    pub fn hash_of(&self, effect: &ParticleEffect) -> u64 {
         let mut hash = StateHash::new(0);
-        let Pose { position, rotation, scale } = effect.pose;
+        let EffectTransform { position, rotation, scale } = effect.pose;
         for number in position.to_array().into_iter().chain(rotation.to_array()) {
             hash.write_f32(number);
         }
@@ -543,17 +573,20 @@ impl Particles {
         hash.finish()
     }
 
-    /// Calls `each` with every effect, the emitters' pool and what they are drawn with.
-    pub fn each(&mut self, mut each: impl FnMut(&mut Effect, &[Emitter], &mut Drawn)) {
-        let Particles { effects, emitters, drawn, .. } = self;
+    /// Calls `each` with every effect, the pool of emitters and the drawing context.
+    pub fn each(
+        &mut self,
+        mut each: impl FnMut(&mut ParticleEffect, &[Emitter], &mut DrawContext),
+    ) {
+        let Particles { effects, emitters, draw_context, .. } = self;
         for (_, effect) in effects.iter_mut() {
-            each(effect, emitters, drawn);
+            each(effect, emitters, draw_context);
         }
     }
 
-    /// Bytes of the blocks that emitters have.
+    /// Returns the number of bytes in the emitters' blocks.
     pub fn bytes(&self) -> usize {
         let blocks: usize = self.emitters.iter().map(|emitter| emitter.blocks.capacity()).sum();
-        blocks * LANES * block::BYTES_PER_PARTICLE
+        blocks * LANES * particle_block::BYTES_PER_PARTICLE
     }
 }

@@ -1,29 +1,30 @@
-//! Where an effect is, how it is turned and how large it is. One scale for all axes: then spheres
-//! stay spheres, and a pose has an inverse of its own kind.
+//! Transform of an effect: position, rotation and a uniform scale. With a uniform scale, spheres
+//! stay spheres, and the inverse of a transform is a transform of the same type.
 
-use crate::foundation::{Mat4, Quat, Vec3};
+use engine_foundation::{Mat4, Quat, Vec3};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Pose {
+pub struct EffectTransform {
     pub position: Vec3,
     pub rotation: Quat,
     pub scale: f32,
 }
 
-impl Pose {
-    pub const IDENTITY: Pose = Pose { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
+impl EffectTransform {
+    pub const IDENTITY: EffectTransform =
+        EffectTransform { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: 1.0 };
 
-    /// The pose of a matrix; its scale is the mean of the three.
-    pub fn of(matrix: &Mat4) -> Pose {
+    /// Converts a matrix. The scale is the mean of the three axes.
+    pub fn of(matrix: &Mat4) -> EffectTransform {
         let (scale, rotation, position) = matrix.to_scale_rotation_translation();
-        // What is flat, such as a node that has shrunk to nothing, has no rotation.
+        // A degenerate matrix, such as that of a node with scale 0, has no rotation.
         let rotation = if rotation.is_finite() { rotation } else { Quat::IDENTITY };
-        Pose { position, rotation, scale: scale.element_sum() / 3.0 }
+        EffectTransform { position, rotation, scale: scale.element_sum() / 3.0 }
     }
 
-    /// This, seen from within `outer`, seen from outside.
-    pub fn within(&self, outer: &Pose) -> Pose {
-        Pose {
+    /// Converts this transform from the space of `outer` to the space that `outer` is in.
+    pub fn within(&self, outer: &EffectTransform) -> EffectTransform {
+        EffectTransform {
             position: outer.point(self.position),
             rotation: outer.rotation * self.rotation,
             scale: outer.scale * self.scale,
@@ -35,9 +36,9 @@ impl Pose {
         self.position + self.rotation * (point * self.scale)
     }
 
-    pub fn inverse(&self) -> Pose {
+    pub fn inverse(&self) -> EffectTransform {
         let (rotation, scale) = (self.rotation.conjugate(), 1.0 / self.scale.max(1e-9));
-        Pose { position: rotation * (-self.position * scale), rotation, scale }
+        EffectTransform { position: rotation * (-self.position * scale), rotation, scale }
     }
 }
 
@@ -49,13 +50,16 @@ mod tests {
     fn what_is_flat_is_not_turned() {
         let at = Vec3::new(1.0, 2.0, 3.0);
         let flat = Mat4::from_scale_rotation_translation(Vec3::ZERO, Quat::IDENTITY, at);
-        assert_eq!(Pose::of(&flat), Pose { position: at, scale: 0.0, ..Pose::IDENTITY });
+        assert_eq!(
+            EffectTransform::of(&flat),
+            EffectTransform { position: at, scale: 0.0, ..EffectTransform::IDENTITY }
+        );
     }
 
     #[test]
     fn an_inverse_leads_back() {
         let (position, rotation) = (Vec3::new(1.0, 2.0, 3.0), Quat::from_rotation_z(1.0));
-        let pose = Pose { position, rotation, scale: 2.5 };
+        let pose = EffectTransform { position, rotation, scale: 2.5 };
         let point = Vec3::new(-4.0, 0.5, 9.0);
         assert!(pose.inverse().point(pose.point(point)).distance(point) < 1e-5);
         let both = pose.inverse().within(&pose);

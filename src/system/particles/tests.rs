@@ -1,41 +1,41 @@
-//! Effects as a whole: what is spawned, who lives how long, what threads do to it.
+//! Tests of whole effects: spawning, lifetimes, and equal results on any number of threads.
 
-use super::definition::EffectData;
-use super::draw::{Drawing, Scratch, Skin};
-use super::lanes::Look;
+use super::appearance::AppearanceRules;
+use super::data::EffectData;
+use super::draw::{DrawScratch, DrawStyle, ParticleTexture};
 use super::*;
-use crate::foundation::{Quat, Vec3, sjson};
-use crate::packet::gui::Instance;
-use crate::packet::material::MaterialSlot;
-use crate::packet::scene::Particle;
-use crate::packet::texture::TextureSlot;
+use engine_foundation::{Quat, Vec3, sjson};
+use engine_frame_packet::gui::QuadInstance;
+use engine_frame_packet::material::MaterialSlot;
+use engine_frame_packet::scene::ParticleQuad;
+use engine_frame_packet::texture::TextureSlot;
 
 const STEP: f64 = 1.0 / 60.0;
 
 fn read(text: &str) -> EffectData {
     let document = sjson::parse(text).unwrap();
-    source::parse("x.particles", document.root()).unwrap()
+    compile::parse("x.particles", document.root()).unwrap()
 }
 
 fn world() -> Handle {
-    let mut worlds = Slots::new(Kind::World, 4);
+    let mut worlds = Slots::new(HandleKind::World, 4);
     worlds.add(()).unwrap()
 }
 
-/// An effect of one emitter in a Gui, or in the world.
+/// An effect of one emitter in a GUI, or in the world.
 struct Play {
     particles: Particles,
     world: Handle,
     id: EffectId,
-    pool: Pool,
+    pool: TaskPool,
 }
 
 fn play(text: &str, flat: bool, threads: usize) -> Play {
-    let (mut particles, world, pool) = (Particles::new(7), world(), Pool::new(Some(threads)));
+    let (mut particles, world, pool) = (Particles::new(7), world(), TaskPool::new(Some(threads)));
     let resource = particles.add_resource("x", read(text));
-    let stage = if flat { Stage::Gui { gui: world, layer: 0 } } else { Stage::World };
-    let making = Making { world, stage, resource, pose: Pose::IDENTITY };
-    let id = particles.create(making, &pool).unwrap();
+    let stage = if flat { EffectStage::Gui { gui: world, layer: 0 } } else { EffectStage::World };
+    let desc = EffectDesc { world, stage, resource, pose: EffectTransform::IDENTITY };
+    let id = particles.create(desc, &pool).unwrap();
     Play { particles, world, id, pool }
 }
 
@@ -54,7 +54,7 @@ impl Play {
         self.particles.slots().get(self.id.0).is_some()
     }
 
-    /// Position and velocity of every particle of an emitter.
+    /// Returns position and velocity of every particle of an emitter.
     fn all(&self, index: usize) -> Vec<(Vec3, Vec3)> {
         let effect = self.particles.slots().get(self.id.0).unwrap();
         let emitter = self.particles.emitters(effect).nth(index).unwrap();
@@ -91,7 +91,7 @@ fn a_burst_ends_with_its_last_particle_and_the_effect_with_it() {
     assert_eq!(play.counts(), [5]);
     play.steps(14);
     assert!(!play.lives());
-    assert!(play.particles.emitters.iter().all(|emitter| !emitter.live));
+    assert!(play.particles.emitters.iter().all(|emitter| !emitter.in_use));
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn a_moving_effect_spawns_along_its_way() {
     play.particles.effect(play.id).pose.position = Vec3::new(6.0, 0.0, 0.0);
     play.steps(1);
     let new = &play.all(0)[100..];
-    // 360 a second, of which half is taken along.
+    // The effect moves at 360 units per second. The particles inherit half of that.
     assert!(new.iter().all(|(_, velocity)| (velocity.x - 180.0).abs() < 0.01));
-    // Each was born on the way, and has gone on since.
+    // Each particle was born along the path, and has moved on since.
     let born: Vec<f32> = new
         .iter()
         .enumerate()
@@ -141,11 +141,11 @@ fn local_particles_stay_with_their_effect() {
     let mut play = play(&text, false, 1);
     let turned = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
     play.particles.effect(play.id).pose =
-        Pose { position: Vec3::new(5.0, 0.0, 0.0), rotation: turned, scale: 1.0 };
+        EffectTransform { position: Vec3::new(5.0, 0.0, 0.0), rotation: turned, scale: 1.0 };
     play.steps(2);
     for (position, velocity) in play.all(0) {
         assert_eq!(position, Vec3::ZERO);
-        // Down in the world, seen from within.
+        // Downward in the world, in the effect's own space.
         assert!(velocity.distance(Vec3::new(0.0, -0.1, 0.0)) < 1e-6, "{velocity}");
     }
 }
@@ -165,7 +165,7 @@ fn births_deaths_and_hits_bring_particles_of_other_emitters() {
     play.steps(70);
     let counts = play.counts();
     assert_eq!([counts[0], counts[1], counts[2]], [0, 8, 12]);
-    // They lie on the plane from the first hit on, and hit it in no step after that.
+    // The particles rest on the plane after the first hit, and hit it in no later step.
     assert!(counts[3] >= 4, "{counts:?}");
 }
 
@@ -178,8 +178,8 @@ fn variables_change_what_they_are_bound_to() {
     play.steps(10);
     assert_eq!(play.counts(), [10]);
     assert_eq!(play.particles.variable(0, "power"), Ok(1));
-    let words = play.particles.variable(0, "pwer").unwrap_err();
-    assert_eq!(words, "the effect \"x\" has no variable 'pwer', did you mean 'power'?");
+    let message = play.particles.variable(0, "pwer").unwrap_err();
+    assert_eq!(message, "the effect \"x\" has no variable 'pwer', did you mean 'power'?");
     play.particles.effect(play.id).variables = vec![[0.0; 3], [100.0, 0.0, 0.0]];
     play.steps(60);
     assert_eq!(play.counts(), [10]);
@@ -268,26 +268,31 @@ fn a_changed_definition_keeps_the_particles_of_emitters_that_stay() {
 #[test]
 fn whiskers_are_refused_in_a_world_and_too_many_effects_anywhere() {
     let text = emitter("collision = { whiskers = [{ from = [0, 0] to = [1, 1] }] }");
-    let (mut particles, world, pool) = (Particles::new(7), world(), Pool::new(Some(1)));
+    let (mut particles, world, pool) = (Particles::new(7), world(), TaskPool::new(Some(1)));
     let resource = particles.add_resource("x", read(&text));
-    let making = Making { world, stage: Stage::World, resource, pose: Pose::IDENTITY };
-    let words = particles.create(making, &pool).unwrap_err().message;
-    assert!(words.starts_with("the effect \"x\" has whiskers, which stop"), "{words}");
-    let making = Making { stage: Stage::Gui { gui: world, layer: 0 }, ..making };
+    let desc =
+        EffectDesc { world, stage: EffectStage::World, resource, pose: EffectTransform::IDENTITY };
+    let message = particles.create(desc, &pool).unwrap_err().message;
+    assert!(message.starts_with("the effect \"x\" has whiskers, which only stop"), "{message}");
+    let desc = EffectDesc { stage: EffectStage::Gui { gui: world, layer: 0 }, ..desc };
     for _ in 0..EFFECTS_MAX {
-        particles.create(making, &pool).unwrap();
+        particles.create(desc, &pool).unwrap();
     }
-    let words = particles.create(making, &pool).unwrap_err().message;
-    assert_eq!(words, "16384 effects play already (EFFECTS_MAX): destroy some first");
+    let message = particles.create(desc, &pool).unwrap_err().message;
+    assert_eq!(message, "16384 effects play already (EFFECTS_MAX): destroy some first");
 }
 
 #[test]
 fn a_material_is_refused_in_a_world() {
-    let (mut particles, world, pool) = (Particles::new(7), world(), Pool::new(Some(1)));
+    let (mut particles, world, pool) = (Particles::new(7), world(), TaskPool::new(Some(1)));
     let resource = particles.add_resource("x", read(&emitter("material = \"m\"")));
-    let making = Making { world, stage: Stage::World, resource, pose: Pose::IDENTITY };
-    let words = particles.create(making, &pool).unwrap_err().message;
-    assert!(words.starts_with("the effect \"x\", emitter 'a' has a 'material', which"), "{words}");
+    let desc =
+        EffectDesc { world, stage: EffectStage::World, resource, pose: EffectTransform::IDENTITY };
+    let message = particles.create(desc, &pool).unwrap_err().message;
+    assert!(
+        message.starts_with("the effect \"x\", emitter 'a' has a 'material', which"),
+        "{message}"
+    );
 }
 
 const BUSY: &str = "emitters = {
@@ -302,8 +307,8 @@ const BUSY: &str = "emitters = {
   ends = { max = 2000 lifetime = 0.3 shape = { type = \"ring\" radius = 2 } speed = 1 }
 }";
 
-/// The hashes of every frame, and the instances of the last.
-fn busy(threads: usize) -> (Vec<u64>, Vec<Particle>) {
+/// Returns the hashes of all frames, and the instances of the last.
+fn busy(threads: usize) -> (Vec<u64>, Vec<ParticleQuad>) {
     let mut play = play(BUSY, false, threads);
     let mut hashes = Vec::new();
     for _ in 0..60 {
@@ -312,18 +317,18 @@ fn busy(threads: usize) -> (Vec<u64>, Vec<Particle>) {
         hashes.push(play.particles.hash_of(effect));
     }
     assert_eq!(play.pool.has_started(), threads > 1);
-    let (mut out, mut scratch) = (Vec::new(), Scratch::default());
+    let (mut out, mut scratch) = (Vec::new(), DrawScratch::default());
     let effect = play.particles.slots().get(play.id.0).unwrap();
     for emitter in play.particles.emitters(effect) {
-        let look = Look::new(emitter, &effect.variables);
-        let drawing = Drawing { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+        let look = AppearanceRules::new(emitter, &effect.variables);
+        let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
         drawing.add(&mut out, &mut scratch, &play.pool).unwrap();
     }
     assert!(out.len() > 5000);
     (hashes, out)
 }
 
-const SKIN: Skin = Skin {
+const SKIN: ParticleTexture = ParticleTexture {
     material: MaterialSlot::BUILT_IN,
     slot: TextureSlot::SHARED,
     paint: 0,
@@ -334,27 +339,27 @@ const SKIN: Skin = Skin {
 
 #[test]
 fn every_frame_is_equal_bit_by_bit_on_any_number_of_threads() {
-    let alone = busy(1);
+    let one_thread = busy(1);
     for threads in [2, 4, 8] {
         let many = busy(threads);
-        assert!(many.0 == alone.0, "{threads} threads");
-        assert!(many.1 == alone.1, "{threads} threads: drawn otherwise");
+        assert!(many.0 == one_thread.0, "{threads} threads");
+        assert!(many.1 == one_thread.1, "{threads} threads: drawn otherwise");
     }
 }
 
 #[test]
 fn an_effect_comes_out_the_same_on_every_machine() {
-    // Another number where particles were meant to move otherwise, and else a fault.
+    // Change this number only if particles were meant to move differently; otherwise it is a bug.
     assert_eq!(busy(1).0[59], 0xcb4d_109d_3d4b_e009, "got {:#x}", busy(1).0[59]);
 }
 
-/// What an emitter of one effect in a Gui is drawn as.
-fn drawn(play: &Play) -> Vec<Instance> {
+/// Returns the quads of an effect with one emitter in a GUI.
+fn drawn(play: &Play) -> Vec<QuadInstance> {
     let effect = play.particles.slots().get(play.id.0).unwrap();
     let emitter = play.particles.emitters(effect).next().unwrap();
-    let look = Look::new(emitter, &effect.variables);
-    let drawing = Drawing { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
-    let (mut out, mut scratch) = (Vec::new(), Scratch::default());
+    let look = AppearanceRules::new(emitter, &effect.variables);
+    let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+    let (mut out, mut scratch) = (Vec::new(), DrawScratch::default());
     drawing.add(&mut out, &mut scratch, &play.pool).unwrap();
     out
 }
@@ -400,7 +405,7 @@ fn particles_are_sorted_by_age() {
         play.steps(60);
         let sizes: Vec<f32> = drawn(&play).iter().map(|one| one.corners[2]).collect();
         assert_eq!(sizes.len(), 600);
-        // Equal but for the steps of sorting and of the table.
+        // Equal except for the sorting buckets and the table samples.
         assert!(sizes.windows(2).all(|pair| (pair[1] - pair[0]) * sign >= -1.0), "{order}");
         assert!((sizes[599] - sizes[0]) * sign > 5.0, "{order}");
     }
@@ -416,9 +421,9 @@ fn a_trail_follows_its_particle() {
     play.steps(30);
     let effect = play.particles.slots().get(play.id.0).unwrap();
     let emitter = play.particles.emitters(effect).next().unwrap();
-    let look = Look::new(emitter, &effect.variables);
-    let drawing = Drawing { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
-    let (mut quads, mut room) = (Vec::<Instance>::new(), draw::Room::default());
+    let look = AppearanceRules::new(emitter, &effect.variables);
+    let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+    let (mut quads, mut room) = (Vec::<QuadInstance>::new(), draw::RibbonScratch::default());
     draw::paths(&drawing, &mut room, |path| draw::path_quads(path, 1.0, &SKIN, &mut quads));
     assert!((7..=8).contains(&quads.len()), "{}", quads.len());
     let head = play.all(0)[0].0.x;

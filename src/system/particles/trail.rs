@@ -1,23 +1,23 @@
-//! Trails: where particles were, at even intervals, as rings of points; all of an emitter's turn
-//! together. Draws nothing.
+//! Trails: earlier positions of particles at regular intervals, stored as ring buffers. All rings
+//! of an emitter advance together. Draws nothing.
 
-use super::block::{Block, LANES};
+use super::particle_block::{LANES, ParticleBlock};
 
 /// The trails of an emitter's particles.
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
-    /// Of each particle, `points` places.
-    places: Vec<[f32; 3]>,
+    /// Ring buffers of `points` positions, one for each particle.
+    positions: Vec<[f32; 3]>,
     points: usize,
-    /// Which point of every ring is the newest.
+    /// Index of the newest point in every ring.
     head: usize,
-    /// Seconds since then, and from one to the next.
+    /// Seconds since the newest point. `interval` is the number of seconds between points.
     clock: f32,
     interval: f32,
 }
 
 impl Trail {
-    /// Of so many points each; none: no trails.
+    /// Creates trails with `points` points each. 0 means no trails.
     pub fn new(points: u32) -> Trail {
         Trail { points: points as usize, ..Trail::default() }
     }
@@ -30,29 +30,29 @@ impl Trail {
         self.interval = seconds;
     }
 
-    /// A particle begins: all of its trail is there.
+    /// Fills the trail of a new particle with its position.
     #[inline(always)]
-    pub fn begin(&mut self, index: usize, position: [f32; 3]) {
+    pub fn start(&mut self, index: usize, position: [f32; 3]) {
         if self.points == 0 {
             return;
         }
         let first = index * self.points;
-        if self.places.len() < first + self.points {
-            self.places.resize(first + self.points, [0.0; 3]);
+        if self.positions.len() < first + self.points {
+            self.positions.resize(first + self.points, [0.0; 3]);
         }
-        self.places[first..first + self.points].fill(position);
+        self.positions[first..first + self.points].fill(position);
     }
 
-    /// A particle takes another place among the particles.
+    /// Copies the trail of a particle to another slot.
     pub fn copy(&mut self, from: usize, to: usize) {
         let points = self.points;
         if points > 0 {
-            self.places.copy_within(from * points..(from + 1) * points, to * points);
+            self.positions.copy_within(from * points..(from + 1) * points, to * points);
         }
     }
 
-    /// Time goes on; every interval the particles' places are noted.
-    pub fn follow(&mut self, blocks: &[Block], count: usize, delta: f32) {
+    /// Advances the time, and records the particles' positions at every interval.
+    pub fn follow(&mut self, blocks: &[ParticleBlock], count: usize, delta: f32) {
         if self.points == 0 {
             return;
         }
@@ -64,13 +64,14 @@ impl Trail {
         self.head = (self.head + 1) % self.points;
         for i in 0..count {
             let (block, lane) = (&blocks[i / LANES], i % LANES);
-            self.places[i * self.points + self.head] = [0, 1, 2].map(|a| block.position[a][lane]);
+            self.positions[i * self.points + self.head] =
+                [0, 1, 2].map(|a| block.position[a][lane]);
         }
     }
 
-    /// A particle's points, the newest first.
+    /// Returns the points of a particle, the newest first.
     pub fn of(&self, index: usize) -> impl Iterator<Item = [f32; 3]> + '_ {
-        let ring = &self.places[index * self.points..(index + 1) * self.points];
+        let ring = &self.positions[index * self.points..(index + 1) * self.points];
         (0..self.points).map(move |i| ring[(self.head + self.points - i) % self.points])
     }
 }

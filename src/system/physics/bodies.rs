@@ -1,44 +1,48 @@
-//! Bodies one by one: made, asked, pushed, moved, ended.
+//! Operations on single bodies: create, read, push, move, remove.
 
-use super::{BODIES_MAX, Body, BodyId, FOUND, Filter, Locks, Motion, Owner, Physics};
-use crate::foundation::{Error, Quat, Vec3};
-use crate::insist;
+use super::{
+    AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, CollisionFilter, FOUND, MotionType,
+    Simulation,
+};
+use engine_foundation::insist;
+use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ActiveCollisionTypes, ActiveEvents, ColliderHandle, RigidBodyBuilder};
 
-/// The groups of a collider: with whom it collides, and whether questions find it.
-fn groups(filter: Filter, collides: bool, found: bool) -> rapier::InteractionGroups {
+/// Returns the interaction groups of a collider. `collides` is false if it collides with nothing,
+/// `found` is true if queries find it.
+fn groups(filter: CollisionFilter, collides: bool, found: bool) -> rapier::InteractionGroups {
     let set = if collides { filter.collides & !FOUND } else { 0 };
     let set = set | if found { FOUND } else { 0 };
     let [is, set] = [filter.is & !FOUND, set].map(rapier::Group::from_bits_retain);
     rapier::InteractionGroups::new(is, set, rapier::InteractionTestMode::And)
 }
 
-impl Physics {
+impl Simulation {
     /// Adds a body.
     ///
     /// # Errors
-    /// There are [`BODIES_MAX`] already, or a shape cannot be made.
-    pub fn add(&mut self, body: &Body) -> Result<BodyId, Error> {
-        if !self.is_beside() {
+    /// Returns an error if there are [`BODIES_MAX`] bodies already, or if a shape is invalid.
+    pub fn add(&mut self, body: &BodyDesc) -> Result<BodyId, Error> {
+        if !self.is_async() {
             return self.add_now(body);
         }
-        // Shapes are made once for both.
+        // The shapes are built once and shared by both simulations.
         let mut body = body.clone();
         for part in &mut body.parts {
             part.shape = part.shape.solid()?;
         }
-        let made = self.unnoted(|it| it.add_now(&body))?;
-        self.note(move |it| {
-            let again = it.add_now(&body);
-            insist!(again == Ok(made), "a body comes twice in the same place: {again:?}");
+        let added = self.change_unrecorded(|it| it.add_now(&body))?;
+        self.record(move |it| {
+            let repeated = it.add_now(&body);
+            insist!(repeated == Ok(added), "the same body has two different handles: {repeated:?}");
         });
-        Ok(made)
+        Ok(added)
     }
 
-    fn add_now(&mut self, body: &Body) -> Result<BodyId, Error> {
+    fn add_now(&mut self, body: &BodyDesc) -> Result<BodyId, Error> {
         if self.len() >= BODIES_MAX {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "{BODIES_MAX} actors are in the world already (BODIES_MAX): destroy some first"
             ));
         }
@@ -46,7 +50,7 @@ impl Physics {
             true => ActiveEvents::COLLISION_EVENTS,
             false => ActiveEvents::empty(),
         };
-        // A trigger notices what is moved by scripts, too.
+        // A trigger also detects kinematic bodies, which scripts move.
         let types = match body.trigger {
             true => ActiveCollisionTypes::default() | ActiveCollisionTypes::KINEMATIC_KINEMATIC,
             false => ActiveCollisionTypes::default(),
@@ -68,7 +72,7 @@ impl Physics {
             colliders.push(collider.build());
         }
         let locks = match self.setup.flat {
-            true => body.locks.with(Locks::FLAT),
+            true => body.locks.with(AxisLocks::FLAT),
             false => body.locks,
         };
         let builder = RigidBodyBuilder::new(body.motion.rapier())
@@ -83,17 +87,17 @@ impl Physics {
         for collider in colliders {
             self.world.colliders.insert_with_parent(collider, handle, &mut self.world.bodies);
         }
-        let made = BodyId(handle);
+        let id = BodyId(handle);
         if let Some(mass) = body.mass {
-            self.set_mass_now(made, mass);
+            self.set_mass_now(id, mass);
         }
         self.track.fresh.push(handle);
-        self.keep_upright(made);
-        self.show_to_queries(made);
-        Ok(made)
+        self.keep_in_plane(id);
+        self.show_to_queries(id);
+        Ok(id)
     }
 
-    /// Takes a body away, with the joints on it.
+    /// Removes a body and the joints on it.
     pub fn remove(&mut self, body: BodyId) {
         self.change(move |it| it.remove_now(body));
     }
@@ -101,27 +105,28 @@ impl Physics {
     fn remove_now(&mut self, body: BodyId) {
         for collider in self.body(body).colliders().to_vec() {
             if let Some(known) = self.world.colliders.get(collider) {
-                self.collector.gone.push((collider, known.user_data, known.is_sensor()));
+                self.collector.removed.push((collider, known.user_data, known.is_sensor()));
             }
         }
         self.wake_touching(body);
         self.world.remove_body(body.0);
     }
 
-    /// Whether the body is there.
+    /// Returns true if the body exists.
     pub fn has(&self, body: BodyId) -> bool {
         self.world.bodies.get(body.0).is_some()
     }
 
     pub(super) fn body(&self, body: BodyId) -> &rapier::RigidBody {
-        self.world.bodies.get(body.0).expect("the owner keeps no body that it removed")
+        self.world.bodies.get(body.0).expect("the owner keeps no removed body")
     }
 
     pub(super) fn body_mut(&mut self, body: BodyId) -> &mut rapier::RigidBody {
-        self.world.bodies.get_mut(body.0).expect("the owner keeps no body that it removed")
+        self.world.bodies.get_mut(body.0).expect("the owner keeps no removed body")
     }
 
-    /// Lets questions find a body where it is now, and not only after the next step.
+    /// Updates the broad phase, so that queries find a body at its current position before the next
+    /// step.
     fn show_to_queries(&mut self, body: BodyId) {
         let pose = *self.body(body).position();
         for handle in self.body(body).colliders().to_vec() {
@@ -137,9 +142,9 @@ impl Physics {
         }
     }
 
-    /// In two dimensions: puts the shapes of a body that is turned out of the plane into others, so
-    /// that touches with them are looked at as in three.
-    fn keep_upright(&mut self, body: BodyId) {
+    /// In two dimensions, wraps the shapes of a body that is rotated out of the plane in compounds,
+    /// so that their contacts are computed as in three dimensions.
+    fn keep_in_plane(&mut self, body: BodyId) {
         if !self.setup.flat {
             return;
         }
@@ -150,7 +155,7 @@ impl Physics {
             let up = turned * own * Vec3::Z;
             let shape = collider.shared_shape().clone();
             let level = up.z.abs() > 1.0 - 1e-6;
-            // The ground is one of these.
+            // The half-space is a composite shape, too.
             if level || shape.as_composite_shape().is_some() {
                 continue;
             }
@@ -159,7 +164,8 @@ impl Physics {
         }
     }
 
-    /// Wakes what touches a body that does not move by itself, and so does not wake it.
+    /// Wakes the bodies that touch a body. A body that is moved from outside does not wake them
+    /// itself.
     fn wake_touching(&mut self, body: BodyId) {
         let colliders = self.body(body).colliders().to_vec();
         let mut others = Vec::new();
@@ -175,7 +181,7 @@ impl Physics {
         }
     }
 
-    pub fn owner(&self, body: BodyId) -> Owner {
+    pub fn owner(&self, body: BodyId) -> BodyOwner {
         self.body(body).user_data
     }
 
@@ -195,17 +201,17 @@ impl Physics {
         self.body(body).angvel()
     }
 
-    /// The velocity of a point that moves with the body, given in the world.
+    /// Returns the velocity of a point that moves with the body. The point is in world space.
     pub fn point_velocity(&self, body: BodyId, point: Vec3) -> Vec3 {
         self.body(body).velocity_at_point(point)
     }
 
-    /// Kilograms.
+    /// Returns the mass in kilograms.
     pub fn mass(&self, body: BodyId) -> f32 {
         self.body(body).mass()
     }
 
-    /// Sets the mass, spread over the shapes by their volumes; kilograms, above 0.
+    /// Sets the mass in kilograms, above 0. It is distributed over the shapes by their volumes.
     pub fn set_mass(&mut self, body: BodyId, mass: f32) {
         self.change(move |it| it.set_mass_now(body, mass));
     }
@@ -221,7 +227,7 @@ impl Physics {
         }
         let extra = if volumes > 0.0 { 0.0 } else { mass };
         let found = self.world.bodies.get_mut(body.0);
-        let found = found.expect("the owner keeps no body that it removed");
+        let found = found.expect("the owner keeps no removed body");
         found.set_additional_mass(extra, true);
         found.recompute_mass_properties_from_colliders(&self.world.colliders);
     }
@@ -230,12 +236,12 @@ impl Physics {
         self.body(body).center_of_mass()
     }
 
-    pub fn motion(&self, body: BodyId) -> Motion {
-        Motion::of(self.body(body).body_type())
+    pub fn motion(&self, body: BodyId) -> MotionType {
+        MotionType::of(self.body(body).body_type())
     }
 
-    /// Makes a body static, dynamic or kinematic.
-    pub fn set_motion(&mut self, body: BodyId, motion: Motion) {
+    /// Sets the motion type of a body.
+    pub fn set_motion(&mut self, body: BodyId, motion: MotionType) {
         self.change(move |it| it.body_mut(body).set_body_type(motion.rapier(), true));
     }
 
@@ -259,12 +265,12 @@ impl Physics {
         self.change(move |it| it.body_mut(body).set_angvel(velocity, true));
     }
 
-    /// Kilograms times metres a second, at the centre of mass.
+    /// Applies an impulse at the center of mass, in kilogram metres per second.
     pub fn add_impulse(&mut self, body: BodyId, impulse: Vec3) {
         self.change(move |it| it.body_mut(body).apply_impulse(impulse, true));
     }
 
-    /// The same at a point of the world.
+    /// Applies an impulse at a point in world space, in kilogram metres per second.
     pub fn add_impulse_at(&mut self, body: BodyId, impulse: Vec3, point: Vec3) {
         self.change(move |it| it.body_mut(body).apply_impulse_at_point(impulse, point, true));
     }
@@ -273,7 +279,7 @@ impl Physics {
         self.change(move |it| it.body_mut(body).apply_torque_impulse(impulse, true));
     }
 
-    /// Linear and angular damping.
+    /// Returns linear and angular damping.
     pub fn damping(&self, body: BodyId) -> (f32, f32) {
         let body = self.body(body);
         (body.linear_damping(), body.angular_damping())
@@ -295,20 +301,21 @@ impl Physics {
         self.change(move |it| it.body_mut(body).set_gravity_scale(scale, true));
     }
 
-    /// Friction and restitution of its first shape.
+    /// Returns friction and restitution of the body's first shape.
     pub fn material(&self, body: BodyId) -> (f32, f32) {
         let first = self.body(body).colliders().first();
         let first = first.and_then(|handle| self.collider(*handle));
         first.map_or((0.0, 0.0), |collider| (collider.friction(), collider.restitution()))
     }
 
-    /// Sets friction and restitution of all its shapes.
+    /// Sets friction and restitution of all shapes of the body.
     pub fn set_material(&mut self, body: BodyId, friction: f32, restitution: f32) {
         self.change(move |it| {
             it.each_collider(body, |collider| {
                 collider.set_friction(friction);
                 collider.set_restitution(restitution);
-                // Touches that last are only looked at again where more than that changes.
+                // rapier does not update existing contacts when only the material changes, so the
+                // groups are changed and restored.
                 let groups = collider.collision_groups();
                 collider.set_collision_groups(rapier::InteractionGroups::none());
                 collider.set_collision_groups(groups);
@@ -326,8 +333,15 @@ impl Physics {
         }
     }
 
-    /// With whom a body collides, whether it does at all, and whether questions find it.
-    pub fn set_filter(&mut self, body: BodyId, filter: Filter, collides: bool, found: bool) {
+    /// Sets the collision filter of a body, whether it collides at all, and whether queries find
+    /// it.
+    pub fn set_filter(
+        &mut self,
+        body: BodyId,
+        filter: CollisionFilter,
+        collides: bool,
+        found: bool,
+    ) {
         let groups = groups(filter, collides, found);
         self.change(move |it| {
             it.each_collider(body, |collider| collider.set_collision_groups(groups));
@@ -336,35 +350,36 @@ impl Physics {
         });
     }
 
-    /// Puts a body somewhere at once, through whatever is between.
+    /// Moves a body at once to a transform, without collisions on the path.
     pub fn teleport(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
         let pose = rapier::Pose::from_parts(position, rotation);
         self.change(move |it| {
             it.wake_touching(body);
             it.body_mut(body).set_position(pose, true);
-            it.keep_upright(body);
-            it.track.put(body.0);
+            it.keep_in_plane(body);
+            it.track.mark_placed(body.0);
             it.show_to_queries(body);
         });
     }
 
-    /// Where a kinematic body should be after the next step; what is in its way is pushed.
+    /// Sets the transform that a kinematic body reaches in the next step. Bodies in its path are
+    /// pushed.
     pub fn drive(&mut self, body: BodyId, position: Vec3, rotation: Quat) {
         let pose = rapier::Pose::from_parts(position, rotation);
         self.change(move |it| it.body_mut(body).set_next_kinematic_position(pose));
     }
 
-    /// Whether a body is in the simulation.
+    /// Returns true if a body takes part in the simulation.
     pub fn is_enabled(&self, body: BodyId) -> bool {
         self.body(body).is_enabled()
     }
 
-    /// Takes a body out of the simulation, or puts it back where it is.
+    /// Removes a body from the simulation, or returns it at its current transform.
     pub fn set_enabled(&mut self, body: BodyId, enabled: bool) {
         self.change(move |it| {
             it.wake_touching(body);
             it.body_mut(body).set_enabled(enabled);
-            it.settle_joints(body);
+            it.sync_joints(body);
             if enabled {
                 it.world.wake_up(body.0, true);
                 it.track.fresh.push(body.0);
@@ -373,16 +388,16 @@ impl Physics {
         });
     }
 
-    /// Takes a body out of the simulation where it is; it stays there.
+    /// Removes a body from the simulation and leaves it at its current transform.
     pub fn halt(&mut self, body: BodyId) {
         self.change(move |it| {
             it.body_mut(body).set_enabled(false);
-            it.settle_joints(body);
+            it.sync_joints(body);
         });
     }
 
-    /// The owners of all that touches a body, sorted and each once.
-    pub fn touching(&self, body: BodyId) -> Vec<Owner> {
+    /// Returns the owners of all bodies that touch a body, sorted and without duplicates.
+    pub fn touching(&self, body: BodyId) -> Vec<BodyOwner> {
         let mut owners = Vec::new();
         for collider in self.body(body).colliders() {
             if let Some(touches) = &self.touches {

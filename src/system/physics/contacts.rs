@@ -1,55 +1,57 @@
-//! What touched: gathered while a step runs, settled into plain lists after it.
+//! Contact and trigger events: collected while a step runs, converted to plain lists after it.
 
-use super::Owner;
-use crate::foundation::{Vec3, fault};
+use super::BodyOwner;
+use engine_foundation::{Vec3, panic};
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, CollisionEvent};
 use std::sync::Mutex;
 
-/// The most contacts, and the most touches of triggers, that one update tells; the rest is counted.
+/// Maximum number of contacts, and of trigger events, that one update reports. The rest is only
+/// counted.
 pub const CONTACTS_MAX: usize = 1 << 14;
 
-/// Whether a touch began or ended.
+/// Phase of a contact: began or ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touch {
+pub enum ContactPhase {
     Began,
     Ended,
 }
 
-/// Two bodies hit each other.
+/// A contact that began between two bodies.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Contact {
-    /// The one that moves by forces stands first; if both do, the one with the smaller number.
-    pub owners: [Owner; 2],
-    /// Where, in the world.
+pub struct ContactEvent {
+    /// Owners of the two bodies, a dynamic body first. If both are dynamic, the smaller number is
+    /// first.
+    pub owners: [BodyOwner; 2],
+    /// Position in world space.
     pub position: Vec3,
-    /// From the second to the first.
+    /// Direction from the second body to the first.
     pub normal: Vec3,
-    /// Kilograms times metres a second, of the step in which they met.
+    /// Impulse of the step in which they met, in kilogram metres per second.
     pub impulse: f32,
 }
 
-/// Something went into a trigger, or out of it.
+/// A body that entered or left a trigger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trigger {
-    /// The trigger's owner.
-    pub trigger: Owner,
-    pub other: Owner,
-    pub touch: Touch,
+pub struct TriggerEvent {
+    /// Owner of the trigger.
+    pub trigger: BodyOwner,
+    pub other: BodyOwner,
+    pub touch: ContactPhase,
 }
 
-/// Hears of a step's events. The steps hand them over behind a lock that nobody else holds.
+/// Receiver of the events of a step. rapier reports them through a lock that nothing else holds.
 #[derive(Default)]
-pub(super) struct Collector {
+pub(super) struct EventCollector {
     events: Mutex<Vec<CollisionEvent>>,
-    contacts: Vec<Contact>,
-    triggers: Vec<Trigger>,
+    contacts: Vec<ContactEvent>,
+    triggers: Vec<TriggerEvent>,
     pub left_out: usize,
-    /// Owners of shapes that were removed since the last step, and whether those were triggers.
-    pub gone: Vec<(ColliderHandle, Owner, bool)>,
+    /// Owners of shapes that were removed since the last step, and true if they were triggers.
+    pub removed: Vec<(ColliderHandle, BodyOwner, bool)>,
 }
 
-impl rapier::EventHandler for Collector {
+impl rapier::EventHandler for EventCollector {
     fn handle_collision_event(
         &self,
         _: &rapier::RigidBodySet,
@@ -57,7 +59,7 @@ impl rapier::EventHandler for Collector {
         event: CollisionEvent,
         _: Option<&rapier::ContactPair>,
     ) {
-        fault::lock(&self.events).push(event);
+        panic::lock(&self.events).push(event);
     }
 
     fn handle_contact_force_event(
@@ -73,39 +75,39 @@ impl rapier::EventHandler for Collector {
     fn handle_soft_body_tear_event(&self, _: &rapier::SoftBodySet, _: &rapier::SoftBodyTearEvent) {}
 }
 
-/// An owner before words of a fault, where it has a number.
-pub(super) fn named(owner: Owner) -> String {
+/// Returns the owner as a prefix for error messages, or an empty string if it has no number.
+pub(super) fn owner_prefix(owner: BodyOwner) -> String {
     match owner as u64 {
         0 => String::new(),
         actor => format!("actor {actor}: "),
     }
 }
 
-impl Collector {
-    /// A new update: what the last one told is old.
+impl EventCollector {
+    /// Begins an update: clears the events of the last one.
     pub fn begin(&mut self) {
         self.contacts.clear();
         self.triggers.clear();
         self.left_out = 0;
     }
 
-    /// What was told, without what only steps need.
-    pub fn copy(&self) -> Collector {
-        Collector {
+    /// Copies the reported events, without the data that only steps need.
+    pub fn copy(&self) -> EventCollector {
+        EventCollector {
             events: Mutex::default(),
             contacts: self.contacts.clone(),
             triggers: self.triggers.clone(),
             left_out: self.left_out,
-            gone: Vec::new(),
+            removed: Vec::new(),
         }
     }
 
-    pub fn told(&self) -> (&[Contact], &[Trigger]) {
+    pub fn reported_events(&self) -> (&[ContactEvent], &[TriggerEvent]) {
         (&self.contacts, &self.triggers)
     }
 
-    /// Makes lists of what the last step told: only now are its impulses known.
-    pub fn settle(&mut self, world: &rapier::PhysicsWorld) {
+    /// Converts the events of the last step to lists. The impulses are only known after the step.
+    pub fn collect_events(&mut self, world: &rapier::PhysicsWorld) {
         let events = std::mem::take(self.events.get_mut().expect("nothing panics with it held"));
         for event in &events {
             if event.sensor() {
@@ -114,20 +116,20 @@ impl Collector {
                 self.contact(world, event);
             }
         }
-        self.gone.clear();
-        // The room is used again.
+        self.removed.clear();
+        // The allocation is reused.
         let mut events = events;
         events.clear();
         *self.events.get_mut().expect("nothing panics with it held") = events;
     }
 
-    /// A shape's owner, and whether it is a trigger.
-    fn of(&self, world: &rapier::PhysicsWorld, shape: ColliderHandle) -> Option<(Owner, bool)> {
+    /// Returns the owner of a shape, and true if the shape is a trigger.
+    fn of(&self, world: &rapier::PhysicsWorld, shape: ColliderHandle) -> Option<(BodyOwner, bool)> {
         if let Some(collider) = world.colliders.get(shape) {
             return Some((collider.user_data, collider.is_sensor()));
         }
-        let gone = self.gone.iter().find(|(known, ..)| *known == shape);
-        gone.map(|(_, owner, trigger)| (*owner, *trigger))
+        let removed = self.removed.iter().find(|(known, ..)| *known == shape);
+        removed.map(|(_, owner, trigger)| (*owner, *trigger))
     }
 
     fn touch(&mut self, world: &rapier::PhysicsWorld, event: &CollisionEvent) {
@@ -136,15 +138,15 @@ impl Collector {
         let (trigger, other) = match (one.1, two.1) {
             (true, false) => (one.0, two.0),
             (false, true) => (two.0, one.0),
-            // Triggers do not notice each other.
+            // Triggers do not detect each other.
             _ => return,
         };
         if self.triggers.len() >= CONTACTS_MAX {
             self.left_out += 1;
             return;
         }
-        let touch = if event.started() { Touch::Began } else { Touch::Ended };
-        self.triggers.push(Trigger { trigger, other, touch });
+        let touch = if event.started() { ContactPhase::Began } else { ContactPhase::Ended };
+        self.triggers.push(TriggerEvent { trigger, other, touch });
     }
 
     fn contact(&mut self, world: &rapier::PhysicsWorld, event: &CollisionEvent) {
@@ -164,18 +166,18 @@ impl Collector {
                 .and_then(|body| world.bodies.get(body))
                 .is_some_and(|b| b.is_dynamic())
         };
-        let turned = match (dynamic(one), dynamic(two)) {
+        let is_flipped = match (dynamic(one), dynamic(two)) {
             (true, false) => false,
             (false, true) => true,
             _ => one.user_data > two.user_data,
         };
         let (mut owners, mut normal) = ([one.user_data, two.user_data], -manifold.data.normal);
-        if turned {
+        if is_flipped {
             owners.reverse();
             normal = -normal;
         }
         let impulse = pair.total_impulse_magnitude();
         let position = *one.position() * local;
-        self.contacts.push(Contact { owners, position, normal, impulse });
+        self.contacts.push(ContactEvent { owners, position, normal, impulse });
     }
 }

@@ -1,50 +1,50 @@
-//! Joints: what holds two bodies together, and breaks when it is pulled too hard.
+//! Joints, which connect two bodies and break under too much force or torque.
 
-use super::{BodyId, Physics};
-use crate::foundation::angles::atan2;
-use crate::foundation::hash::StateHash;
-use crate::foundation::{Error, Quat, Vec3};
-use crate::insist;
+use super::{BodyId, Simulation};
+use engine_foundation::deterministic_math::atan2;
+use engine_foundation::hash::StateHash;
+use engine_foundation::insist;
+use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{
     GenericJoint, ImpulseJointHandle, JointAxesMask, JointAxis, JointEnabled, MotorModel,
     RigidBodyHandle, RopeJoint, SpringJoint,
 };
 
-/// The most joints of one simulation.
+/// Maximum number of joints of one simulation.
 pub const JOINTS_MAX: usize = 1 << 14;
 
-/// A joint of one simulation.
+/// Handle of a joint of one simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JointId(ImpulseJointHandle);
 
 impl JointId {
-    /// No joint.
+    /// Returns a handle that refers to no joint.
     pub fn none() -> JointId {
         JointId(ImpulseJointHandle::invalid())
     }
 }
 
-/// What a joint leaves free.
+/// Type of a joint, by the motion that it allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JointKind {
-    /// Nothing.
+    /// No motion.
     Fixed,
-    /// To turn about a point.
+    /// Rotation about a point.
     Ball,
-    /// To turn about an axis.
+    /// Rotation about an axis.
     Hinge,
-    /// To move along an axis.
+    /// Translation along an axis.
     Slider,
-    /// To be no farther apart than a length.
+    /// Any motion up to a maximum distance.
     Rope,
-    /// To be pulled to a distance.
+    /// Any motion, with a pull toward a rest distance.
     Spring,
 }
 
 impl JointKind {
     pub const NAMES: [&'static str; 6] = ["fixed", "ball", "hinge", "slider", "rope", "spring"];
-    /// In the order of their names.
+    /// All types, in the order of `NAMES`.
     pub const LIST: [JointKind; 6] = [
         JointKind::Fixed,
         JointKind::Ball,
@@ -55,29 +55,29 @@ impl JointKind {
     ];
 }
 
-/// Two bodies, the second of which may be the world itself.
+/// Two bodies. `None` as the second one is the world itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Link(pub BodyId, pub Option<BodyId>);
+pub struct JointBodies(pub BodyId, pub Option<BodyId>);
 
-/// A joint to be made; places and the axis are the world's.
+/// Parameters of a new joint. Anchors and axis are in world space.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JointPlan {
     pub kind: JointKind,
-    pub link: Link,
-    /// Where it holds the first and the second body.
+    pub link: JointBodies,
+    /// Attachment points on the first and the second body.
     pub anchors: [Vec3; 2],
     pub axis: Vec3,
-    /// Of a hinge's angle in radians, or of a slider's way in metres.
+    /// Limits of a hinge's angle in radians, or of a slider's position in metres.
     pub limits: Option<[f32; 2]>,
-    /// Of a rope or spring, in metres.
+    /// Length of a rope or spring, in metres.
     pub length: f32,
-    /// Of a spring: newtons a metre, and newtons for a metre a second.
+    /// Stiffness of a spring in newtons per metre. `damping` is in newtons per (metre per second).
     pub stiffness: f32,
     pub damping: f32,
-    /// Newtons, and newton metres, above which it breaks.
+    /// Force in newtons above which it breaks. `break_torque` is the torque in newton metres.
     pub break_force: Option<f32>,
     pub break_torque: Option<f32>,
-    /// Whether the two collide with each other.
+    /// True if the two bodies collide with each other.
     pub collides: bool,
     pub owner: u64,
 }
@@ -86,49 +86,50 @@ impl JointPlan {
     pub const AXIS: Vec3 = Vec3::Z;
 }
 
-/// What a joint does at the moment.
+/// Current state of a joint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JointState {
-    /// Radians of a hinge since it was made, metres of a slider, metres between the ends of others.
+    /// Angle about the axis since its creation for a hinge, fixed or ball joint, in radians;
+    /// position for a slider, in metres; distance between the ends for a rope or spring, in metres.
     pub value: f32,
-    /// How fast that grows, in a second.
+    /// Rate of change of `value` per second.
     pub velocity: f32,
-    /// Newtons, and newton metres, that it held in the last step.
+    /// Force that it held in the last step, in newtons. `torque` is in newton metres.
     pub force: f32,
     pub torque: f32,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Limit {
+struct JointLimit {
     joint: ImpulseJointHandle,
     force: f32,
     torque: f32,
 }
 
-/// What is known of the joints beside what rapier keeps.
+/// Data about the joints in addition to rapier's.
 #[derive(Clone, Default)]
-pub(super) struct Links {
-    limits: Vec<Limit>,
-    /// Owners of those that broke in the last update.
+pub(super) struct JointTable {
+    limits: Vec<JointLimit>,
+    /// Owners of the joints that broke in the last update.
     pub broken: Vec<u64>,
-    /// Those that broke, and are still there: joints are ended between updates alone, so that new
-    /// ones come in the same places whenever the steps were made.
+    /// Broken joints that still exist. Joints are removed only between updates, so that new joints
+    /// get the same handles regardless of when the steps run.
     ended: Vec<ImpulseJointHandle>,
-    /// What joints to the world itself hold on to.
+    /// Body to which joints with the world itself are attached.
     ground: Option<RigidBodyHandle>,
 }
 
-/// Newtons and newton metres.
+/// Returns the force in newtons and the torque in newton metres of a joint.
 fn load(impulses: &[f32; 6], seconds: f32) -> (f32, f32) {
     let [x, y, z, rx, ry, rz] = *impulses;
     (Vec3::new(x, y, z).length() / seconds, Vec3::new(rx, ry, rz).length() / seconds)
 }
 
-impl Links {
-    /// Lets go of what joints held that held more than they can.
+impl JointTable {
+    /// Disables joints whose load exceeds their limits.
     pub fn break_overloaded(&mut self, world: &mut rapier::PhysicsWorld) {
         let seconds = world.integration_parameters.dt;
-        let Links { limits, broken, ended, .. } = self;
+        let JointTable { limits, broken, ended, .. } = self;
         limits.retain(|limit| {
             let Some(joint) = world.impulse_joints.get(limit.joint) else { return false };
             let (force, torque) = load(&joint.impulses, seconds);
@@ -144,50 +145,53 @@ impl Links {
         });
     }
 
-    /// Writes what breaks joints.
+    /// Hashes the break limits of the joints.
     pub fn write_breaks(&self, hash: &mut StateHash) {
         for limit in &self.limits {
             [limit.force, limit.torque].into_iter().for_each(|number| hash.write_f32(number));
         }
     }
 
-    /// Ends the joints that broke.
-    pub fn end_broken(&mut self, world: &mut rapier::PhysicsWorld) {
+    /// Removes the joints that broke.
+    pub fn remove_broken(&mut self, world: &mut rapier::PhysicsWorld) {
         for joint in self.ended.drain(..) {
             world.impulse_joints.remove(joint, true);
         }
     }
 }
 
-/// Where the x axis of a joint's frame points along `axis`.
+/// Returns a rotation that turns the x axis of a joint's frame to `axis`.
 fn along(axis: Vec3) -> Quat {
     Quat::from_rotation_arc(Vec3::X, axis.normalize_or(JointPlan::AXIS))
 }
 
-impl Physics {
-    /// Holds two bodies together.
+impl Simulation {
+    /// Connects two bodies.
     ///
     /// # Errors
-    /// There are [`JOINTS_MAX`] already, or both are the same body.
+    /// Returns an error if there are [`JOINTS_MAX`] joints already, or if both bodies are the same.
     pub fn add_joint(&mut self, plan: &JointPlan) -> Result<JointId, Error> {
         let plan = *plan;
-        let made = self.unnoted(|it| it.add_joint_now(&plan))?;
-        self.note(move |it| {
-            let again = it.add_joint_now(&plan);
-            insist!(again == Ok(made), "a joint comes twice in the same place: {again:?}");
+        let added = self.change_unrecorded(|it| it.add_joint_now(&plan))?;
+        self.record(move |it| {
+            let repeated = it.add_joint_now(&plan);
+            insist!(
+                repeated == Ok(added),
+                "the same joint has two different handles: {repeated:?}"
+            );
         });
-        Ok(made)
+        Ok(added)
     }
 
     fn add_joint_now(&mut self, plan: &JointPlan) -> Result<JointId, Error> {
         if self.world.impulse_joints.len() >= JOINTS_MAX {
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "{JOINTS_MAX} joints are in the world already (JOINTS_MAX): destroy some first"
             ));
         }
-        let Link(one, two) = plan.link;
+        let JointBodies(one, two) = plan.link;
         if two == Some(one) {
-            return Err(crate::error!("both ends of the joint are the same actor"));
+            return Err(engine_foundation::error!("both ends of the joint are the same actor"));
         }
         let two = match two {
             Some(body) => body.0,
@@ -226,10 +230,10 @@ impl Physics {
         Ok(JointId(joint))
     }
 
-    /// Has the joints of a body hold where both of their bodies are in the simulation. rapier sees
-    /// neither to those that are made while one is out of it, nor to the other body when one comes
-    /// back.
-    pub(super) fn settle_joints(&mut self, body: BodyId) {
+    /// Enables the joints of a body if both of their bodies are in the simulation, and disables the
+    /// others. rapier does not do this for joints created while a body is out of the simulation,
+    /// and does not check the other body when one returns.
+    pub(super) fn sync_joints(&mut self, body: BodyId) {
         let rapier::PhysicsWorld { bodies, impulse_joints, .. } = &mut self.world;
         let is_in = |body| bodies.get(body).is_some_and(|body| body.is_enabled());
         let attached = impulse_joints.attached_joints(body.0);
@@ -245,7 +249,7 @@ impl Physics {
         }
     }
 
-    /// Whether a joint is there that belongs to that owner.
+    /// Returns true if a joint exists and belongs to an owner.
     pub fn is_of(&self, joint: JointId, owner: u64) -> bool {
         let joint = self.world.impulse_joints.get(joint.0);
         joint.is_some_and(|joint| joint.data.user_data == u128::from(owner))
@@ -260,12 +264,13 @@ impl Physics {
         ground
     }
 
-    /// How many joints there are.
+    /// Returns the number of joints.
     pub fn joints(&self) -> usize {
         self.world.impulse_joints.len()
     }
 
-    /// Whether a joint still holds: it may have broken, or a body of it ended.
+    /// Returns true if a joint still exists. It may have broken, or one of its bodies may have been
+    /// removed.
     pub fn holds(&self, joint: JointId) -> bool {
         self.world.impulse_joints.contains(joint.0)
     }
@@ -277,7 +282,7 @@ impl Physics {
         });
     }
 
-    /// Sets what a joint holds at most; `None`: anything.
+    /// Sets the force and torque above which a joint breaks. `None`: unlimited.
     pub fn set_break(&mut self, joint: JointId, force: Option<f32>, torque: Option<f32>) {
         self.change(move |it| it.set_break_now(joint, force, torque));
     }
@@ -286,24 +291,24 @@ impl Physics {
         self.links.limits.retain(|limit| limit.joint != joint.0);
         if force.is_some() || torque.is_some() {
             let [force, torque] = [force, torque].map(|most| most.unwrap_or(f32::INFINITY));
-            self.links.limits.push(Limit { joint: joint.0, force, torque });
+            self.links.limits.push(JointLimit { joint: joint.0, force, torque });
         }
     }
 
-    /// Newtons and newton metres that break a joint.
+    /// Returns the force in newtons and the torque in newton metres that break a joint.
     pub fn break_limits(&self, joint: JointId) -> (Option<f32>, Option<f32>) {
         let limit = self.links.limits.iter().find(|limit| limit.joint == joint.0);
         let finite = |most: f32| Some(most).filter(|most| most.is_finite());
         limit.map_or((None, None), |limit| (finite(limit.force), finite(limit.torque)))
     }
 
-    /// Owners of the joints that broke in the last update.
+    /// Returns the owners of the joints that broke in the last update.
     pub fn broken(&self) -> &[u64] {
         &self.links.broken
     }
 
-    /// Has a hinge turn, or a slider move, at a speed, with at most so much force or torque;
-    /// `None`: freely. False where the joint has no axis.
+    /// Sets the motor of a hinge or slider: its speed and its maximum torque or force. `None`
+    /// removes the motor. Returns false if the joint has no axis.
     pub fn set_motor(&mut self, joint: JointId, kind: JointKind, motor: Option<[f32; 2]>) -> bool {
         let Some(axis) = free_axis(kind) else { return false };
         let pull = if motor.is_some() { 1.0e4 } else { 0.0 };
@@ -318,13 +323,13 @@ impl Physics {
         true
     }
 
-    /// What a hinge or slider is driven by, as for [`Physics::set_motor`].
+    /// Returns the motor of a hinge or slider, as for [`Simulation::set_motor`].
     pub fn motor(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
         let motor = self.world.impulse_joints.get(joint.0)?.data.motor(free_axis(kind)?)?;
         (motor.damping > 0.0).then_some([motor.target_vel, motor.max_force])
     }
 
-    /// Sets the limits of a hinge or slider; `None`: it has none. False where the joint has no
+    /// Sets the limits of a hinge or slider. `None` removes them. Returns false if the joint has no
     /// axis.
     pub fn set_limits(
         &mut self,
@@ -345,7 +350,7 @@ impl Physics {
         true
     }
 
-    /// The limits of a hinge or slider, if it has any.
+    /// Returns the limits of a hinge or slider, or `None` if it has none.
     pub fn limits(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
         let limits = self.world.impulse_joints.get(joint.0)?.data.limits(free_axis(kind)?)?;
         Some([limits.min, limits.max])
@@ -354,23 +359,24 @@ impl Physics {
     pub fn joint_state(&self, joint: JointId, kind: JointKind) -> Option<JointState> {
         let joint = self.world.impulse_joints.get(joint.0)?;
         let bodies = (self.world.bodies.get(joint.body1())?, self.world.bodies.get(joint.body2())?);
-        let one = *bodies.0.position() * joint.data.local_frame1;
-        let two = *bodies.1.position() * joint.data.local_frame2;
-        let (apart, axis) = (two.translation - one.translation, one.rotation * Vec3::X);
-        // Of the second body's end, as seen from the first body.
-        let away =
-            |at: Vec3| bodies.1.velocity_at_point(two.translation) - bodies.0.velocity_at_point(at);
+        let first = *bodies.0.position() * joint.data.local_frame1;
+        let second = *bodies.1.position() * joint.data.local_frame2;
+        let (separation, axis) = (second.translation - first.translation, first.rotation * Vec3::X);
+        // Velocity of the second body's anchor relative to a point of the first body.
+        let away = |at: Vec3| {
+            bodies.1.velocity_at_point(second.translation) - bodies.0.velocity_at_point(at)
+        };
         let (value, velocity) = match kind {
             JointKind::Hinge | JointKind::Fixed | JointKind::Ball => {
-                let turn = one.rotation.inverse() * two.rotation;
+                let turn = first.rotation.inverse() * second.rotation;
                 let angle = 2.0 * atan2(turn.x, turn.w);
-                // The same turn as an angle of at most half a circle.
+                // The same rotation as an angle of at most half a turn.
                 let angle = angle - std::f32::consts::TAU * (angle / std::f32::consts::TAU).round();
                 (angle, (bodies.1.angvel() - bodies.0.angvel()).dot(axis))
             }
-            JointKind::Slider => (apart.dot(axis), away(two.translation).dot(axis)),
+            JointKind::Slider => (separation.dot(axis), away(second.translation).dot(axis)),
             JointKind::Rope | JointKind::Spring => {
-                (apart.length(), away(one.translation).dot(apart.normalize_or_zero()))
+                (separation.length(), away(first.translation).dot(separation.normalize_or_zero()))
             }
         };
         let (force, torque) = load(&joint.impulses, self.world.integration_parameters.dt);

@@ -1,126 +1,127 @@
-//! Physics: bodies that fall, collide and rest, one simulation for each world. Knows no units: a
-//! body carries its owner as a plain number, and what moved and what touched is handed back as
-//! lists. Rigid bodies and queries are rapier's; it is named in this folder only.
+//! Physics: rigid bodies that fall, collide and rest, with one simulation per world. Knows no
+//! units: a body carries its owner as a plain number, and moved bodies and contacts are returned as
+//! lists. Rigid bodies and queries are implemented by rapier, which only this folder uses.
 //!
-//! Time goes in steps of one length. A frame that is no whole number of steps shows bodies between
-//! their last two steps.
+//! The simulation advances in fixed steps. If a frame is not a whole number of steps, bodies are
+//! shown interpolated between their last two steps.
 
-mod beside;
+mod async_step;
 mod bodies;
-mod carry;
+mod character_controller;
 mod contacts;
-mod ground;
+mod debug_draw;
+mod half_space;
 mod joints;
-mod outline;
+mod moved_bodies;
+mod moving_platforms;
 mod queries;
 mod shape;
 mod snapshot;
-mod state;
-mod track;
-mod walker;
+mod state_hash;
 
-pub use beside::Lane;
-pub use carry::Separation;
-pub use contacts::{CONTACTS_MAX, Contact, Touch, Trigger};
-pub use joints::{JOINTS_MAX, JointId, JointKind, JointPlan, JointState, Link};
-pub use outline::Look;
-pub use queries::{HITS_MAX, Hit, Kinds, Query};
-pub use shape::{HULL_CORNERS_MAX, POINTS_MAX, Shape};
-pub use snapshot::Snapshot;
-pub use walker::{Gait, Walk};
+pub use async_step::StepThread;
+pub use character_controller::{ControllerMove, ControllerSettings};
+pub use contacts::{CONTACTS_MAX, ContactEvent, ContactPhase, TriggerEvent};
+pub use debug_draw::BodyColorClass;
+pub use joints::{JOINTS_MAX, JointBodies, JointId, JointKind, JointPlan, JointState};
+pub use moving_platforms::Separation;
+pub use queries::{BodyKinds, HITS_MAX, QueryFilter, QueryHit};
+pub use shape::{ColliderShape, HULL_CORNERS_MAX, POINTS_MAX};
+pub use snapshot::SimulationSnapshot;
 
-use crate::foundation::{Error, Quat, Vec3};
-use beside::Beside;
-use contacts::Collector;
+use async_step::AsyncStep;
+use contacts::EventCollector;
+use engine_foundation::{Error, Quat, Vec3};
+use moved_bodies::MovedBodies;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, RigidBodyHandle};
-use track::Track;
 
-/// The most bodies of one simulation.
+/// Maximum number of bodies of one simulation.
 pub const BODIES_MAX: usize = 1 << 16;
-/// The most kinds of things that filters tell apart.
+/// Maximum number of collision types that filters can distinguish.
 pub const COLLISION_TYPES_MAX: usize = 31;
-/// The most steps that one frame makes up for; time beyond that is dropped.
+/// Maximum number of steps that one frame catches up on. Time beyond that is dropped.
 pub const STEPS_MAX: u32 = 8;
-/// Metres a second, and radians a second: faster than this is taken for a mistake.
+/// Maximum speed in metres per second, and in radians per second. A higher speed is treated as a
+/// mistake.
 pub const SPEED_MAX: f32 = 1.0e5;
-/// Metres from the origin: what is farther away is taken for a mistake.
+/// Maximum distance from the origin in metres. A greater distance is treated as a mistake.
 pub const PLACE_MAX: f32 = 1.0e7;
 
-/// Of a collider's groups: whether rays, sweeps and overlaps find it.
+/// Bit of a collider's groups: set if raycasts, sweeps and overlap queries find it.
 const FOUND: u32 = 1 << 31;
 
-/// A body of one simulation. One that is gone is refused, not mistaken for another.
+/// Handle of a body of one simulation. A stale handle is rejected and never refers to another body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BodyId(RigidBodyHandle);
 
 impl BodyId {
-    /// No body.
+    /// Returns a handle that refers to no body.
     pub fn none() -> BodyId {
         BodyId(RigidBodyHandle::invalid())
     }
 }
 
-/// What the lists name a body by.
-pub type Owner = u128;
+/// Number that identifies the owner of a body in the lists.
+pub type BodyOwner = u128;
 
-/// How a body moves.
+/// Motion type of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Motion {
-    /// Never.
+pub enum MotionType {
+    /// Never moves.
     Static,
-    /// By forces.
+    /// Moves by forces.
     Dynamic,
-    /// As it is told, pushing what is in its way.
+    /// Moves as scripts command, and pushes bodies in its path.
     Kinematic,
 }
 
-impl Motion {
+impl MotionType {
     fn rapier(self) -> rapier::RigidBodyType {
         match self {
-            Motion::Static => rapier::RigidBodyType::Fixed,
-            Motion::Dynamic => rapier::RigidBodyType::Dynamic,
-            Motion::Kinematic => rapier::RigidBodyType::KinematicPositionBased,
+            MotionType::Static => rapier::RigidBodyType::Fixed,
+            MotionType::Dynamic => rapier::RigidBodyType::Dynamic,
+            MotionType::Kinematic => rapier::RigidBodyType::KinematicPositionBased,
         }
     }
 
-    fn of(kind: rapier::RigidBodyType) -> Motion {
+    fn of(kind: rapier::RigidBodyType) -> MotionType {
         match kind {
-            rapier::RigidBodyType::Fixed => Motion::Static,
-            rapier::RigidBodyType::Dynamic => Motion::Dynamic,
-            _ => Motion::Kinematic,
+            rapier::RigidBodyType::Fixed => MotionType::Static,
+            rapier::RigidBodyType::Dynamic => MotionType::Dynamic,
+            _ => MotionType::Kinematic,
         }
     }
 }
 
-/// Who collides with whom: the types of a thing, and a set of types. Two things collide if each
-/// has the other's type in its set.
+/// Collision filter: the collision types of a body, and the set of types that it collides with. Two
+/// bodies collide if each has a type of the other in its set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Filter {
+pub struct CollisionFilter {
     pub is: u32,
     pub collides: u32,
 }
 
-impl Filter {
-    /// Of the first type, collides with everything.
-    pub const ALL: Filter = Filter { is: 1, collides: !FOUND };
+impl CollisionFilter {
+    /// Has the first type, and collides with all types.
+    pub const ALL: CollisionFilter = CollisionFilter { is: 1, collides: !FOUND };
 }
 
-/// Which axes a body neither moves along nor turns about.
+/// Axes along which a body cannot move, and about which it cannot rotate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Locks {
+pub struct AxisLocks {
     pub translation: [bool; 3],
     pub rotation: [bool; 3],
 }
 
-impl Locks {
-    /// What keeps a body in the plane of x and y.
-    pub const FLAT: Locks =
-        Locks { translation: [false, false, true], rotation: [true, true, false] };
+impl AxisLocks {
+    /// Locks that keep a body in the xy plane.
+    pub const FLAT: AxisLocks =
+        AxisLocks { translation: [false, false, true], rotation: [true, true, false] };
 
-    fn with(self, other: Locks) -> Locks {
+    fn with(self, other: AxisLocks) -> AxisLocks {
         let both = |a: [bool; 3], b: [bool; 3]| [a[0] | b[0], a[1] | b[1], a[2] | b[2]];
-        Locks {
+        AxisLocks {
             translation: both(self.translation, other.translation),
             rotation: both(self.rotation, other.rotation),
         }
@@ -134,24 +135,24 @@ impl Locks {
     }
 }
 
-/// A shape on a body.
+/// A shape on a body, with its material.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Part {
-    pub shape: Shape,
-    /// Relative to the body.
+pub struct ColliderDesc {
+    pub shape: ColliderShape,
+    /// Position relative to the body.
     pub position: Vec3,
     pub rotation: Quat,
-    /// 0 is ice, 1 rubber.
+    /// Friction: 0 is ice, 1 rubber.
     pub friction: f32,
-    /// How much speed is given back: 0 to 1.
+    /// Fraction of the speed that a bounce preserves: 0 to 1.
     pub restitution: f32,
-    /// Kilograms in a cubic metre.
+    /// Kilograms per cubic metre.
     pub density: f32,
 }
 
-impl Part {
-    pub const DEFAULT: Part = Part {
-        shape: Shape::Sphere { radius: 0.5 },
+impl ColliderDesc {
+    pub const DEFAULT: ColliderDesc = ColliderDesc {
+        shape: ColliderShape::Sphere { radius: 0.5 },
         position: Vec3::ZERO,
         rotation: Quat::IDENTITY,
         friction: 0.5,
@@ -160,72 +161,73 @@ impl Part {
     };
 }
 
-/// A body to be made.
+/// Parameters of a new body.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Body {
-    pub motion: Motion,
+pub struct BodyDesc {
+    pub motion: MotionType,
     pub position: Vec3,
     pub rotation: Quat,
-    pub parts: Vec<Part>,
-    /// Notices what touches it, and stops nothing.
+    pub parts: Vec<ColliderDesc>,
+    /// True if it only detects touching bodies and stops nothing.
     pub trigger: bool,
-    pub filter: Filter,
-    /// Kilograms; of the parts' volumes and densities if none.
+    pub filter: CollisionFilter,
+    /// Mass in kilograms. `None`: computed from the volumes and densities of the parts.
     pub mass: Option<f32>,
     pub linear_damping: f32,
     pub angular_damping: f32,
-    /// 0 floats, 1 falls.
+    /// Gravity scale: 0 floats, 1 falls.
     pub gravity: f32,
-    /// Found out between two steps: for what is small and fast.
+    /// True for continuous collision detection, which small and fast bodies need.
     pub continuous: bool,
-    pub locks: Locks,
-    /// Whether contacts with it are told.
+    pub locks: AxisLocks,
+    /// True if its contacts are reported.
     pub tells: bool,
-    pub owner: Owner,
+    pub owner: BodyOwner,
 }
 
-impl Body {
-    /// Falls, and has no shape yet.
-    pub const DEFAULT: Body = Body {
-        motion: Motion::Dynamic,
+impl BodyDesc {
+    /// A dynamic body without a shape.
+    pub const DEFAULT: BodyDesc = BodyDesc {
+        motion: MotionType::Dynamic,
         position: Vec3::ZERO,
         rotation: Quat::IDENTITY,
         parts: Vec::new(),
         trigger: false,
-        filter: Filter::ALL,
+        filter: CollisionFilter::ALL,
         mass: None,
         linear_damping: 0.0,
         angular_damping: 0.05,
         gravity: 1.0,
         continuous: false,
-        locks: Locks { translation: [false; 3], rotation: [false; 3] },
+        locks: AxisLocks { translation: [false; 3], rotation: [false; 3] },
         tells: true,
         owner: 0,
     };
 }
 
-/// Where a body is shown, and whose it is.
+/// Displayed transform of a body, and its owner.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Moved {
-    pub owner: Owner,
+pub struct MovedBody {
+    pub owner: BodyOwner,
     pub position: Vec3,
     pub rotation: Quat,
 }
 
-/// How a simulation is made.
+/// Parameters of a new simulation.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Setup {
-    /// Metres a second for each second.
+pub struct SimulationSettings {
+    /// Metres per second squared.
     pub gravity: Vec3,
     pub step_seconds: f32,
-    /// Whether everything stays in the plane of x and y.
+    /// True if all bodies stay in the xy plane.
     pub flat: bool,
-    /// Where steps run beside scripts, and are seen one update later; none: within the update.
-    pub beside: Option<Lane>,
+    /// Thread for asynchronous steps, which run in parallel with scripts and become visible one
+    /// update later. `None`: steps run within the update.
+    pub beside: Option<StepThread>,
 }
 
-impl Setup {
-    pub const DEFAULT: Setup = Setup {
+impl SimulationSettings {
+    pub const DEFAULT: SimulationSettings = SimulationSettings {
         gravity: Vec3::new(0.0, 0.0, -9.81),
         step_seconds: 1.0 / 60.0,
         flat: false,
@@ -233,45 +235,48 @@ impl Setup {
     };
 }
 
-/// One simulation.
-pub struct Physics {
+/// The physics simulation of one world.
+pub struct Simulation {
     world: rapier::PhysicsWorld,
-    setup: Setup,
-    /// Seconds that no step has been made for yet.
-    left: f64,
-    collector: Collector,
-    track: Track,
-    links: joints::Links,
-    beside: Option<Box<Beside>>,
-    /// Of one that is for reading.
-    touches: Option<Touches>,
+    setup: SimulationSettings,
+    /// Seconds that are not simulated yet.
+    unsimulated: f64,
+    collector: EventCollector,
+    track: MovedBodies,
+    links: joints::JointTable,
+    async_step: Option<Box<AsyncStep>>,
+    /// Touching pairs, in a read-only copy for scripts.
+    touches: Option<TouchPairs>,
 }
 
-/// Who touches whom, each pair both ways, sorted by the first.
-type Touches = Vec<(ColliderHandle, ColliderHandle)>;
+/// Touching pairs of colliders: each pair in both orders, sorted by the first.
+type TouchPairs = Vec<(ColliderHandle, ColliderHandle)>;
 
-impl Physics {
-    /// An empty simulation.
-    pub fn new(setup: Setup) -> Physics {
+impl Simulation {
+    /// Creates an empty simulation.
+    pub fn new(setup: SimulationSettings) -> Simulation {
         let gravity = setup.gravity;
         let mut world = rapier::PhysicsWorld { gravity, ..rapier::PhysicsWorld::default() };
         world.integration_parameters.dt = setup.step_seconds;
-        // In units of a length that is a metre here; 400 without it, which bullets go beyond.
+        // The unit is the length unit, which is a metre here. The default is 400, and bullets
+        // exceed it.
         world.integration_parameters.normalized_max_linear_velocity = SPEED_MAX;
-        world.narrow_phase.set_query_dispatcher(ground::Dispatcher { flat: setup.flat });
-        Physics {
+        world
+            .narrow_phase
+            .set_query_dispatcher(half_space::HalfSpaceDispatcher { flat: setup.flat });
+        Simulation {
             world,
             setup,
-            left: 0.0,
-            collector: Collector::default(),
-            track: Track::default(),
-            links: joints::Links::default(),
-            beside: setup.beside.map(|lane| Box::new(Beside::new(lane))),
+            unsimulated: 0.0,
+            collector: EventCollector::default(),
+            track: MovedBodies::default(),
+            links: joints::JointTable::default(),
+            async_step: setup.beside.map(|thread| Box::new(AsyncStep::new(thread))),
             touches: None,
         }
     }
 
-    /// How many bodies there are.
+    /// Returns the number of bodies.
     pub fn len(&self) -> usize {
         self.world.bodies.len()
     }
@@ -280,7 +285,7 @@ impl Physics {
         self.len() == 0
     }
 
-    /// How many bodies are awake.
+    /// Returns the number of dynamic bodies that are awake.
     pub fn awake(&self) -> usize {
         let dynamic = |body: &rapier::RigidBodyHandle| self.world.bodies[*body].is_dynamic();
         self.world.islands.active_bodies().filter(dynamic).count()
@@ -294,7 +299,7 @@ impl Physics {
         self.world.integration_parameters.dt
     }
 
-    /// Sets gravity, in metres a second for each second, and wakes what sleeps.
+    /// Sets gravity, in metres per second squared, and wakes all sleeping bodies.
     pub fn set_gravity(&mut self, gravity: Vec3) {
         self.change(move |it| {
             it.world.gravity = gravity;
@@ -306,68 +311,71 @@ impl Physics {
         self.change(|it| it.world.wake_up_all(true));
     }
 
-    /// Moves the simulation on, and forgets the touches of the last time; how many steps that took.
-    /// Beside scripts: shows what the last update's steps made, and has this one's made.
+    /// Advances the simulation, clears the contacts of the last update, and returns the number of
+    /// steps. With asynchronous steps: shows the results of the last update's steps, and starts the
+    /// steps of this update.
     ///
     /// # Errors
-    /// A body went out of all bounds, and was stopped.
+    /// Returns an error if a body left the valid range and was stopped.
     pub fn update(&mut self, seconds: f64) -> Result<u32, Error> {
-        match self.beside.take() {
-            Some(beside) => self.update_beside(beside, seconds),
+        match self.async_step.take() {
+            Some(async_step) => self.update_async(async_step, seconds),
             None => {
                 let steps = self.make_steps(seconds);
-                self.links.end_broken(&mut self.world);
+                self.links.remove_broken(&mut self.world);
                 steps
             }
         }
     }
 
-    /// Makes the steps that have become due.
+    /// Runs the steps that are due.
     ///
     /// # Errors
-    /// A body went out of all bounds, and was stopped.
+    /// Returns an error if a body left the valid range and was stopped.
     fn make_steps(&mut self, seconds: f64) -> Result<u32, Error> {
         self.collector.begin();
         self.links.broken.clear();
         let step = f64::from(self.world.integration_parameters.dt);
-        self.left += seconds;
-        // A frame of a step's length is one step, though 1/60 is not exact.
-        let steps = ((self.left + step * 1e-4) / step).floor();
-        self.left -= steps * step;
-        if self.left.abs() < step * 1e-3 {
-            self.left = 0.0;
+        self.unsimulated += seconds;
+        // A frame as long as a step is one step, although 1/60 is not exact.
+        let steps = ((self.unsimulated + step * 1e-4) / step).floor();
+        self.unsimulated -= steps * step;
+        if self.unsimulated.abs() < step * 1e-3 {
+            self.unsimulated = 0.0;
         }
-        self.track.between |= self.left > 0.0;
+        self.track.interpolated |= self.unsimulated > 0.0;
         let steps = if steps > f64::from(STEPS_MAX) { STEPS_MAX } else { steps as u32 };
         self.track.stepped = steps > 0;
         for _ in 0..steps {
-            self.track.note(&self.world);
+            self.track.record_awake(&self.world);
             self.world.step_with_events(&(), &self.collector);
-            self.collector.settle(&self.world);
+            self.collector.collect_events(&self.world);
             self.links.break_overloaded(&mut self.world);
             if let Some(stopped) = self.world.quarantine().bodies().first() {
                 let owner = self.world.bodies.get(*stopped).map_or(0, |body| body.user_data);
-                return Err(crate::error!(
-                    "{}a body went out of all bounds, and was taken out of the simulation",
-                    contacts::named(owner)
+                return Err(engine_foundation::error!(
+                    "{}a body left all bounds and was removed from the simulation",
+                    contacts::owner_prefix(owner)
                 ));
             }
         }
         Ok(steps)
     }
 
-    /// Where bodies are that moved, in the simulation's own order, which is the same in every run.
-    pub fn moved(&mut self, out: &mut Vec<Moved>) {
+    /// Adds the transforms of moved bodies to `out`, in the simulation's internal order, which is
+    /// the same in every run.
+    pub fn moved(&mut self, out: &mut Vec<MovedBody>) {
         let step = f64::from(self.world.integration_parameters.dt);
-        self.track.moved(&self.world, (self.left / step) as f32, out);
+        self.track.moved(&self.world, (self.unsimulated / step) as f32, out);
     }
 
-    /// What began to touch in the last update, and in whose triggers it was.
-    pub fn contacts(&self) -> (&[Contact], &[Trigger]) {
-        self.collector.told()
+    /// Returns the contacts that began in the last update, and the trigger events.
+    pub fn contacts(&self) -> (&[ContactEvent], &[TriggerEvent]) {
+        self.collector.reported_events()
     }
 
-    /// How many contacts and triggers found no room in the last update.
+    /// Returns the number of contacts and trigger events dropped for lack of room in the last
+    /// update.
     pub fn left_out(&self) -> usize {
         self.collector.left_out
     }
@@ -378,6 +386,6 @@ impl Physics {
 }
 
 #[cfg(test)]
-mod beside_tests;
+mod async_step_tests;
 #[cfg(test)]
 mod tests;

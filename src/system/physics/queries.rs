@@ -1,60 +1,67 @@
-//! Questions to a simulation: rays, sweeps and overlaps. Answers are as of the last step, and of
-//! what was added or moved from outside since.
+//! Spatial queries: raycasts, sweeps and overlap queries. Results reflect the last step, and bodies
+//! added or moved from outside since then.
 
-use super::{BodyId, FOUND, Owner, Physics, Shape};
-use crate::foundation::{Error, Quat, Vec3};
+use super::{BodyId, BodyOwner, ColliderShape, FOUND, Simulation};
+use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{ColliderHandle, QueryFilterFlags};
+use std::collections::HashSet;
 
-/// The most hits that one question answers with.
+/// Maximum number of hits that one query returns.
 pub const HITS_MAX: usize = 4096;
 
-/// Which bodies a question is about.
+/// Types of bodies that a query considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kinds {
-    /// All but triggers.
-    Both,
+pub enum BodyKinds {
+    /// All bodies except triggers.
+    Solids,
     Statics,
-    /// Dynamic and kinematic ones.
+    /// Dynamic and kinematic bodies.
     Dynamics,
     Triggers,
-    /// Triggers, too.
+    /// All bodies including triggers.
     All,
 }
 
-impl Kinds {
+impl BodyKinds {
     pub const NAMES: [&'static str; 5] = ["both", "statics", "dynamics", "triggers", "all"];
-    /// In the order of their names.
-    pub const LIST: [Kinds; 5] =
-        [Kinds::Both, Kinds::Statics, Kinds::Dynamics, Kinds::Triggers, Kinds::All];
+    /// All values, in the order of `NAMES`.
+    pub const LIST: [BodyKinds; 5] = [
+        BodyKinds::Solids,
+        BodyKinds::Statics,
+        BodyKinds::Dynamics,
+        BodyKinds::Triggers,
+        BodyKinds::All,
+    ];
 }
 
-/// What a question leaves out.
+/// Filter of a query.
 #[derive(Clone, Copy, Debug)]
-pub struct Query {
-    /// Only what collides with one of these types.
+pub struct QueryFilter {
+    /// Considers only bodies that collide with one of these types.
     pub is: u32,
-    /// Only what is of one of these types.
+    /// Considers only bodies that have one of these types.
     pub types: u32,
-    pub kinds: Kinds,
+    pub kinds: BodyKinds,
     pub but: Option<BodyId>,
 }
 
-impl Query {
-    /// Everything that questions are to find, but for triggers.
-    pub const DEFAULT: Query = Query { is: FOUND, types: !FOUND, kinds: Kinds::Both, but: None };
+impl QueryFilter {
+    /// All bodies visible to queries, except triggers.
+    pub const DEFAULT: QueryFilter =
+        QueryFilter { is: FOUND, types: !FOUND, kinds: BodyKinds::Solids, but: None };
 
     pub(super) fn rapier<'a>(&self) -> rapier::QueryFilter<'a> {
         use QueryFilterFlags as Flags;
         let flags = match self.kinds {
-            Kinds::Both => Flags::EXCLUDE_SENSORS,
-            Kinds::Statics => {
+            BodyKinds::Solids => Flags::EXCLUDE_SENSORS,
+            BodyKinds::Statics => {
                 Flags::EXCLUDE_SENSORS | Flags::EXCLUDE_DYNAMIC | Flags::EXCLUDE_KINEMATIC
             }
-            Kinds::Dynamics => Flags::EXCLUDE_SENSORS | Flags::EXCLUDE_FIXED,
-            Kinds::Triggers => Flags::EXCLUDE_SOLIDS,
-            Kinds::All => Flags::empty(),
+            BodyKinds::Dynamics => Flags::EXCLUDE_SENSORS | Flags::EXCLUDE_FIXED,
+            BodyKinds::Triggers => Flags::EXCLUDE_SOLIDS,
+            BodyKinds::All => Flags::empty(),
         };
         let [is, types] = [self.is, self.types].map(rapier::Group::from_bits_retain);
         rapier::QueryFilter {
@@ -70,27 +77,33 @@ impl Query {
     }
 }
 
-/// What a ray or a sweep met.
+/// A hit of a raycast or a sweep.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Hit {
-    pub owner: Owner,
+pub struct QueryHit {
+    pub owner: BodyOwner,
     pub position: Vec3,
-    /// Out of what was hit.
+    /// Surface normal, pointing away from the body.
     pub normal: Vec3,
-    /// Metres from the start.
+    /// Distance from the start, in metres.
     pub distance: f32,
 }
 
-impl Physics {
-    fn owner_of(&self, collider: ColliderHandle) -> Owner {
+impl Simulation {
+    fn owner_of(&self, collider: ColliderHandle) -> BodyOwner {
         self.collider(collider).map_or(0, |collider| collider.user_data)
     }
 
-    /// The first that a ray meets; the direction has length 1.
-    pub fn raycast(&self, from: Vec3, direction: Vec3, length: f32, query: &Query) -> Option<Hit> {
+    /// Returns the first hit of a ray. The direction must have length 1.
+    pub fn raycast(
+        &self,
+        from: Vec3,
+        direction: Vec3,
+        length: f32,
+        query: &QueryFilter,
+    ) -> Option<QueryHit> {
         let ray = rapier::Ray::new(from, direction);
         let found = self.world.cast_ray_and_get_normal(&ray, length, true, query.rapier());
-        found.map(|(collider, hit)| Hit {
+        found.map(|(collider, hit)| QueryHit {
             owner: self.owner_of(collider),
             position: from + direction * hit.time_of_impact,
             normal: hit.normal,
@@ -98,19 +111,19 @@ impl Physics {
         })
     }
 
-    /// Everything that a ray meets, each body once, the nearest first; equally near by owner. Stops
-    /// at [`HITS_MAX`].
+    /// Returns all hits of a ray, one per body, the nearest first. Hits at equal distance are
+    /// sorted by owner. Returns at most [`HITS_MAX`] hits.
     pub fn raycast_all(
         &self,
         from: Vec3,
         direction: Vec3,
         length: f32,
-        query: &Query,
-        out: &mut Vec<Hit>,
+        query: &QueryFilter,
+        out: &mut Vec<QueryHit>,
     ) {
         let ray = rapier::Ray::new(from, direction);
         let hits = self.world.intersect_ray(ray, length, true, query.rapier());
-        out.extend(hits.map(|(_, collider, hit)| Hit {
+        out.extend(hits.map(|(_, collider, hit)| QueryHit {
             owner: collider.user_data,
             position: from + direction * hit.time_of_impact,
             normal: hit.normal,
@@ -122,56 +135,59 @@ impl Physics {
         out.truncate(HITS_MAX);
     }
 
-    /// The owners of all that a shape touches at a place, sorted and each once.
+    /// Returns the owners of all bodies that overlap a shape, sorted and without duplicates.
     ///
     /// # Errors
-    /// The shape cannot be.
+    /// Returns an error if the shape is invalid.
     pub fn overlap(
         &self,
-        shape: &Shape,
+        shape: &ColliderShape,
         position: Vec3,
         rotation: Quat,
-        query: &Query,
-    ) -> Result<Vec<Owner>, Error> {
+        query: &QueryFilter,
+    ) -> Result<Vec<BodyOwner>, Error> {
         let shape = shape.shared()?;
         let pose = rapier::Pose::from_parts(position, rotation);
         let found = self.world.intersect_shape(pose, &*shape, query.rapier());
-        let mut owners: Vec<Owner> = found.map(|(_, collider)| collider.user_data).collect();
+        let mut owners: Vec<BodyOwner> = found.map(|(_, collider)| collider.user_data).collect();
         owners.sort_unstable();
         owners.dedup();
         owners.truncate(HITS_MAX);
         Ok(owners)
     }
 
-    /// What a shape meets on its way, each body once, the nearest first, `most` at most.
+    /// Returns at most `most` hits of a shape moved along a path, one per body, the nearest first.
     ///
     /// # Errors
-    /// The shape cannot be.
+    /// Returns an error if the shape is invalid.
     pub fn sweep(
         &self,
-        shape: &Shape,
+        shape: &ColliderShape,
         pose: (Vec3, Quat),
         to: Vec3,
         most: usize,
-        query: &Query,
-    ) -> Result<Vec<Hit>, Error> {
+        query: &QueryFilter,
+    ) -> Result<Vec<QueryHit>, Error> {
         let shape = shape.shared()?;
         let (from, rotation) = pose;
-        let (way, pose) = (to - from, rapier::Pose::from_parts(from, rotation));
+        let (displacement, pose) = (to - from, rapier::Pose::from_parts(from, rotation));
         let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-        let mut hits: Vec<Hit> = Vec::new();
+        let mut hits: Vec<QueryHit> = Vec::new();
+        let mut owners: HashSet<BodyOwner> = HashSet::new();
         while hits.len() < most.min(HITS_MAX) {
             let fresh = |_: ColliderHandle, collider: &rapier::Collider| {
-                hits.iter().all(|hit| hit.owner != collider.user_data)
+                !owners.contains(&collider.user_data)
             };
             let filter = rapier::QueryFilter { predicate: Some(&fresh), ..query.rapier() };
-            let found = self.world.cast_shape(&pose, way, &*shape, options, filter);
+            let found = self.world.cast_shape(&pose, displacement, &*shape, options, filter);
             let Some((collider, hit)) = found else { break };
-            hits.push(Hit {
-                owner: self.owner_of(collider),
+            let owner = self.owner_of(collider);
+            owners.insert(owner);
+            hits.push(QueryHit {
+                owner,
                 position: hit.witness1,
                 normal: hit.normal1,
-                distance: way.length() * hit.time_of_impact,
+                distance: displacement.length() * hit.time_of_impact,
             });
         }
         Ok(hits)

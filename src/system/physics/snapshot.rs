@@ -1,20 +1,21 @@
-//! The whole state of a simulation, kept and brought back: what follows is what followed, bit for
-//! bit.
+//! Snapshots of the whole state of a simulation. A restored simulation continues exactly as the
+//! original did, bit for bit.
 
-use super::beside::{Change, Made};
-use super::{BodyId, Owner, Physics};
+use super::async_step::{PendingChange, StepResult};
+use super::{BodyId, BodyOwner, Simulation};
 use rapier3d::prelude as rapier;
 use std::collections::HashSet;
 
-/// A simulation as it was.
-pub struct Snapshot {
-    simulation: Physics,
-    /// Where steps are made beside scripts: the one on its way, and what was changed meanwhile.
-    made: Option<Made>,
-    changes: Vec<Change>,
+/// A saved state of a simulation.
+pub struct SimulationSnapshot {
+    simulation: Simulation,
+    /// With asynchronous steps, the step in flight. `changes` contains the changes made since it
+    /// began.
+    step_in_flight: Option<StepResult>,
+    changes: Vec<PendingChange>,
 }
 
-/// The same again, with what is known of touches.
+/// Copies a world, with the given narrow phase in place of its own.
 pub(super) fn copy(
     world: &rapier::PhysicsWorld,
     touching: rapier::NarrowPhase,
@@ -31,13 +32,13 @@ pub(super) fn copy(
         multibody_joints: world.multibody_joints.clone(),
         soft_bodies: world.soft_bodies.clone(),
         ccd_solver: world.ccd_solver.clone(),
-        // Room to work in, and nothing that lasts.
+        // Working memory, without persistent state.
         ..rapier::PhysicsWorld::default()
     }
 }
 
-impl Snapshot {
-    /// How many bodies are in it.
+impl SimulationSnapshot {
+    /// Returns the number of bodies in the snapshot.
     pub fn len(&self) -> usize {
         self.simulation.len()
     }
@@ -47,35 +48,47 @@ impl Snapshot {
     }
 }
 
-impl Physics {
-    /// Keeps the state.
-    pub fn snapshot(&mut self) -> Snapshot {
-        let made = self.beside.as_mut().and_then(|beside| beside.settle()).map(Made::copy);
-        let changes = self.beside.as_ref().map(|beside| beside.changes.clone());
-        Snapshot { simulation: self.copy(), made, changes: changes.unwrap_or_default() }
+impl Simulation {
+    /// Saves the state.
+    pub fn snapshot(&mut self) -> SimulationSnapshot {
+        let step_in_flight = self
+            .async_step
+            .as_mut()
+            .and_then(|async_step| async_step.finish())
+            .map(StepResult::copy);
+        let changes = self.async_step.as_ref().map(|async_step| async_step.changes.clone());
+        SimulationSnapshot {
+            simulation: self.copy(),
+            step_in_flight,
+            changes: changes.unwrap_or_default(),
+        }
     }
 
-    /// Brings a state back. Bodies and joints that ended since do not come back (`alive` says of an
-    /// owner's number whether it is there); bodies that came since stay as they are, under other
-    /// ids: `moved` is told each of them. Joints that came since are gone.
+    /// Restores a state. Bodies and joints that were removed since then do not return; `alive`
+    /// returns true for the number of an owner that still exists. Bodies added since then keep
+    /// their state and get new handles, and `moved` is called for each of them. Joints added since
+    /// then are removed.
     pub fn restore(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: &SimulationSnapshot,
         alive: impl Fn(u64) -> bool,
-        mut moved: impl FnMut(Owner, BodyId),
+        mut moved: impl FnMut(BodyOwner, BodyId),
     ) {
-        let kept = &snapshot.simulation;
-        let again = copy(&kept.world, kept.world.narrow_phase.clone());
-        let old = std::mem::replace(&mut self.world, again);
-        self.touches = kept.touches.clone();
-        self.left = kept.left;
-        self.track = kept.track.clone();
-        self.links = kept.links.clone();
-        if let Some(beside) = &mut self.beside {
-            beside.replace(snapshot.made.as_ref().map(Made::copy), snapshot.changes.clone());
+        let saved = &snapshot.simulation;
+        let restored = copy(&saved.world, saved.world.narrow_phase.clone());
+        let old = std::mem::replace(&mut self.world, restored);
+        self.touches = saved.touches.clone();
+        self.unsimulated = saved.unsimulated;
+        self.track = saved.track.clone();
+        self.links = saved.links.clone();
+        if let Some(async_step) = &mut self.async_step {
+            async_step.replace(
+                snapshot.step_in_flight.as_ref().map(StepResult::copy),
+                snapshot.changes.clone(),
+            );
         }
-        let gone = |owner: Owner| owner != 0 && !alive(owner as u64);
-        let bodies = self.world.bodies.iter().filter(|(_, body)| gone(body.user_data));
+        let is_gone = |owner: BodyOwner| owner != 0 && !alive(owner as u64);
+        let bodies = self.world.bodies.iter().filter(|(_, body)| is_gone(body.user_data));
         let ended: Vec<_> = bodies.map(|(handle, _)| handle).collect();
         for handle in ended {
             self.change(move |it| {
@@ -84,7 +97,7 @@ impl Physics {
         }
         let joints = self.world.impulse_joints.iter();
         let ended: Vec<_> = joints
-            .filter(|(_, joint)| gone(joint.data.user_data))
+            .filter(|(_, joint)| is_gone(joint.data.user_data))
             .map(|(handle, _)| handle)
             .collect();
         for handle in ended {
@@ -92,29 +105,29 @@ impl Physics {
                 it.world.remove_impulse_joint(handle);
             });
         }
-        // One of the snapshot may have another id by now: what came since has got new ones.
-        let back: HashSet<Owner> =
+        // A body of the snapshot may have another handle now: bodies added later got new ones.
+        let back: HashSet<BodyOwner> =
             self.world.bodies.iter().map(|(_, body)| body.user_data).collect();
         for (_, body) in old.bodies.iter() {
-            if body.user_data == 0 || gone(body.user_data) || back.contains(&body.user_data) {
+            if body.user_data == 0 || is_gone(body.user_data) || back.contains(&body.user_data) {
                 continue;
             }
             let shapes = body.colliders().iter().filter_map(|shape| old.colliders.get(*shape));
             let shapes: Vec<_> = shapes.cloned().collect();
-            let mut again = rapier::RigidBodyBuilder::new(body.body_type()).build();
-            again.copy_from(body);
-            again.user_data = body.user_data;
-            let made = self.change(move |it| {
-                let made = it.world.insert_body(again.clone());
+            let mut recreated = rapier::RigidBodyBuilder::new(body.body_type()).build();
+            recreated.copy_from(body);
+            recreated.user_data = body.user_data;
+            let added = self.change(move |it| {
+                let added = it.world.insert_body(recreated.clone());
                 for shape in &shapes {
-                    it.world.insert_collider(shape.clone(), Some(made));
+                    it.world.insert_collider(shape.clone(), Some(added));
                 }
-                it.track.fresh.push(made);
-                made
+                it.track.fresh.push(added);
+                added
             });
-            moved(body.user_data, BodyId(made));
+            moved(body.user_data, BodyId(added));
         }
-        // Everything is shown where it was then.
+        // All bodies are shown at their restored transforms.
         self.change(|it| {
             let all = it.world.bodies.iter().filter(|(_, body)| body.is_dynamic());
             it.track.placed.extend(all.map(|(handle, _)| handle));

@@ -1,28 +1,29 @@
-//! What bodies do, each in a sentence.
+//! Tests of the behavior of bodies.
 
 use super::*;
-use crate::foundation::hash::StateHash;
+use engine_foundation::hash::StateHash;
 
-fn world() -> Physics {
-    let mut physics = Physics::new(Setup::DEFAULT);
-    let floor = Part { shape: Shape::Plane { normal: Vec3::Z }, ..Part::DEFAULT };
-    physics.add(&body(Motion::Static, Vec3::ZERO, floor, 1)).unwrap();
+fn world() -> Simulation {
+    let mut physics = Simulation::new(SimulationSettings::DEFAULT);
+    let floor =
+        ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Z }, ..ColliderDesc::DEFAULT };
+    physics.add(&body(MotionType::Static, Vec3::ZERO, floor, 1)).unwrap();
     physics
 }
 
-fn floating() -> Physics {
-    Physics::new(Setup { gravity: Vec3::ZERO, ..Setup::DEFAULT })
+fn floating() -> Simulation {
+    Simulation::new(SimulationSettings { gravity: Vec3::ZERO, ..SimulationSettings::DEFAULT })
 }
 
-fn body(motion: Motion, position: Vec3, part: Part, owner: Owner) -> Body {
-    Body { motion, position, parts: vec![part], owner, ..Body::DEFAULT }
+fn body(motion: MotionType, position: Vec3, part: ColliderDesc, owner: BodyOwner) -> BodyDesc {
+    BodyDesc { motion, position, parts: vec![part], owner, ..BodyDesc::DEFAULT }
 }
 
-fn cube() -> Part {
-    Part { shape: Shape::Box { half: Vec3::splat(0.5) }, ..Part::DEFAULT }
+fn cube() -> ColliderDesc {
+    ColliderDesc { shape: ColliderShape::Box { half: Vec3::splat(0.5) }, ..ColliderDesc::DEFAULT }
 }
 
-fn play(physics: &mut Physics, frames: usize) {
+fn play(physics: &mut Simulation, frames: usize) {
     for _ in 0..frames {
         physics.update(1.0 / 60.0).unwrap();
     }
@@ -31,7 +32,8 @@ fn play(physics: &mut Physics, frames: usize) {
 #[test]
 fn a_box_falls_lands_sleeps_and_tells_of_it() {
     let mut physics = world();
-    let cube = physics.add(&body(Motion::Dynamic, Vec3::new(0.0, 0.0, 3.0), cube(), 7)).unwrap();
+    let cube =
+        physics.add(&body(MotionType::Dynamic, Vec3::new(0.0, 0.0, 3.0), cube(), 7)).unwrap();
     let mut hit = None;
     for _ in 0..300 {
         play(&mut physics, 1);
@@ -54,7 +56,8 @@ fn a_box_falls_lands_sleeps_and_tells_of_it() {
 #[test]
 fn a_frame_between_two_steps_shows_bodies_between_them() {
     let mut physics = floating();
-    let ball = physics.add(&body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 3)).unwrap();
+    let ball =
+        physics.add(&body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 3)).unwrap();
     physics.set_velocity(ball, Vec3::new(6.0, 0.0, 0.0));
     assert_eq!(physics.update(1.5 / 60.0).unwrap(), 1);
     let mut moved = Vec::new();
@@ -66,9 +69,10 @@ fn a_frame_between_two_steps_shows_bodies_between_them() {
 #[test]
 fn a_trigger_tells_who_came_and_went() {
     let mut physics = floating();
-    let zone = body(Motion::Kinematic, Vec3::new(2.0, 0.0, 0.0), cube(), 5);
-    physics.add(&Body { trigger: true, ..zone }).unwrap();
-    let ball = physics.add(&body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 6)).unwrap();
+    let zone = body(MotionType::Kinematic, Vec3::new(2.0, 0.0, 0.0), cube(), 5);
+    physics.add(&BodyDesc { trigger: true, ..zone }).unwrap();
+    let ball =
+        physics.add(&body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 6)).unwrap();
     physics.set_velocity(ball, Vec3::new(4.0, 0.0, 0.0));
     let mut all = Vec::new();
     for _ in 0..90 {
@@ -77,51 +81,85 @@ fn a_trigger_tells_who_came_and_went() {
         assert_eq!(contacts, []);
         all.extend(triggers.to_vec());
     }
-    let told = |touch| Trigger { trigger: 5, other: 6, touch };
-    assert_eq!(all, [told(Touch::Began), told(Touch::Ended)]);
+    let trigger_event = |touch| TriggerEvent { trigger: 5, other: 6, touch };
+    assert_eq!(all, [trigger_event(ContactPhase::Began), trigger_event(ContactPhase::Ended)]);
 }
 
 #[test]
 fn rays_sweeps_and_overlaps_find_what_is_there() {
     let mut physics = world();
     let at = Vec3::new(0.0, 5.0, 1.0);
-    let cube = physics.add(&body(Motion::Static, at, cube(), 9)).unwrap();
+    let cube = physics.add(&body(MotionType::Static, at, cube(), 9)).unwrap();
     physics.update(1.0 / 60.0).unwrap();
     let from = Vec3::new(0.0, 0.0, 1.0);
-    let hit = physics.raycast(from, Vec3::Y, 10.0, &Query::DEFAULT).unwrap();
+    let hit = physics.raycast(from, Vec3::Y, 10.0, &QueryFilter::DEFAULT).unwrap();
     assert_eq!((hit.owner, hit.distance, hit.normal), (9, 4.5, -Vec3::Y));
-    assert!(physics.raycast(from, Vec3::Y, 4.0, &Query::DEFAULT).is_none());
-    let but = Query { but: Some(cube), ..Query::DEFAULT };
-    assert!(physics.raycast(from, Vec3::Y, 10.0, &but).is_none());
-    let none = Query { types: 0, ..Query::DEFAULT };
+    assert!(physics.raycast(from, Vec3::Y, 4.0, &QueryFilter::DEFAULT).is_none());
+    let others = QueryFilter { but: Some(cube), ..QueryFilter::DEFAULT };
+    assert!(physics.raycast(from, Vec3::Y, 10.0, &others).is_none());
+    let none = QueryFilter { types: 0, ..QueryFilter::DEFAULT };
     assert!(physics.raycast(from, Vec3::Y, 10.0, &none).is_none());
     let mut all = Vec::new();
     let down = Vec3::new(0.0, 5.0, 9.0);
-    physics.raycast_all(down, -Vec3::Z, 20.0, &Query::DEFAULT, &mut all);
+    physics.raycast_all(down, -Vec3::Z, 20.0, &QueryFilter::DEFAULT, &mut all);
     assert_eq!(all.iter().map(|hit| hit.owner).collect::<Vec<_>>(), [9, 1]);
-    let ball = Shape::Sphere { radius: 0.5 };
-    let hit = physics.sweep(&ball, (from, Quat::IDENTITY), at, 1, &Query::DEFAULT).unwrap()[0];
+    let ball = ColliderShape::Sphere { radius: 0.5 };
+    let hit =
+        physics.sweep(&ball, (from, Quat::IDENTITY), at, 1, &QueryFilter::DEFAULT).unwrap()[0];
     assert!((hit.distance - 4.0).abs() < 1e-3 && hit.owner == 9, "{hit:?}");
-    let near = physics.overlap(&ball, at, Quat::IDENTITY, &Query::DEFAULT).unwrap();
+    let near = physics.overlap(&ball, at, Quat::IDENTITY, &QueryFilter::DEFAULT).unwrap();
     assert_eq!(near, [9]);
+}
+
+#[test]
+fn a_sweep_meets_each_of_many_bodies_once_and_the_nearest_first() {
+    let mut physics = floating();
+    for i in 0..300 {
+        let at = Vec3::new(0.1 * (300 - i) as f32, 0.0, 0.0);
+        physics.add(&body(MotionType::Static, at, ColliderDesc::DEFAULT, i + 1)).unwrap();
+    }
+    physics.update(1.0 / 60.0).unwrap();
+    let ball = ColliderShape::Sphere { radius: 0.5 };
+    let from = (Vec3::new(-20.0, 0.0, 0.0), Quat::IDENTITY);
+    let sweep = |most| {
+        let hits =
+            physics.sweep(&ball, from, Vec3::new(60.0, 0.0, 0.0), most, &QueryFilter::DEFAULT);
+        hits.unwrap().iter().map(|hit| hit.owner).collect::<Vec<BodyOwner>>()
+    };
+    let all: Vec<BodyOwner> = (1..=300).rev().collect();
+    assert_eq!(sweep(queries::HITS_MAX), all);
+    assert_eq!(sweep(20), all[..20]);
 }
 
 #[test]
 fn a_walker_climbs_steps_and_stops_at_walls() {
     let mut physics = world();
-    let step = Part { shape: Shape::Box { half: Vec3::new(1.0, 1.0, 0.1) }, ..Part::DEFAULT };
-    let wall = Part { shape: Shape::Box { half: Vec3::new(0.2, 3.0, 2.0) }, ..Part::DEFAULT };
-    physics.add(&body(Motion::Static, Vec3::new(2.0, 0.0, 0.1), step, 2)).unwrap();
-    physics.add(&body(Motion::Static, Vec3::new(4.0, 0.0, 2.0), wall, 3)).unwrap();
+    let step = ColliderDesc {
+        shape: ColliderShape::Box { half: Vec3::new(1.0, 1.0, 0.1) },
+        ..ColliderDesc::DEFAULT
+    };
+    let wall = ColliderDesc {
+        shape: ColliderShape::Box { half: Vec3::new(0.2, 3.0, 2.0) },
+        ..ColliderDesc::DEFAULT
+    };
+    physics.add(&body(MotionType::Static, Vec3::new(2.0, 0.0, 0.1), step, 2)).unwrap();
+    physics.add(&body(MotionType::Static, Vec3::new(4.0, 0.0, 2.0), wall, 3)).unwrap();
     physics.update(1.0 / 60.0).unwrap();
-    let shape = Shape::Capsule { half_height: 0.5, radius: 0.3 };
-    let gait = Gait { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
+    let shape = ColliderShape::Capsule { half_height: 0.5, radius: 0.3 };
+    let settings = ControllerSettings { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
     let mut at = Vec3::new(0.0, 0.0, 0.82);
     let (mut highest, mut sides) = (0.0f32, false);
     for _ in 0..300 {
-        let way = Vec3::new(0.03, 0.0, -0.05);
+        let displacement = Vec3::new(0.03, 0.0, -0.05);
         let walk = physics
-            .walk(&shape, (at, true), way, 1.0 / 60.0, &gait, (&Query::DEFAULT, &[]))
+            .walk(
+                &shape,
+                (at, true),
+                displacement,
+                1.0 / 60.0,
+                &settings,
+                (&QueryFilter::DEFAULT, &[]),
+            )
             .unwrap();
         at = walk.position;
         highest = highest.max(at.z);
@@ -136,20 +174,21 @@ fn a_walker_climbs_steps_and_stops_at_walls() {
 fn a_walker_stands_still_on_a_plane() {
     let mut physics = world();
     physics.update(1.0 / 60.0).unwrap();
-    let gait = Gait { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
+    let settings = ControllerSettings { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
     for shape in [
-        Shape::Capsule { half_height: 0.5, radius: 0.3 },
-        Shape::Cylinder { half_height: 0.8, radius: 0.3 },
-        Shape::Box { half: Vec3::new(0.3, 0.3, 0.8) },
+        ColliderShape::Capsule { half_height: 0.5, radius: 0.3 },
+        ColliderShape::Cylinder { half_height: 0.8, radius: 0.3 },
+        ColliderShape::Box { half: Vec3::new(0.3, 0.3, 0.8) },
     ] {
-        let (mut at, mut standing) = (Vec3::new(0.0, 0.0, 0.9), false);
+        let (mut at, mut grounded) = (Vec3::new(0.0, 0.0, 0.9), false);
         for frame in 0..60 {
-            let way = Vec3::new(0.0, 0.0, if standing { 0.0 } else { -0.05 });
-            let (from, seconds) = ((at, standing), 1.0 / 60.0);
-            let walk =
-                physics.walk(&shape, from, way, seconds, &gait, (&Query::DEFAULT, &[])).unwrap();
-            (at, standing) = (walk.position, walk.grounded);
-            assert!(frame < 10 || (standing && at.z < 0.82), "{shape:?}, frame {frame}: {at}");
+            let displacement = Vec3::new(0.0, 0.0, if grounded { 0.0 } else { -0.05 });
+            let (from, seconds) = ((at, grounded), 1.0 / 60.0);
+            let walk = physics
+                .walk(&shape, from, displacement, seconds, &settings, (&QueryFilter::DEFAULT, &[]))
+                .unwrap();
+            (at, grounded) = (walk.position, walk.grounded);
+            assert!(frame < 10 || (grounded && at.z < 0.82), "{shape:?}, frame {frame}: {at}");
         }
     }
 }
@@ -157,17 +196,20 @@ fn a_walker_stands_still_on_a_plane() {
 #[test]
 fn a_walker_climbs_a_high_step_at_an_angle() {
     let mut physics = world();
-    let step = Part { shape: Shape::Box { half: Vec3::new(1.0, 9.0, 0.14) }, ..Part::DEFAULT };
-    physics.add(&body(Motion::Static, Vec3::new(2.0, 0.0, 0.14), step, 2)).unwrap();
+    let step = ColliderDesc {
+        shape: ColliderShape::Box { half: Vec3::new(1.0, 9.0, 0.14) },
+        ..ColliderDesc::DEFAULT
+    };
+    physics.add(&body(MotionType::Static, Vec3::new(2.0, 0.0, 0.14), step, 2)).unwrap();
     physics.update(1.0 / 60.0).unwrap();
-    let shape = Shape::Capsule { half_height: 0.5, radius: 0.4 };
-    let gait = Gait { step_height: 0.3, slope_max: 0.78, snap: 0.2, mass: 70.0 };
+    let shape = ColliderShape::Capsule { half_height: 0.5, radius: 0.4 };
+    let settings = ControllerSettings { step_height: 0.3, slope_max: 0.78, snap: 0.2, mass: 70.0 };
     let mut at = Vec3::new(0.0, 0.0, 0.92);
     for _ in 0..90 {
-        let way = Vec3::new(0.02, 0.02, -0.05);
+        let displacement = Vec3::new(0.02, 0.02, -0.05);
         let from = (at, true);
         at = physics
-            .walk(&shape, from, way, 1.0 / 60.0, &gait, (&Query::DEFAULT, &[]))
+            .walk(&shape, from, displacement, 1.0 / 60.0, &settings, (&QueryFilter::DEFAULT, &[]))
             .unwrap()
             .position;
     }
@@ -177,13 +219,15 @@ fn a_walker_climbs_a_high_step_at_an_angle() {
 #[test]
 fn a_flat_world_stays_flat() {
     let gravity = Vec3::new(0.0, -9.81, 0.0);
-    let mut physics = Physics::new(Setup { gravity, flat: true, ..Setup::DEFAULT });
-    let floor = Part { shape: Shape::Plane { normal: Vec3::Y }, ..Part::DEFAULT };
-    physics.add(&body(Motion::Static, Vec3::ZERO, floor, 0)).unwrap();
+    let mut physics =
+        Simulation::new(SimulationSettings { gravity, flat: true, ..SimulationSettings::DEFAULT });
+    let floor =
+        ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Y }, ..ColliderDesc::DEFAULT };
+    physics.add(&body(MotionType::Static, Vec3::ZERO, floor, 0)).unwrap();
     let many: Vec<_> = (0..20)
         .map(|i| {
             let at = Vec3::new((i % 3) as f32 * 0.7, 1.0 + i as f32, 0.0);
-            physics.add(&body(Motion::Dynamic, at, cube(), i)).unwrap()
+            physics.add(&body(MotionType::Dynamic, at, cube(), i)).unwrap()
         })
         .collect();
     play(&mut physics, 200);
@@ -192,38 +236,39 @@ fn a_flat_world_stays_flat() {
 
 #[test]
 fn shapes_that_cannot_be_say_why() {
-    let words = |shape: Shape| shape.check().unwrap_err().message;
+    let message_of = |shape: ColliderShape| shape.check().unwrap_err().message;
     assert_eq!(
-        words(Shape::Sphere { radius: 0.0 }),
+        message_of(ColliderShape::Sphere { radius: 0.0 }),
         "the radius must be more than 0 metres, got 0"
     );
     assert_eq!(
-        words(Shape::Box { half: Vec3::new(1.0, -2.0, 1.0) }),
+        message_of(ColliderShape::Box { half: Vec3::new(1.0, -2.0, 1.0) }),
         "the half depth must be more than 0 metres, got -2"
     );
     let points = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
     assert_eq!(
-        words(Shape::Mesh { points: points.clone(), triangles: vec![[0, 1, 3]] }),
-        "a triangle names point 3, and there are 3 from 0"
+        message_of(ColliderShape::Mesh { points: points.clone(), triangles: vec![[0, 1, 3]] }),
+        "a triangle names point 3, and there are 3, counted from 0"
     );
-    assert!(words(Shape::Hull { points }).starts_with("it needs 4 to "));
-    let scaled = Shape::Sphere { radius: 1.0 }.scaled(Vec3::new(1.0, 2.0, 1.0));
+    assert!(message_of(ColliderShape::Hull { points }).starts_with("it needs 4 to "));
+    let scaled = ColliderShape::Sphere { radius: 1.0 }.scaled(Vec3::new(1.0, 2.0, 1.0));
     assert!(scaled.unwrap_err().message.starts_with("a round shape must be scaled by the same"));
-    let mirrored = Shape::Box { half: Vec3::ONE }.scaled(Vec3::new(-1.0, 1.0, 1.0));
+    let mirrored = ColliderShape::Box { half: Vec3::ONE }.scaled(Vec3::new(-1.0, 1.0, 1.0));
     assert!(mirrored.unwrap_err().message.starts_with("a body's scale must be more than 0"));
 }
 
 #[test]
 fn a_hull_of_very_many_corners_is_refused_and_points_inside_do_not_count() {
     let count = HULL_CORNERS_MAX + 1;
-    // A spiral over a ball: every point is a corner of the hull.
+    // Points on a spiral around a sphere: every point is a corner of the hull.
     let ball = |i: usize| {
         let z = 1.0 - 2.0 * (i as f32 + 0.5) / count as f32;
         let (sine, cosine) = (i as f32 * 2.399_963).sin_cos();
         let radius = (1.0 - z * z).sqrt();
         Vec3::new(radius * cosine, radius * sine, z) * 100.0
     };
-    let fault = Shape::Hull { points: (0..count).map(ball).collect() }.shared().err().unwrap();
+    let fault =
+        ColliderShape::Hull { points: (0..count).map(ball).collect() }.shared().err().unwrap();
     assert_eq!(
         fault.message,
         "a hull has at most 65536 corners (HULL_CORNERS_MAX), and more than that of its 65537 \
@@ -234,7 +279,7 @@ fn a_hull_of_very_many_corners_is_refused_and_points_inside_do_not_count() {
         let side = |bit: usize| if i >> bit & 1 == 0 { -1.0 } else { 1.0 };
         Vec3::new(side(0), side(1), side(2)) * if i < 8 { 1.0 } else { 0.5 }
     };
-    let shape = Shape::Hull { points: (0..count).map(corner).collect() }.shared().unwrap();
+    let shape = ColliderShape::Hull { points: (0..count).map(corner).collect() }.shared().unwrap();
     assert_eq!(shape.as_convex_polyhedron().unwrap().points().len(), 8);
 }
 
@@ -245,8 +290,8 @@ fn two_runs_are_equal_bit_for_bit() {
         let mut bodies = Vec::new();
         for i in 0..60u32 {
             let at = Vec3::new((i % 4) as f32 * 0.9, (i % 3) as f32 * 0.8, 1.0 + i as f32 * 0.6);
-            let made = body(Motion::Dynamic, at, cube(), i.into());
-            bodies.push(physics.add(&made).unwrap());
+            let desc = body(MotionType::Dynamic, at, cube(), i.into());
+            bodies.push(physics.add(&desc).unwrap());
         }
         play(&mut physics, 120);
         let mut hash = StateHash::new(0);
@@ -259,7 +304,8 @@ fn two_runs_are_equal_bit_for_bit() {
 #[test]
 fn what_lies_still_is_shown_where_it_lies() {
     let mut physics = world();
-    let cube = physics.add(&body(Motion::Dynamic, Vec3::new(0.0, 0.0, 2.0), cube(), 7)).unwrap();
+    let cube =
+        physics.add(&body(MotionType::Dynamic, Vec3::new(0.0, 0.0, 2.0), cube(), 7)).unwrap();
     let (mut shown, mut moved) = (Vec3::ZERO, Vec::new());
     for _ in 0..600 {
         physics.update(0.011).unwrap();
@@ -278,24 +324,25 @@ fn a_state_comes_back_to_the_bit() {
     let mut bodies = Vec::new();
     for i in 0..20u32 {
         let at = Vec3::new((i % 2) as f32 * 0.4, 0.0, 1.0 + i as f32 * 1.2);
-        bodies.push(physics.add(&body(Motion::Dynamic, at, cube(), u128::from(i) + 2)).unwrap());
+        bodies
+            .push(physics.add(&body(MotionType::Dynamic, at, cube(), u128::from(i) + 2)).unwrap());
     }
     play(&mut physics, 40);
-    let kept = physics.snapshot();
-    let state = |physics: &Physics| {
+    let saved = physics.snapshot();
+    let state = |physics: &Simulation| {
         let mut hash = StateHash::new(0);
         bodies.iter().for_each(|body| physics.write_body(*body, &mut hash));
         hash.finish()
     };
     play(&mut physics, 60);
     let after = state(&physics);
-    physics.restore(&kept, |_| true, |_, _| panic!("nothing came since"));
+    physics.restore(&saved, |_| true, |_, _| panic!("nothing came since"));
     play(&mut physics, 60);
     assert_eq!(state(&physics), after);
     let mut came = Vec::new();
-    let late = body(Motion::Dynamic, Vec3::new(9.0, 0.0, 9.0), cube(), 99);
+    let late = body(MotionType::Dynamic, Vec3::new(9.0, 0.0, 9.0), cube(), 99);
     physics.add(&late).unwrap();
-    physics.restore(&kept, |owner| owner != 3, |owner, body| came.push((owner, body)));
+    physics.restore(&saved, |owner| owner != 3, |owner, body| came.push((owner, body)));
     assert_eq!((came.len(), came[0].0, physics.len()), (1, 99, 21));
     assert_eq!(physics.position(came[0].1), Vec3::new(9.0, 0.0, 9.0));
 }
@@ -303,15 +350,15 @@ fn a_state_comes_back_to_the_bit() {
 #[test]
 fn fast_bodies_keep_their_speed_and_turn_an_eighth_of_a_circle_in_a_step() {
     let mut physics = floating();
-    let plan = body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 5);
-    let ball = physics.add(&Body { angular_damping: 0.0, ..plan }).unwrap();
+    let plan = body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 5);
+    let ball = physics.add(&BodyDesc { angular_damping: 0.0, ..plan }).unwrap();
     physics.set_velocity(ball, Vec3::new(1000.0, 0.0, 0.0));
     physics.set_angular_velocity(ball, Vec3::new(0.0, 0.0, 200.0));
     play(&mut physics, 60);
     let at = physics.position(ball).x;
     assert!((at - 1000.0).abs() < 1.0, "{at}");
     assert!((physics.velocity(ball).x - 1000.0).abs() < 1.0, "{}", physics.velocity(ball));
-    // As docs/physics.md says.
+    // The value in docs/physics.md.
     let turning = physics.angular_velocity(ball).z;
     assert!((turning - 47.124).abs() < 0.1, "{turning}");
 }
@@ -319,12 +366,10 @@ fn fast_bodies_keep_their_speed_and_turn_an_eighth_of_a_circle_in_a_step() {
 #[test]
 fn a_body_that_goes_out_of_all_bounds_is_stopped_and_named() {
     let mut physics = floating();
-    let ball = physics.add(&body(Motion::Dynamic, Vec3::ZERO, Part::DEFAULT, 5)).unwrap();
+    let ball =
+        physics.add(&body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 5)).unwrap();
     physics.set_velocity(ball, Vec3::splat(f32::INFINITY));
-    let words = physics.update(1.0 / 60.0).unwrap_err().message;
-    assert_eq!(
-        words,
-        "actor 5: a body went out of all bounds, and was taken out of the simulation"
-    );
+    let message = physics.update(1.0 / 60.0).unwrap_err().message;
+    assert_eq!(message, "actor 5: a body left all bounds and was removed from the simulation");
     physics.update(1.0 / 60.0).unwrap();
 }

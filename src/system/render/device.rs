@@ -1,78 +1,78 @@
-//! The device: which adapter is taken, how it is opened, and what is noted when it fails. Makes
-//! nothing with it.
+//! The graphics device: the choice of the adapter, its opening, and the record of its errors.
+//! Creates no resources.
 
 use super::shader::STACK_BYTES;
-use super::{Adapter, Choice, Output, Window};
-use crate::error;
-use crate::foundation::{Error, fault};
+use super::{AdapterChoice, AdapterInfo, SurfaceTarget, SurfaceWindow};
+use engine_foundation::error;
+use engine_foundation::{Error, panic};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What goes wrong on the adapter while nobody waits for an answer.
+/// Errors of the adapter that occur asynchronously.
 #[derive(Default)]
-struct Faults {
+struct DeviceErrors {
     lost: Option<String>,
     out_of_memory: Option<String>,
-    others: Vec<String>,
+    other_errors: Vec<String>,
 }
 
 /// An open adapter.
-pub struct Device {
+pub struct GpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
-    pub about: Adapter,
+    pub about: AdapterInfo,
     pub limits: wgpu::Limits,
     pub timestamps: bool,
-    /// Whether a depth buffer can be read while it is tested against.
+    /// True if a depth buffer can be read while it is tested against.
     pub depth_reads: bool,
-    /// Whether a draw call can say where its vertices begin.
+    /// True if a draw call can specify a base vertex.
     pub base_vertex: bool,
-    /// Graphics interfaces whose arrays of pictures need two layers at least.
+    /// True for graphics interfaces whose texture arrays need at least two layers.
     pub two_layers: bool,
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
-    faults: Arc<Mutex<Faults>>,
+    faults: Arc<Mutex<DeviceErrors>>,
 }
 
-/// A device and the window's surface, where there is a window.
-pub struct Opened {
-    pub device: Device,
+/// A device, and the window's surface, if there is a window.
+pub struct OpenedDevice {
+    pub device: GpuDevice,
     pub surface: Option<wgpu::Surface<'static>>,
-    /// What people should know about the choice.
+    /// A note about the choice, for users.
     pub note: Option<String>,
 }
 
-/// A window as the graphics library wants its display.
+/// A wrapper that passes a window's display handle to the graphics library.
 #[derive(Clone)]
-struct Handles(Arc<dyn Window>);
+struct WindowHandles(Arc<dyn SurfaceWindow>);
 
-impl std::fmt::Debug for Handles {
+impl std::fmt::Debug for WindowHandles {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.write_str("a window")
     }
 }
 
-impl wgpu::rwh::HasDisplayHandle for Handles {
+impl wgpu::rwh::HasDisplayHandle for WindowHandles {
     fn display_handle(&self) -> Result<wgpu::rwh::DisplayHandle<'_>, wgpu::rwh::HandleError> {
         self.0.display_handle()
     }
 }
 
-impl wgpu::rwh::HasWindowHandle for Handles {
+impl wgpu::rwh::HasWindowHandle for WindowHandles {
     fn window_handle(&self) -> Result<wgpu::rwh::WindowHandle<'_>, wgpu::rwh::HandleError> {
         self.0.window_handle()
     }
 }
 
-/// A surface for a window.
+/// Creates a surface for a window.
 pub fn surface(
     instance: &wgpu::Instance,
-    window: &Arc<dyn Window>,
+    window: &Arc<dyn SurfaceWindow>,
 ) -> Result<wgpu::Surface<'static>, String> {
-    instance.create_surface(Handles(Arc::clone(window))).map_err(|error| error.to_string())
+    instance.create_surface(WindowHandles(Arc::clone(window))).map_err(|error| error.to_string())
 }
 
-/// The interfaces to ask, one after the other: asking takes tens of milliseconds each, and mostly
-/// the first has what is needed. `WGPU_BACKEND` names others.
+/// Returns the backends to query, one after the other: each query takes tens of milliseconds, and
+/// usually the first has a suitable adapter. `WGPU_BACKEND` names others.
 fn backends() -> Vec<wgpu::Backends> {
     if let Some(wanted) = wgpu::Backends::from_env() {
         return wanted.iter().collect();
@@ -86,7 +86,7 @@ fn backends() -> Vec<wgpu::Backends> {
     }
 }
 
-/// Whether a graphics card may be there that the first interface did not show.
+/// Returns true if there may be a graphics card that the first backend did not report.
 fn card_likely() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
@@ -96,16 +96,16 @@ fn card_likely() -> bool {
     render || std::path::Path::new("/dev/nvidia0").exists()
 }
 
-/// Has Vulkan load the drivers of software adapters alone: those of graphics cards take some
-/// megabytes and milliseconds each, and would be of no use. Nothing changes where the environment
-/// names drivers already. Call it before any thread is there.
+/// Makes Vulkan load only the drivers of software adapters. Drivers of graphics cards take some
+/// megabytes and milliseconds each, and would be unused. Nothing changes if the environment already
+/// names drivers. Call this function before any thread exists.
 pub fn load_software_drivers_alone() {
     const SELECT: &str = "VK_LOADER_DRIVERS_SELECT";
     let set = |name: &str| std::env::var_os(name).is_some();
     let named = [SELECT, "VK_LOADER_DRIVERS_DISABLE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
     if cfg!(target_os = "linux") && !named.into_iter().any(set) {
         // Mesa's lavapipe and SwiftShader, by the names of their manifests.
-        // SAFETY: no other thread is there that could read the environment meanwhile.
+        // SAFETY: no other thread exists that could read the environment meanwhile.
         unsafe { std::env::set_var(SELECT, "*lvp*,*swiftshader*") };
     }
 }
@@ -121,7 +121,7 @@ fn backend_name(backend: wgpu::Backend) -> &'static str {
     }
 }
 
-struct Candidate {
+struct AdapterCandidate {
     instance: wgpu::Instance,
     surface: Option<wgpu::Surface<'static>>,
     adapter: wgpu::Adapter,
@@ -132,8 +132,8 @@ fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
-/// How much an adapter is wanted, more for more; `None`: it cannot be used.
-fn rank(adapter: &wgpu::Adapter, choice: Choice) -> Option<u32> {
+/// Returns the rank of an adapter, higher is better; `None`: it cannot be used.
+fn rank(adapter: &wgpu::Adapter, choice: AdapterChoice) -> Option<u32> {
     let features = adapter.get_downlevel_capabilities();
     let limits = adapter.limits();
     let usable = features.flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE)
@@ -146,37 +146,37 @@ fn rank(adapter: &wgpu::Adapter, choice: Choice) -> Option<u32> {
         wgpu::DeviceType::Cpu => 1,
     };
     let wanted = match choice {
-        Choice::Software => rank == 1,
-        Choice::Gpu => rank > 1,
-        Choice::Auto | Choice::Null => true,
+        AdapterChoice::Software => rank == 1,
+        AdapterChoice::Gpu => rank > 1,
+        AdapterChoice::Auto | AdapterChoice::Null => true,
     };
     (usable && wanted).then_some(rank)
 }
 
-/// The best adapter of one interface.
-fn look(
+/// Finds the best adapter of one backend.
+fn find_adapter(
     backends: wgpu::Backends,
-    choice: Choice,
-    output: &Output,
+    choice: AdapterChoice,
+    output: &SurfaceTarget,
     found: &mut Vec<String>,
-) -> Option<Candidate> {
+) -> Option<AdapterCandidate> {
     let mut descriptor = match output {
-        Output::Window { window, .. } => {
-            let handles = Box::new(Handles(Arc::clone(window)));
+        SurfaceTarget::Window { window, .. } => {
+            let handles = Box::new(WindowHandles(Arc::clone(window)));
             wgpu::InstanceDescriptor::new_with_display_handle(handles)
         }
-        Output::Offscreen { .. } => wgpu::InstanceDescriptor::new_without_display_handle(),
+        SurfaceTarget::Offscreen { .. } => wgpu::InstanceDescriptor::new_without_display_handle(),
     };
     descriptor.backends = backends;
-    // Without the layers that check the driver: looking for them alone takes long.
+    // Without validation layers: searching for them alone takes long.
     descriptor.flags = wgpu::InstanceFlags::empty();
     if backends == wgpu::Backends::NOOP {
         descriptor.backend_options.noop = wgpu::NoopBackendOptions::enabled();
     }
     let instance = wgpu::Instance::new(descriptor);
     let surface = match output {
-        Output::Window { window, .. } => {
-            match instance.create_surface(Handles(Arc::clone(window))) {
+        SurfaceTarget::Window { window, .. } => {
+            match instance.create_surface(WindowHandles(Arc::clone(window))) {
                 Ok(surface) => Some(surface),
                 Err(error) => {
                     found.push(format!("{backends:?}: {error}"));
@@ -184,7 +184,7 @@ fn look(
                 }
             }
         }
-        Output::Offscreen { .. } => None,
+        SurfaceTarget::Offscreen { .. } => None,
     };
     let mut best: Option<(u32, wgpu::Adapter)> = None;
     for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
@@ -199,53 +199,54 @@ fn look(
         }
     }
     let (rank, adapter) = best?;
-    Some(Candidate { instance, surface, adapter, rank })
+    Some(AdapterCandidate { instance, surface, adapter, rank })
 }
 
 /// Finds and opens an adapter.
-pub fn open(choice: Choice, output: &Output) -> Result<Opened, Error> {
+pub fn open(choice: AdapterChoice, output: &SurfaceTarget) -> Result<OpenedDevice, Error> {
     let mut found = Vec::new();
-    let mut best: Option<Candidate> = None;
+    let mut best: Option<AdapterCandidate> = None;
     for backends in backends() {
-        if let Some(candidate) = look(backends, choice, output, &mut found)
+        if let Some(candidate) = find_adapter(backends, choice, output, &mut found)
             && best.as_ref().is_none_or(|other| candidate.rank > other.rank)
         {
             best = Some(candidate);
         }
-        let good = |rank: u32| rank > 1 || choice == Choice::Software || !card_likely();
+        let good = |rank: u32| rank > 1 || choice == AdapterChoice::Software || !card_likely();
         if best.as_ref().is_some_and(|best| good(best.rank)) {
             break;
         }
     }
     match best {
         Some(candidate) => start(candidate, choice),
-        None => Err(nothing_found(choice, &found)),
+        None => Err(no_adapter_error(choice, &found)),
     }
 }
 
-fn nothing_found(choice: Choice, found: &[String]) -> Error {
-    let seen = match found {
+fn no_adapter_error(choice: AdapterChoice, found: &[String]) -> Error {
+    let available = match found {
         [] => "no graphics driver answers".to_string(),
         found => format!("there is only {}", found.join(", ")),
     };
     match choice {
-        Choice::Gpu => error!(
-            "no graphics card can be drawn with: {seen}. Install its driver, or run with \
-             --renderer auto or --renderer software"
+        AdapterChoice::Gpu => error!(
+            "no graphics card can be used: {available}. Install its driver, or run with --renderer \
+             auto or --renderer software"
         ),
-        Choice::Software => error!(
-            "no software adapter was found: {seen}. Install one (on Debian and Ubuntu: apt install \
-             mesa-vulkan-drivers), or run with --renderer null"
+        AdapterChoice::Software => error!(
+            "no software adapter was found: {available}. Install one (on Debian and Ubuntu: apt \
+             install mesa-vulkan-drivers), or run with --renderer null"
         ),
-        Choice::Auto | Choice::Null => error!(
-            "nothing to draw with was found: {seen}. Install a graphics driver, or a software one \
-             (on Debian and Ubuntu: apt install mesa-vulkan-drivers), or run with --renderer null"
+        AdapterChoice::Auto | AdapterChoice::Null => error!(
+            "nothing to draw with was found: {available}. Install a graphics driver, or a software \
+             one (on Debian and Ubuntu: apt install mesa-vulkan-drivers), or run with --renderer \
+             null"
         ),
     }
 }
 
-fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
-    let Candidate { instance, surface, adapter, .. } = candidate;
+fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDevice, Error> {
+    let AdapterCandidate { instance, surface, adapter, .. } = candidate;
     let info = adapter.get_info();
     let limits = adapter.limits();
     let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TEXTURE_COMPRESSION_BC;
@@ -266,10 +267,10 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
                 backend_name(info.backend)
             )
         })?;
-    let faults: Arc<Mutex<Faults>> = Arc::default();
-    note_faults(&device, &faults);
+    let faults: Arc<Mutex<DeviceErrors>> = Arc::default();
+    install_error_handlers(&device, &faults);
     let software = info.device_type == wgpu::DeviceType::Cpu;
-    let about = Adapter {
+    let about = AdapterInfo {
         name: info.name.clone(),
         backend: backend_name(info.backend),
         software,
@@ -277,7 +278,7 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
         texture_side_max: limits.max_texture_dimension_2d,
         block_textures: features.contains(wgpu::Features::TEXTURE_COMPRESSION_BC),
     };
-    let note = (software && choice == Choice::Auto).then(|| {
+    let note = (software && choice == AdapterChoice::Auto).then(|| {
         format!(
             "no graphics card was found: pictures are drawn by the processor, with {} ({})",
             about.name, about.backend
@@ -288,7 +289,7 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
     let depth_reads = flags.contains(wgpu::DownlevelFlags::READ_ONLY_DEPTH_STENCIL);
     let base_vertex = flags.contains(wgpu::DownlevelFlags::BASE_VERTEX);
     let two_layers = info.backend == wgpu::Backend::Gl;
-    let device = Device {
+    let device = GpuDevice {
         device,
         queue,
         about,
@@ -301,72 +302,76 @@ fn start(candidate: Candidate, choice: Choice) -> Result<Opened, Error> {
         adapter,
         faults,
     };
-    Ok(Opened { device, surface, note })
+    Ok(OpenedDevice { device, surface, note })
 }
 
-fn note_faults(device: &wgpu::Device, faults: &Arc<Mutex<Faults>>) {
-    let noted = Arc::clone(faults);
-    device.set_device_lost_callback(move |reason, words| {
-        let words = if words.is_empty() { format!("{reason:?}") } else { words };
-        noted.lock().unwrap_or_else(|poison| poison.into_inner()).lost.get_or_insert(words);
+fn install_error_handlers(device: &wgpu::Device, faults: &Arc<Mutex<DeviceErrors>>) {
+    let shared_errors = Arc::clone(faults);
+    device.set_device_lost_callback(move |reason, message| {
+        let message = if message.is_empty() { format!("{reason:?}") } else { message };
+        shared_errors
+            .lock()
+            .unwrap_or_else(|poison| poison.into_inner())
+            .lost
+            .get_or_insert(message);
     });
-    let noted = Arc::clone(faults);
+    let shared_errors = Arc::clone(faults);
     device.on_uncaptured_error(Arc::new(move |error| {
-        let mut faults = noted.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut faults = shared_errors.lock().unwrap_or_else(|poison| poison.into_inner());
         match error {
             wgpu::Error::OutOfMemory { source } => {
                 faults.out_of_memory.get_or_insert(source.to_string());
             }
             other => {
-                // One is as good as a thousand of the same.
-                let words = other.to_string();
-                if !faults.others.contains(&words) && faults.others.len() < 8 {
-                    faults.others.push(words);
+                // The same error is stored only once.
+                let message = other.to_string();
+                if !faults.other_errors.contains(&message) && faults.other_errors.len() < 8 {
+                    faults.other_errors.push(message);
                 }
             }
         }
     }));
 }
 
-impl Device {
-    fn faults(&self) -> MutexGuard<'_, Faults> {
+impl GpuDevice {
+    fn faults(&self) -> MutexGuard<'_, DeviceErrors> {
         self.faults.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Why the device is gone, if it is.
+    /// Returns the reason why the device was lost, if it was.
     pub fn lost(&self) -> Option<String> {
         self.faults().lost.clone()
     }
 
-    /// Whether the device is gone, where that may not have been noted yet.
+    /// Returns true if the device is lost, even if the loss has not been recorded yet.
     pub fn is_lost_now(&self) -> bool {
         self.wait();
         self.lost().is_some()
     }
 
-    /// What it ran out of memory for since the last call.
-    pub fn out_of_memory(&self) -> Option<String> {
+    /// Returns the out-of-memory error since the last call, if there was one.
+    pub fn take_out_of_memory(&self) -> Option<String> {
         self.faults().out_of_memory.take()
     }
 
-    /// Other errors since the last call: faults of the renderer itself.
-    pub fn others(&self) -> Vec<String> {
-        std::mem::take(&mut self.faults().others)
+    /// Returns other errors since the last call: faults of the renderer itself.
+    pub fn take_other_errors(&self) -> Vec<String> {
+        std::mem::take(&mut self.faults().other_errors)
     }
 
-    /// What is allowed and possible for a surface.
+    /// Returns the capabilities of a surface.
     pub fn capabilities(&self, surface: &wgpu::Surface) -> wgpu::SurfaceCapabilities {
         surface.get_capabilities(&self.adapter)
     }
 
-    /// Whether pictures of a format can be shown through its sRGB form.
+    /// Returns true if a surface can be drawn to through the sRGB view of its format.
     pub fn surface_views(&self) -> bool {
         let flags = self.adapter.get_downlevel_capabilities().flags;
         flags.contains(wgpu::DownlevelFlags::SURFACE_VIEW_FORMATS)
     }
 
-    /// Whether a format can be drawn onto, blended and then read, with so many samples for each
-    /// pixel. Through GL, wgpu makes pictures of several samples that cannot be read.
+    /// Returns true if a format can be rendered to, blended and then read, with this number of
+    /// samples per pixel. Through GL, wgpu creates multisampled textures that cannot be read.
     pub fn draws_onto(&self, format: wgpu::TextureFormat, samples: u32) -> bool {
         let able = self.adapter.get_texture_format_features(format);
         able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
@@ -375,36 +380,39 @@ impl Device {
                 || able.flags.sample_count_supported(samples) && self.about.backend != "GL")
     }
 
-    /// Another surface for a window, where the first was lost.
-    pub fn surface_anew(&self, window: &Arc<dyn Window>) -> Result<wgpu::Surface<'static>, String> {
-        // Only the main thread may do so on macOS; elsewhere every thread may.
+    /// Creates another surface for a window after the first was lost.
+    pub fn recreate_surface(
+        &self,
+        window: &Arc<dyn SurfaceWindow>,
+    ) -> Result<wgpu::Surface<'static>, String> {
+        // On macOS only the main thread may do so; elsewhere every thread may.
         if cfg!(target_os = "macos") {
             return Err("the window's surface was lost".to_string());
         }
         surface(&self.instance, window)
     }
 
-    /// What makes surfaces that this device can draw to.
+    /// Returns the instance that creates surfaces for this device.
     pub fn instance(&self) -> wgpu::Instance {
         self.instance.clone()
     }
 
-    /// Whether pictures can be shown in a window's surface.
-    pub fn shows_in(&self, surface: &wgpu::Surface) -> bool {
+    /// Returns true if this device can draw to a window's surface.
+    pub fn supports_surface(&self, surface: &wgpu::Surface) -> bool {
         self.adapter.is_surface_supported(surface)
     }
 
-    /// Runs something that may be refused, and says why it was.
+    /// Runs an operation that the device may reject, and returns the reason as an error.
     pub fn checked<T>(&self, run: impl FnOnce(&wgpu::Device) -> T) -> Result<T, String> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let made = run(&self.device);
+        let result = run(&self.device);
         let internal = pollster::block_on(internal.pop());
         let validation = pollster::block_on(validation.pop());
         let memory = pollster::block_on(memory.pop());
         match memory.or(validation).or(internal) {
-            None => Ok(made),
+            None => Ok(result),
             Some(wgpu::Error::OutOfMemory { .. }) => {
                 Err("the adapter is out of memory".to_string())
             }
@@ -412,31 +420,31 @@ impl Device {
         }
     }
 
-    /// The same of what shaders are made into: the engine's, and those of games, which were checked
-    /// in full when their data was opened (the kind's `validate`), and behind which only the
-    /// engine's own text stands. It is done on a thread of its own, for what writes shaders for
-    /// graphics interfaces calls itself as deep as they are nested; a panic in it costs this shader
-    /// alone.
+    /// Runs an operation like [`GpuDevice::checked`], for the compilation of shaders: the engine's,
+    /// and those of games. Games' shaders were fully checked when their data was opened (the kind's
+    /// `validate`), and only the engine's own text follows them. It runs on a separate thread,
+    /// because the shader writers of graphics interfaces recurse as deeply as the shader is nested.
+    /// A panic in it fails only this shader.
     pub fn compiled<T: Send>(
         &self,
         run: impl FnOnce(&wgpu::Device) -> T + Send,
     ) -> Result<T, String> {
         let work = || self.checked(run);
-        fault::on_stack("shader", STACK_BYTES, work).unwrap_or_else(|error| Err(error.message))
+        panic::on_stack("shader", STACK_BYTES, work).unwrap_or_else(|error| Err(error.message))
     }
 
-    /// Notes what has ended or failed by now, without waiting.
-    pub fn look_after(&self) {
-        // Its own failure is that of the device, which is noted anyway.
+    /// Records errors that have occurred by now, without waiting.
+    pub fn poll_device(&self) {
+        // A failure of the poll is that of the device, which is recorded anyway.
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Waits until everything handed to the adapter is done.
+    /// Blocks until all submitted work is done.
     pub fn wait(&self) {
         loop {
             let all = wgpu::PollType::Wait { submission_index: None, timeout: None };
             match self.device.poll(all) {
-                // GL cuts the wait at two seconds.
+                // GL limits the wait to two seconds.
                 Err(wgpu::PollError::Timeout) => {}
                 Ok(_) | Err(_) => return,
             }
@@ -452,23 +460,23 @@ mod tests {
     fn words_say_what_was_found_and_what_to_do() {
         let check = |choice, found: &[&str], wanted: &str| {
             let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
-            assert_eq!(nothing_found(choice, &found).message, wanted);
+            assert_eq!(no_adapter_error(choice, &found).message, wanted);
         };
         check(
-            Choice::Gpu,
+            AdapterChoice::Gpu,
             &["llvmpipe (Vulkan, software)"],
-            "no graphics card can be drawn with: there is only llvmpipe (Vulkan, software). \
-             Install its driver, or run with --renderer auto or --renderer software",
+            "no graphics card can be used: there is only llvmpipe (Vulkan, software). Install its \
+             driver, or run with --renderer auto or --renderer software",
         );
         check(
-            Choice::Auto,
+            AdapterChoice::Auto,
             &[],
             "nothing to draw with was found: no graphics driver answers. Install a graphics \
              driver, or a software one (on Debian and Ubuntu: apt install mesa-vulkan-drivers), \
              or run with --renderer null",
         );
         check(
-            Choice::Software,
+            AdapterChoice::Software,
             &[
                 "A (Vulkan, graphics card)",
                 "B (GL, graphics card, which cannot draw to the window)",

@@ -1,37 +1,37 @@
 // The Gui's shader: bindings, one quadrilateral for each instance, every paint, and the entry
-// points. A material's own part follows and declares `fn paint(in: Paint) -> vec4f`; the engine's
-// own materials use gui_paint.wgsl. Constants repeat those of src/packet/gui.rs and texture.rs, and
-// a test compares them.
+// points. A material's own part declares `fn paint(in: Paint) -> vec4f`; the engine's own materials
+// use gui_paint.wgsl. Constants repeat those of src/frame_packet/gui.rs and texture.rs, and a test
+// compares them.
 
-/// What is the same for a whole Gui in a view.
+/// The uniform of a Gui in a view.
 struct Frame {
-    /// From the Gui's plane to clip space.
+    /// Matrix from the Gui's plane to clip space.
     to_clip: mat4x4f,
     /// In pixels.
     target_size: vec2f,
-    /// Pixels for each logical pixel.
+    /// Pixels per logical pixel.
     scale: f32,
     /// Seconds of game time.
     seconds: f32,
-    /// Where the Gui's own transforms begin.
+    /// Index of the Gui's first transform.
     first_transform: u32,
-    /// How many times the rows of each atlas a whole layer has: 1 but for a beginning.
+    /// Ratio of the rows of a whole layer to the rows of each atlas: 1 unless the atlas is small.
     atlas_stretch: f32,
     glyphs_stretch: f32,
     spare: u32,
 }
 
-/// What a material's own `paint` is given.
+/// The input of a material's own `paint`.
 struct Paint {
-    /// What the engine's own material would paint: linear light, alpha multiplied in.
+    /// Output of the engine's own material: linear light, premultiplied alpha.
     base: vec4f,
-    /// The instance's colour alone, likewise.
+    /// The instance's color alone, in the same form.
     color: vec4f,
-    /// 0 to 1 over what is drawn, v down; places in the texture where it is a batch's own.
+    /// 0 to 1 over the drawn area, v down; texture coordinates if the texture is a batch's own.
     uv: vec2f,
     /// In logical pixels of the Gui (metres in a world's Gui), before any rotation.
     position: vec2f,
-    /// The pixel's middle in the target, from the top left.
+    /// The pixel's center in the target, from the top left.
     pixel: vec2f,
 }
 
@@ -43,10 +43,10 @@ struct Paint {
 @group(1) @binding(0) var engine_texture: texture_2d<f32>;
 @group(1) @binding(1) var engine_texture_sampler: sampler;
 
-/// Which paints a pipeline needs, one bit each; bit 16: nearest texels, too. A pipeline for fewer is
-/// much cheaper where the processor draws: it computes what is not taken.
+/// The paints that a pipeline needs, one bit each; bit 16: nearest texels, too. Fewer are much
+/// cheaper on a software adapter, which also computes the results that are not selected.
 override ENGINE_PAINTS: u32 = 0x103ffu;
-/// Whether colours are written as sRGB bytes by the shader.
+/// True if the shader writes colors as sRGB bytes.
 override ENGINE_ENCODES: bool = false;
 
 const ENGINE_ATLAS: u32 = 0u;
@@ -75,7 +75,7 @@ struct EngineInstance {
 
 struct EngineVarying {
     @builtin(position) clip: vec4f,
-    /// In the texture, or from the middle of a shape.
+    /// Texture coordinates, or the position relative to the center of a shape.
     @location(0) uv: vec2f,
     @location(1) place: vec2f,
     @location(2) position: vec2f,
@@ -96,7 +96,7 @@ fn engine_to_srgb(c: vec3f) -> vec3f {
 
 @vertex
 fn engine_vertex(in: EngineInstance) -> EngineVarying {
-    // Two triangles: corners 0, 1, 2 and 0, 2, 3, against the clock from the bottom left.
+    // Two triangles: corners 0, 1, 2 and 0, 2, 3, counterclockwise from the bottom left.
     let corner = (0x320210u >> (4u * in.vertex)) & 3u;
     let right = corner == 1u || corner == 2u;
     let up = corner >= 2u;
@@ -137,12 +137,12 @@ fn engine_needs(kind: u32) -> bool {
     return (ENGINE_PAINTS & (1u << kind)) != 0u;
 }
 
-/// How long a pixel is, seen along a direction of the shape's plane.
+/// Returns the length of a pixel along a direction of the shape's plane.
 fn engine_footprint(dx: vec2f, dy: vec2f, direction: vec2f) -> f32 {
     return max(length(vec2f(dot(dx, direction), dot(dy, direction))), 1e-6);
 }
 
-/// How much of a pixel of a width lies between -half and half.
+/// Returns the fraction of a pixel of a width that lies between -half and half.
 fn engine_slab(at: f32, half: f32, width: f32) -> f32 {
     return saturate((half - at) / width + 0.5) - saturate((-half - at) / width + 0.5);
 }
@@ -163,7 +163,7 @@ fn engine_box(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
     if radius <= 0.0 {
         return plain - hole;
     }
-    // Signed distance to a rectangle with round corners, and where it grows.
+    // Signed distance to a rectangle with round corners, and its gradient.
     let q = abs(p) - half + radius;
     let distance = length(max(q, vec2f(0.0))) + min(max(q.x, q.y), 0.0) - radius;
     var normal = select(vec2f(0.0, 1.0), vec2f(1.0, 0.0), q.x > q.y);
@@ -211,28 +211,28 @@ fn engine_arc(p: vec2f, shape: vec4f, dx: vec2f, dy: vec2f) -> f32 {
     if shape.w >= 3.14159 {
         return cover;
     }
-    // Turned so that the part's middle lies to the right; both its ends are then one.
+    // Rotated so that the middle of the arc is on the right; both of its ends are then symmetric.
     let c = cos(shape.z);
     let s = sin(shape.z);
     let x = c * p.x + s * p.y;
     let y = c * p.y - s * p.x;
     let end = vec2f(cos(shape.w), sin(shape.w));
     let beyond = end.x * abs(y) - end.y * x;
-    // The direction across that end, turned back.
+    // The direction across that end, rotated back.
     let across = vec2f(-end.y, end.x * select(1.0, -1.0, y < 0.0));
     let normal = vec2f(c * across.x - s * across.y, s * across.x + c * across.y);
     return cover * saturate(0.5 - beyond / engine_footprint(dx, dy, normal));
 }
 
-/// How much of a pixel two sides of a triangle leave, each of which leaves so much: all that is cut
-/// off adds up where they run side by side, as in a sliver.
+/// Returns the coverage of a pixel by two sides of a triangle, from the coverage of each side. The
+/// uncovered parts add up if the sides are nearly parallel, as in a sliver.
 fn engine_between(a: f32, b: f32, across: vec2f, other: vec2f) -> f32 {
     let facing = saturate(-dot(across, other));
     return mix(a * b, max(a + b - 1.0, 0.0), facing);
 }
 
 fn engine_triangle(p: vec2f, dx: vec2f, dy: vec2f) -> f32 {
-    // How near the place is to each corner, which is 0 on the side before it, and where that grows.
+    // Barycentric coordinates (0 on the side opposite to each corner), and their gradients.
     let near = vec3f(1.0 - p.x - p.y, p);
     let a = -vec2f(dx.x + dx.y, dy.x + dy.y);
     let b = vec2f(dx.x, dy.x);
@@ -247,7 +247,7 @@ fn engine_triangle(p: vec2f, dx: vec2f, dy: vec2f) -> f32 {
                engine_between(cover.z, cover.x, from_c, from_a));
 }
 
-/// Coverage from a distance in texels; `texels`: how many of them a pixel spans.
+/// Returns the coverage from a distance in texels; `texels`: number of texels that a pixel spans.
 fn engine_edge(distance: f32, extra: vec2f, texels: f32) -> f32 {
     return saturate((distance + extra.x) / max(texels + extra.y, 1e-4) + 0.5);
 }
@@ -256,20 +256,20 @@ fn engine_glyph(uv: vec2f, layer: u32, extra: vec2f, dx: vec2f, dy: vec2f) -> f3
     let at = uv * vec2f(1.0, frame.glyphs_stretch);
     let field = textureSampleLevel(engine_glyphs, engine_smooth, at, layer, 0.0);
     let texels = length(vec4f(dx, dy)) * ENGINE_ATLAS_SIDE * 0.70711;
-    // Three distances keep corners sharp; what is moved out or softened is round like the true one.
+    // Three distances keep corners sharp; moved or softened edges use the true distance.
     let sharp = max(min(field.r, field.g), min(max(field.r, field.g), field.b));
     let value = select(sharp, field.a, extra.x != 0.0 || extra.y > 0.0 || texels > 3.0);
     return engine_edge((value - 0.5) * 2.0 * ENGINE_GLYPH_SPREAD, extra, texels);
 }
 
-/// The middle of the texel: there, a mixture of four is that texel alone. (GL cannot read one
-/// texture with two samplers.)
+/// Returns the center of the texel: there, bilinear filtering returns that texel alone. (GL cannot
+/// read one texture with two samplers.)
 fn engine_nearest(uv: vec2f, size: vec2f) -> vec2f {
     return (floor(uv * size) + 0.5) / size;
 }
 
-/// A place in a part of a picture, so far inside of its edges: a mixture of texels there has none
-/// of what is beside the part.
+/// Clamps a uv to a part of an image, at a distance from its edges: filtering there reads no texels
+/// outside of the part.
 fn engine_within(uv: vec2f, part: vec4f, inside: vec2f) -> vec2f {
     if inside.x == 0.0 {
         return uv;
@@ -279,7 +279,7 @@ fn engine_within(uv: vec2f, part: vec4f, inside: vec2f) -> vec2f {
     return clamp(uv, min(low, high), high);
 }
 
-/// What the engine's own material paints, alpha multiplied in.
+/// Returns the output of the engine's own material, with premultiplied alpha.
 fn engine_paint(in: EngineVarying) -> vec4f {
     let dx = dpdx(in.uv);
     let dy = dpdy(in.uv);

@@ -1,72 +1,75 @@
-//! Materials on the adapter: shaders, the pipelines made of them when they are first drawn with,
-//! and each material's textures and variables. Composes no shader source: that comes whole.
+//! Materials on the adapter: shaders, their pipelines, which are created when they are first drawn
+//! with, and each material's textures and variables. Composes no shader source: sources arrive
+//! complete.
 
-use super::Event;
-use super::device::Device;
+use super::RendererEvent;
+use super::device::GpuDevice;
+use super::numeric_map::NumberMap;
 use super::shader::{MATERIAL_GROUP, VARIABLES, sampler_binding, texture_binding};
-use super::table::Map;
-use super::textures::{Textures, entry, sampler_entry, texture_entry};
-use crate::packet::gui::Instance;
-use crate::packet::material::{Blend, Material, MaterialChange, MaterialSlot, Shader};
+use super::textures::{TextureTable, entry, sampler_entry, texture_entry};
+use engine_frame_packet::gui::QuadInstance;
+use engine_frame_packet::material::{
+    BlendMode, MaterialChange, MaterialFrame, MaterialSlot, ShaderFrame,
+};
 use std::sync::Arc;
 
 /// The depth buffer's format.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Every paint, as gui.wgsl's ENGINE_PAINTS has it.
+/// All paints, as in gui.wgsl's ENGINE_PAINTS.
 pub const ALL_PAINTS: u32 = 0x103ff;
 
-/// What a pipeline is made for.
+/// The purpose of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Purpose {
-    pub blend: Blend,
+pub struct PipelinePurpose {
+    pub blend: BlendMode,
     pub format: wgpu::TextureFormat,
-    /// Whether there is a depth buffer: in the world.
+    /// True if there is a depth buffer: in the world.
     pub depth: bool,
-    /// Which paints it must know.
+    /// The paints that it must support.
     pub paints: u32,
 }
 
 /// A shader on the adapter.
-struct Program {
+struct GuiShader {
     name: String,
     module: wgpu::ShaderModule,
     layout: wgpu::PipelineLayout,
     group: Option<wgpu::BindGroupLayout>,
-    /// `None`: it was refused.
-    pipelines: Map<Purpose, Option<wgpu::RenderPipeline>>,
+    /// Pipelines by purpose; `None`: the adapter refused it.
+    pipelines: NumberMap<PipelinePurpose, Option<wgpu::RenderPipeline>>,
 }
 
 /// A game's material.
-struct Own {
-    material: Material,
-    /// Which of the programs; 0 is the engine's.
+struct GameMaterial {
+    material: MaterialFrame,
+    /// Index of the program; 0 is the engine's.
     program: usize,
     buffer: Option<wgpu::Buffer>,
     group: Option<wgpu::BindGroup>,
-    /// Of the textures that the group was made with.
+    /// Generation of the textures that the bind group was created with.
     generation: u64,
 }
 
-/// What pictures of scenes are painted with.
-pub struct Painter<'a> {
-    /// The engine's own without one.
-    pub shader: Option<&'a Arc<Shader>>,
-    /// Of the material's own group, and that group.
+/// The shader and bind group that paint images of scenes.
+pub struct MaterialBinder<'a> {
+    /// The material's shader; `None`: the engine's own.
+    pub shader: Option<&'a Arc<ShaderFrame>>,
+    /// The layout of the material's own bind group, and that group.
     pub layout: Option<&'a wgpu::BindGroupLayout>,
     pub group: Option<&'a wgpu::BindGroup>,
-    pub blend: Blend,
+    pub blend: BlendMode,
 }
 
-/// Every material.
-pub struct Materials {
-    programs: Vec<Option<Program>>,
-    sources: Vec<Option<Arc<Shader>>>,
-    own: Map<u32, Own>,
-    /// Group 0 of every pipeline.
+/// All materials.
+pub struct MaterialTable {
+    programs: Vec<Option<GuiShader>>,
+    sources: Vec<Option<Arc<ShaderFrame>>>,
+    game_materials: NumberMap<u32, GameMaterial>,
+    /// Layout of bind group 0 of every pipeline.
     pub frame_layout: wgpu::BindGroupLayout,
 }
 
-/// Group 0 of gui.wgsl.
+/// Returns the layout of group 0 of gui.wgsl.
 fn frame_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let array = |binding| {
         let mut entry = texture_entry(binding);
@@ -96,8 +99,8 @@ fn frame_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-/// The layout of a game's shader's own group, if it has anything there.
-fn own_layout(device: &wgpu::Device, shader: &Shader) -> Option<wgpu::BindGroupLayout> {
+/// Returns the layout of the own group of a game's shader, if it has bindings there.
+fn material_layout(device: &wgpu::Device, shader: &ShaderFrame) -> Option<wgpu::BindGroupLayout> {
     let mut entries = Vec::new();
     if shader.variables > 0 {
         entries.push(wgpu::BindGroupLayoutEntry {
@@ -111,45 +114,45 @@ fn own_layout(device: &wgpu::Device, shader: &Shader) -> Option<wgpu::BindGroupL
             count: None,
         });
     }
-    for place in 0..shader.textures {
-        entries.push(texture_entry(texture_binding(place)));
-        entries.push(sampler_entry(sampler_binding(place)));
+    for index in 0..shader.textures {
+        entries.push(texture_entry(texture_binding(index)));
+        entries.push(sampler_entry(sampler_binding(index)));
     }
     let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("material"), entries: &entries };
     (!entries.is_empty()).then(|| device.create_bind_group_layout(&descriptor))
 }
 
-pub(super) fn blend_state(blend: Blend) -> Option<wgpu::BlendState> {
+pub(super) fn blend_state(blend: BlendMode) -> Option<wgpu::BlendState> {
     use wgpu::BlendFactor::{Dst, One, OneMinusSrcAlpha, Zero};
     let add = |src_factor, dst_factor| wgpu::BlendComponent {
         src_factor,
         dst_factor,
         operation: wgpu::BlendOperation::Add,
     };
-    // What is behind keeps its own alpha under light and shade.
+    // The background keeps its own alpha under Add and Multiply.
     let (color, alpha) = match blend {
-        Blend::Alpha => (add(One, OneMinusSrcAlpha), add(One, OneMinusSrcAlpha)),
-        Blend::Add => (add(One, One), add(Zero, One)),
-        Blend::Multiply => (add(Dst, OneMinusSrcAlpha), add(Zero, One)),
-        Blend::Replace => return None,
+        BlendMode::Alpha => (add(One, OneMinusSrcAlpha), add(One, OneMinusSrcAlpha)),
+        BlendMode::Add => (add(One, One), add(Zero, One)),
+        BlendMode::Multiply => (add(Dst, OneMinusSrcAlpha), add(Zero, One)),
+        BlendMode::Replace => return None,
     };
     Some(wgpu::BlendState { color, alpha })
 }
 
-impl Program {
+impl GuiShader {
     fn new(
-        device: &Device,
+        device: &GpuDevice,
         groups: [&wgpu::BindGroupLayout; 2],
         name: &str,
         source: &str,
-        own: Option<&Shader>,
-    ) -> Result<Program, String> {
+        game_shader: Option<&ShaderFrame>,
+    ) -> Result<GuiShader, String> {
         device.compiled(|device| {
             let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(name),
                 source: wgpu::ShaderSource::Wgsl(source.into()),
             });
-            let group = own.and_then(|shader| own_layout(device, shader));
+            let group = game_shader.and_then(|shader| material_layout(device, shader));
             let mut layouts = vec![Some(groups[0]), Some(groups[1])];
             layouts.extend(group.as_ref().map(Some));
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -157,11 +160,21 @@ impl Program {
                 bind_group_layouts: &layouts,
                 immediate_size: 0,
             });
-            Program { name: name.to_string(), module, layout, group, pipelines: Map::default() }
+            GuiShader {
+                name: name.to_string(),
+                module,
+                layout,
+                group,
+                pipelines: NumberMap::default(),
+            }
         })
     }
 
-    fn make(&self, device: &Device, purpose: Purpose) -> Result<wgpu::RenderPipeline, String> {
+    fn make(
+        &self,
+        device: &GpuDevice,
+        purpose: PipelinePurpose,
+    ) -> Result<wgpu::RenderPipeline, String> {
         let attributes = wgpu::vertex_attr_array![
             0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Unorm8x4, 4 => Uint32,
             5 => Float32x2
@@ -188,7 +201,7 @@ impl Program {
                     entry_point: Some("engine_vertex"),
                     compilation_options: wgpu::PipelineCompilationOptions::default(),
                     buffers: &[Some(wgpu::VertexBufferLayout {
-                        array_stride: size_of::<Instance>() as u64,
+                        array_stride: size_of::<QuadInstance>() as u64,
                         step_mode: wgpu::VertexStepMode::Instance,
                         attributes: &attributes,
                     })],
@@ -213,54 +226,55 @@ impl Program {
     }
 }
 
-/// The engine's own shader, whole.
+/// Returns the engine's own shader, complete.
 pub fn engine_source() -> String {
-    [include_str!("gui.wgsl"), include_str!("gui_paint.wgsl")].join("\n")
+    [include_str!("gui.wgsl"), include_str!("gui_default_material.wgsl")].join("\n")
 }
 
-impl Materials {
-    pub fn new(device: &Device, textures: &Textures) -> Materials {
+impl MaterialTable {
+    pub fn new(device: &GpuDevice, textures: &TextureTable) -> MaterialTable {
         let frame_layout = frame_layout(&device.device);
         let groups = [&frame_layout, textures.layout()];
-        let built_in = Program::new(device, groups, "engine", &engine_source(), None);
-        let built_in = built_in.unwrap_or_else(|words| panic!("the Gui's own shader: {words}"));
+        let built_in = GuiShader::new(device, groups, "engine", &engine_source(), None);
+        let built_in = built_in.unwrap_or_else(|message| panic!("the Gui's own shader: {message}"));
         let (programs, sources) = (vec![Some(built_in)], vec![None]);
-        Materials { programs, sources, own: Map::default(), frame_layout }
+        MaterialTable { programs, sources, game_materials: NumberMap::default(), frame_layout }
     }
 
-    /// Does what a packet says, in order.
+    /// Applies a packet's changes, in order.
     pub fn apply(
         &mut self,
-        device: &Device,
-        textures: &Textures,
+        device: &GpuDevice,
+        textures: &TextureTable,
         changes: &[MaterialChange],
         screen: wgpu::TextureFormat,
-        events: &mut Vec<Event>,
+        events: &mut Vec<RendererEvent>,
     ) {
         for change in changes {
             match change {
                 MaterialChange::Put { slot, material } => {
-                    let material = Material::clone(material);
+                    let material = MaterialFrame::clone(material);
                     self.put(device, textures, *slot, material, screen, events);
                 }
                 MaterialChange::Variables { slot, bytes } => {
-                    if let Some(own) = self.own.get_mut(&slot.0) {
-                        own.material.variables.clone_from(bytes);
-                        if let Some(buffer) = &own.buffer {
+                    if let Some(game_material) = self.game_materials.get_mut(&slot.0) {
+                        game_material.material.variables.clone_from(bytes);
+                        if let Some(buffer) = &game_material.buffer {
                             write_variables(device, buffer, bytes);
                         }
                     }
                 }
                 MaterialChange::Texture { slot, place, texture } => {
-                    if let Some(own) = self.own.get_mut(&slot.0)
-                        && let Some(there) = own.material.textures.get_mut(*place as usize)
+                    if let Some(game_material) = self.game_materials.get_mut(&slot.0)
+                        && let Some(binding) =
+                            game_material.material.textures.get_mut(*place as usize)
                     {
-                        there.0 = *texture;
-                        own.group = None;
+                        binding.0 = *texture;
+                        game_material.group = None;
                     }
                 }
                 MaterialChange::End { slot } => {
-                    self.own.remove(&slot.0);
+                    self.game_materials.remove(&slot.0);
                     self.drop_unused();
                 }
             }
@@ -269,28 +283,29 @@ impl Materials {
 
     fn put(
         &mut self,
-        device: &Device,
-        textures: &Textures,
+        device: &GpuDevice,
+        textures: &TextureTable,
         slot: MaterialSlot,
-        material: Material,
+        material: MaterialFrame,
         screen: wgpu::TextureFormat,
-        events: &mut Vec<Event>,
+        events: &mut Vec<RendererEvent>,
     ) {
-        let made = match &material.shader {
+        let program_index = match &material.shader {
             None => Ok(0),
             Some(shader) => self.program(device, textures, shader, material.blend, screen),
         };
-        let before = self.own.get(&slot.0);
-        let (program, material) = match (made, before) {
+        let before = self.game_materials.get(&slot.0);
+        let (program, material) = match (program_index, before) {
             (Ok(program), _) => (program, material),
-            (Err(words), before) => {
+            (Err(message), before) => {
                 let shader =
                     material.shader.as_ref().map_or_else(String::new, |it| it.name.clone());
-                events.push(Event::ShaderFailed { shader, words });
+                events.push(RendererEvent::ShaderFailed { shader, words: message });
                 match before {
-                    // What worked before stays, whole: the new variables may not fit it.
+                    // The working material stays complete, because the new variables may not fit
+                    // it.
                     Some(_) => return,
-                    None => (0, Material { shader: None, ..material }),
+                    None => (0, MaterialFrame { shader: None, ..material }),
                 }
             }
         };
@@ -305,28 +320,29 @@ impl Materials {
             write_variables(device, &buffer, &material.variables);
             buffer
         });
-        let own = Own { material, program, buffer, group: None, generation: 0 };
-        self.own.insert(slot.0, own);
+        let game_material = GameMaterial { material, program, buffer, group: None, generation: 0 };
+        self.game_materials.insert(slot.0, game_material);
         self.drop_unused();
     }
 
-    /// The program for a shader, tried with the pipeline that is most likely wanted.
+    /// Returns the program for a shader, tested with the pipeline that is most likely needed.
     fn program(
         &mut self,
-        device: &Device,
-        textures: &Textures,
-        shader: &Arc<Shader>,
-        blend: Blend,
+        device: &GpuDevice,
+        textures: &TextureTable,
+        shader: &Arc<ShaderFrame>,
+        blend: BlendMode,
         format: wgpu::TextureFormat,
     ) -> Result<usize, String> {
         let known =
-            |it: &Option<Arc<Shader>>| it.as_ref().is_some_and(|it| Arc::ptr_eq(it, shader));
+            |it: &Option<Arc<ShaderFrame>>| it.as_ref().is_some_and(|it| Arc::ptr_eq(it, shader));
         if let Some(index) = self.sources.iter().position(known) {
             return Ok(index);
         }
         let groups = [&self.frame_layout, textures.layout()];
-        let mut program = Program::new(device, groups, &shader.name, &shader.source, Some(shader))?;
-        let purpose = Purpose { blend, format, depth: false, paints: ALL_PAINTS };
+        let mut program =
+            GuiShader::new(device, groups, &shader.name, &shader.source, Some(shader))?;
+        let purpose = PipelinePurpose { blend, format, depth: false, paints: ALL_PAINTS };
         let pipeline = program.make(device, purpose)?;
         program.pipelines.insert(purpose, Some(pipeline));
         let free = self.programs.iter().skip(1).position(Option::is_none).map(|index| index + 1);
@@ -342,142 +358,163 @@ impl Materials {
 
     fn drop_unused(&mut self) {
         for index in 1..self.programs.len() {
-            if !self.own.values().any(|own| own.program == index) {
+            if !self.game_materials.values().any(|game_material| game_material.program == index) {
                 self.programs[index] = None;
                 self.sources[index] = None;
             }
         }
     }
 
-    /// The same materials on another device.
+    /// Restores the same materials on another device.
     pub fn restore(
         &mut self,
-        device: &Device,
-        textures: &Textures,
+        device: &GpuDevice,
+        textures: &TextureTable,
         screen: wgpu::TextureFormat,
-        events: &mut Vec<Event>,
+        events: &mut Vec<RendererEvent>,
     ) {
-        let old = std::mem::replace(self, Materials::new(device, textures));
-        for (slot, own) in old.own {
-            self.put(device, textures, MaterialSlot(slot), own.material, screen, events);
+        let old = std::mem::replace(self, MaterialTable::new(device, textures));
+        for (slot, game_material) in old.game_materials {
+            self.put(device, textures, MaterialSlot(slot), game_material.material, screen, events);
         }
     }
 
-    /// How a material meets what is behind it. A slot without material is the engine's own.
-    pub fn blend(&self, slot: MaterialSlot) -> Blend {
+    /// Returns a material's blend mode. A slot without a material is the engine's own.
+    pub fn blend(&self, slot: MaterialSlot) -> BlendMode {
         match slot {
-            MaterialSlot::BUILT_IN => Blend::Alpha,
-            MaterialSlot::BUILT_IN_ADD => Blend::Add,
-            MaterialSlot::BUILT_IN_MULTIPLY => Blend::Multiply,
-            slot => self.own.get(&slot.0).map_or(Blend::Alpha, |own| own.material.blend),
+            MaterialSlot::BUILT_IN => BlendMode::Alpha,
+            MaterialSlot::BUILT_IN_ADD => BlendMode::Add,
+            MaterialSlot::BUILT_IN_MULTIPLY => BlendMode::Multiply,
+            slot => self
+                .game_materials
+                .get(&slot.0)
+                .map_or(BlendMode::Alpha, |game_material| game_material.material.blend),
         }
     }
 
-    /// The texture of a material that has no shader, which stands for the batch's own.
-    pub fn picture(&self, slot: MaterialSlot) -> Option<crate::packet::texture::TextureSlot> {
-        let own = self.own.get(&slot.0).filter(|own| own.program == 0)?;
-        own.material.textures.first().map(|(texture, _)| *texture)
+    /// Returns the texture of a material that has no shader; it replaces the batch's own.
+    pub fn plain_texture(
+        &self,
+        slot: MaterialSlot,
+    ) -> Option<engine_frame_packet::texture::TextureSlot> {
+        let game_material =
+            self.game_materials.get(&slot.0).filter(|game_material| game_material.program == 0)?;
+        game_material.material.textures.first().map(|(texture, _)| *texture)
     }
 
-    /// Makes what a draw needs. False: it cannot be drawn.
+    /// Creates the resources of a draw. Returns false if it cannot be drawn.
     pub fn prepare(
         &mut self,
-        device: &Device,
-        textures: &mut Textures,
+        device: &GpuDevice,
+        textures: &mut TextureTable,
         slot: MaterialSlot,
-        purpose: Purpose,
-        events: &mut Vec<Event>,
+        purpose: PipelinePurpose,
+        events: &mut Vec<RendererEvent>,
     ) -> bool {
         self.prepare_group(device, textures, slot);
-        let index = self.own.get(&slot.0).map_or(0, |own| own.program);
+        let index =
+            self.game_materials.get(&slot.0).map_or(0, |game_material| game_material.program);
         let program = self.programs[index].as_mut().expect("a material's program is kept");
         if !program.pipelines.contains_key(&purpose) {
-            let made = program.make(device, purpose);
-            if let Err(words) = &made {
+            let pipeline = program.make(device, purpose);
+            if let Err(message) = &pipeline {
                 let shader = program.name.clone();
-                events.push(Event::ShaderFailed { shader, words: words.clone() });
+                events.push(RendererEvent::ShaderFailed { shader, words: message.clone() });
             }
-            program.pipelines.insert(purpose, made.ok());
+            program.pipelines.insert(purpose, pipeline.ok());
         }
         program.pipelines[&purpose].is_some()
     }
 
-    /// Makes a material's own group, where it is not there or out of date.
-    pub fn prepare_group(&mut self, device: &Device, textures: &mut Textures, slot: MaterialSlot) {
-        let Some(own) = self.own.get_mut(&slot.0) else { return };
-        let program = self.programs[own.program].as_ref().expect("a material's program is kept");
+    /// Creates a material's own bind group, if it does not exist or is stale.
+    pub fn prepare_group(
+        &mut self,
+        device: &GpuDevice,
+        textures: &mut TextureTable,
+        slot: MaterialSlot,
+    ) {
+        let Some(game_material) = self.game_materials.get_mut(&slot.0) else { return };
+        let program =
+            self.programs[game_material.program].as_ref().expect("a material's program is kept");
         if let Some(layout) = &program.group
-            && (own.group.is_none() || own.generation != textures.generation)
+            && (game_material.group.is_none() || game_material.generation != textures.generation)
         {
-            own.group = Some(own_group(device, textures, layout, own));
-            own.generation = textures.generation;
+            game_material.group =
+                Some(material_bind_group(device, textures, layout, game_material));
+            game_material.generation = textures.generation;
         }
     }
 
-    /// What a scene's pictures are painted with. A slot without material is the engine's own.
-    pub fn painter(&self, slot: MaterialSlot) -> Painter<'_> {
+    /// Returns the binder that paints a scene's images. A slot without a material is the engine's
+    /// own.
+    pub fn binder(&self, slot: MaterialSlot) -> MaterialBinder<'_> {
         let blend = self.blend(slot);
-        let Some(own) = self.own.get(&slot.0) else {
-            return Painter { shader: None, layout: None, group: None, blend };
+        let Some(game_material) = self.game_materials.get(&slot.0) else {
+            return MaterialBinder { shader: None, layout: None, group: None, blend };
         };
-        let layout = self.programs[own.program].as_ref().and_then(|it| it.group.as_ref());
-        let shader = own.material.shader.as_ref();
-        Painter { shader, layout, group: own.group.as_ref(), blend }
+        let layout = self.programs[game_material.program].as_ref().and_then(|it| it.group.as_ref());
+        let shader = game_material.material.shader.as_ref();
+        MaterialBinder { shader, layout, group: game_material.group.as_ref(), blend }
     }
 
-    /// What a prepared draw needs: the pipeline, and the material's own group.
+    /// Returns the resources of a prepared draw: the pipeline, and the material's own bind group.
     pub fn ready(
         &self,
         slot: MaterialSlot,
-        purpose: Purpose,
+        purpose: PipelinePurpose,
     ) -> (&wgpu::RenderPipeline, Option<&wgpu::BindGroup>) {
-        let own = self.own.get(&slot.0);
-        let program = self.programs[own.map_or(0, |own| own.program)].as_ref();
+        let game_material = self.game_materials.get(&slot.0);
+        let program =
+            self.programs[game_material.map_or(0, |game_material| game_material.program)].as_ref();
         let pipeline = program.and_then(|program| program.pipelines[&purpose].as_ref());
-        (pipeline.expect("the draw was prepared"), own.and_then(|own| own.group.as_ref()))
+        (
+            pipeline.expect("the draw was prepared"),
+            game_material.and_then(|game_material| game_material.group.as_ref()),
+        )
     }
 
     pub fn len(&self) -> usize {
-        self.own.len()
+        self.game_materials.len()
     }
 }
 
-/// The group of a material's own: variables, textures, samplers.
-fn own_group(
-    device: &Device,
-    textures: &mut Textures,
+/// Creates the bind group of a material: variables, textures, samplers.
+fn material_bind_group(
+    device: &GpuDevice,
+    textures: &mut TextureTable,
     layout: &wgpu::BindGroupLayout,
-    own: &Own,
+    game_material: &GameMaterial,
 ) -> wgpu::BindGroup {
     debug_assert_eq!(MATERIAL_GROUP, 2);
-    let shader = own.material.shader.as_ref().expect("only shaders have a layout");
+    let shader = game_material.material.shader.as_ref().expect("only shaders have a layout");
     let mut samplers = Vec::new();
     let mut slots = Vec::new();
-    for place in 0..shader.textures as usize {
-        let plain = crate::packet::texture::Sampling {
+    for index in 0..shader.textures as usize {
+        let plain = engine_frame_packet::texture::SamplerSettings {
             nearest: false,
-            wrap: crate::packet::texture::Wrap::Clamp,
+            wrap: engine_frame_packet::texture::WrapMode::Clamp,
         };
-        let shared = (crate::packet::texture::TextureSlot::SHARED, plain);
-        let (slot, sampling) = own.material.textures.get(place).copied().unwrap_or(shared);
+        let shared = (engine_frame_packet::texture::TextureSlot::SHARED, plain);
+        let (slot, sampling) =
+            game_material.material.textures.get(index).copied().unwrap_or(shared);
         slots.push(slot);
         samplers.push(textures.sampler(device, sampling).clone());
     }
     let mut entries = Vec::new();
-    if let Some(buffer) = &own.buffer {
+    if let Some(buffer) = &game_material.buffer {
         entries.push(entry(VARIABLES, buffer.as_entire_binding()));
     }
-    for (place, (slot, sampler)) in slots.iter().zip(&samplers).enumerate() {
+    for (index, (slot, sampler)) in slots.iter().zip(&samplers).enumerate() {
         let view = wgpu::BindingResource::TextureView(textures.view(*slot));
-        entries.push(entry(texture_binding(place as u32), view));
-        entries.push(entry(sampler_binding(place as u32), wgpu::BindingResource::Sampler(sampler)));
+        entries.push(entry(texture_binding(index as u32), view));
+        entries.push(entry(sampler_binding(index as u32), wgpu::BindingResource::Sampler(sampler)));
     }
     let descriptor =
         wgpu::BindGroupDescriptor { label: Some("material"), layout, entries: &entries };
     device.device.create_bind_group(&descriptor)
 }
 
-fn write_variables(device: &Device, buffer: &wgpu::Buffer, bytes: &[u8]) {
+fn write_variables(device: &GpuDevice, buffer: &wgpu::Buffer, bytes: &[u8]) {
     let mut padded = bytes.to_vec();
     padded.resize(buffer.size() as usize, 0);
     device.queue.write_buffer(buffer, 0, &padded);
@@ -486,8 +523,8 @@ fn write_variables(device: &Device, buffer: &wgpu::Buffer, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::gui::paint;
-    use crate::packet::texture::{ATLAS_SIDE, GLYPH_SPREAD};
+    use engine_frame_packet::gui::paint;
+    use engine_frame_packet::texture::{ATLAS_SIDE, GLYPH_SPREAD};
 
     #[test]
     fn the_shader_has_the_same_constants_as_the_packet() {
@@ -509,7 +546,7 @@ mod tests {
             ("ENGINE_TEXTURE_FIELD:", paint::TEXTURE_FIELD),
             ("ENGINE_TRIANGLE:", paint::TRIANGLE),
             ("ENGINE_FRINGE:", paint::FRINGE),
-            ("ENGINE_NEAREST:", Instance::NEAREST),
+            ("ENGINE_NEAREST:", QuadInstance::NEAREST),
         ] {
             check(name, format!("{value}u"));
         }

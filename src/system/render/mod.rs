@@ -1,71 +1,77 @@
-//! The renderer: takes packets and shows them in a window or a picture. Home of wgpu. Knows no
-//! scripts, no files and no other system; whoever owns it hands it packets and drains its events.
+//! The renderer: draws frame packets into a window or an image. All use of wgpu is here. Knows no
+//! scripts, no files and no other system; its owner passes packets in and drains its events.
 //!
 //! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by
-//! `lit/`, its Guis, with a depth buffer, then the Guis over it.
-//! `shader/` puts shaders together and checks them.
+//! `lit/`; its Guis with a depth buffer; then the Guis over it. `shader/` assembles shaders and
+//! checks them.
 
-mod batches;
-mod buffers;
-mod capture;
+mod atlas_extent;
 mod device;
-mod encode;
-mod extent;
-mod lit;
+mod forward;
+mod frame_renderer;
+mod gpu_timing;
+mod gui_batches;
+mod gui_buffers;
+mod gui_encode;
+mod gui_passes;
 mod materials;
-mod null;
-mod painter;
-mod passes;
+mod numeric_map;
+mod readback;
+mod recorder;
 mod scene;
-mod screen;
+mod secondary_surfaces;
 pub mod shader;
-mod table;
+mod surface;
 mod textures;
 mod thread;
-mod timing;
-mod windows;
 
-pub use batches::Draw;
 pub use device::load_software_drivers_alone;
-pub use null::Recorder;
-pub use scene::{SceneDraw, SceneDrawKind, SceneSeen, SceneStatistics, SceneThing};
-pub use thread::is_left_behind;
+pub use gui_batches::GuiDraw;
+pub use recorder::DrawRecorder;
+pub use scene::{RecordedObject, RecordedSceneDraw, SceneDraw, SceneDrawKind, SceneStatistics};
+pub use thread::has_abandoned_thread;
 
-use crate::error;
-use crate::foundation::Error;
-use crate::packet::Packet;
-use crate::packet::mesh::MeshSlot;
-use crate::packet::texture::TextureSlot;
-use painter::{Command, Painter};
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::mesh::MeshSlot;
+use engine_frame_packet::texture::TextureSlot;
+use frame_renderer::{FrameRenderer, RenderCommand};
+use secondary_surfaces::NewWindow;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use thread::Thread;
-use windows::NewWindow;
+use thread::RenderThread;
 
-/// Which adapter is wanted.
+/// The requested kind of adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Choice {
-    /// A graphics card, or else the software adapter, which is then said.
+pub enum AdapterChoice {
+    /// A graphics card, or else the software adapter, which is then reported.
     Auto,
-    /// A graphics card or nothing.
+    /// A graphics card, or an error.
     Gpu,
-    /// The software adapter: the same pictures on every machine with the same driver.
+    /// The software adapter: the same images on every machine with the same driver.
     Software,
-    /// None: packets are taken over and nothing is drawn.
+    /// None: packets are processed and nothing is drawn.
     Null,
 }
 
-/// What a window must be able to tell, so that it can be drawn to.
-pub trait Window: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync {}
-impl<T: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync> Window for T {}
+/// The handles that a window must provide, so that it can be drawn to.
+pub trait SurfaceWindow:
+    wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync
+{
+}
+impl<T: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync> SurfaceWindow
+    for T
+{
+}
 
-/// Where the screen is. Sizes in pixels; a window without a size is not drawn to.
+/// The target of the screen's images. Sizes in pixels; a window without a size is not drawn to.
 #[derive(Clone)]
-pub enum Output {
-    /// `lent`: it is another program's, and may be closed at any time; pictures are drawn without
-    /// a window then.
+pub enum SurfaceTarget {
+    /// `lent`: the window belongs to another program, and may be closed at any time; frames are
+    /// then drawn without a window.
     Window {
-        window: Arc<dyn Window>,
+        window: Arc<dyn SurfaceWindow>,
         width: u32,
         height: u32,
         lent: bool,
@@ -76,34 +82,36 @@ pub enum Output {
     },
 }
 
-/// Whether pictures wait for the display.
+/// Synchronization of frames with the display.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vsync {
     On,
-    /// Late pictures are shown at once, torn.
+    /// Late frames are shown immediately, with tearing.
     Adaptive,
-    /// The newest picture is shown, untorn; others are dropped by the display's queue.
+    /// The newest frame is shown without tearing; the display's queue drops the others.
     Fast,
     Off,
-    /// Not at all, and untorn where that can be: for windows beside the one that waits.
+    /// No synchronization, and no tearing if possible: for windows other than the one that waits
+    /// for the display.
     Never,
 }
 
-/// How worlds are drawn.
+/// Quality settings of worlds.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Quality {
-    /// Samples of each pixel, for smooth edges: 1 or 4.
+pub struct RenderQuality {
+    /// Samples per pixel, for smooth edges: 1 or 4.
     pub samples: u32,
-    /// Texels on a side of a sun's shadow maps and of a spot's; 0: they cast none.
+    /// Side length in texels of a sun's shadow maps, and of a spot's; 0: no shadows.
     pub shadow_texels: u32,
     pub spot_texels: u32,
-    /// Up to which distance suns cast shadows, in metres, and in how many maps, from 1 to 4.
+    /// The distance up to which suns cast shadows, in metres, and the number of cascades, from 1 to
+    /// 4.
     pub shadow_distance: f32,
     pub cascades: u32,
 }
 
-impl Quality {
-    pub const DEFAULT: Quality = Quality {
+impl RenderQuality {
+    pub const DEFAULT: RenderQuality = RenderQuality {
         samples: 4,
         shadow_texels: 2048,
         spot_texels: 1024,
@@ -112,109 +120,111 @@ impl Quality {
     };
 }
 
-impl Default for Quality {
-    fn default() -> Quality {
-        Quality::DEFAULT
+impl Default for RenderQuality {
+    fn default() -> RenderQuality {
+        RenderQuality::DEFAULT
     }
 }
 
-/// How a renderer is started.
-pub struct Options {
-    pub choice: Choice,
-    pub output: Output,
-    /// Work on a thread of its own, beside the game's; else inside of `submit`.
+/// Options for starting a renderer.
+pub struct RendererOptions {
+    pub choice: AdapterChoice,
+    pub output: SurfaceTarget,
+    /// True if the renderer works on its own thread, in parallel to the game; otherwise it works
+    /// inside of `submit`.
     pub threaded: bool,
     pub vsync: Vsync,
-    /// Measure the passes on the adapter.
+    /// True if the passes are measured on the adapter.
     pub timing: bool,
-    pub quality: Quality,
-    /// Seconds of the clock that `Packet::input_seconds` is of.
+    pub quality: RenderQuality,
+    /// Returns the seconds of the clock that `FramePacket::input_seconds` uses.
     pub clock: fn() -> f64,
 }
 
-/// A picture: RGBA, a byte each, sRGB, alpha not multiplied in, rows from the top.
+/// An image: RGBA with one byte each, sRGB, alpha not premultiplied, rows from the top.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Picture {
+pub struct RenderedImage {
     pub width: u32,
     pub height: u32,
     pub rgba: Vec<u8>,
 }
 
-/// What the renderer has to say.
+/// An event of the renderer.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Event {
-    /// Said once at the start: on which adapter pictures are drawn, where that is not obvious.
+pub enum RendererEvent {
+    /// A note at the start, if the choice of the adapter is not obvious.
     Note(String),
     Captured {
         number: u64,
         frame: u64,
-        picture: Picture,
+        picture: RenderedImage,
     },
     CaptureFailed {
         number: u64,
         words: String,
     },
-    /// A texture was not made; what draws with it draws white.
+    /// A texture could not be created; draws with it are white.
     TextureRefused {
         slot: TextureSlot,
         words: String,
     },
-    /// A mesh was not made; what draws it draws nothing.
+    /// A mesh could not be created; draws with it show nothing.
     MeshRefused {
         slot: MeshSlot,
         name: String,
         words: String,
     },
-    /// A material's shader does not work with this adapter; what was before stays.
+    /// A material's shader does not work with this adapter; the previous one stays.
     ShaderFailed {
         shader: String,
         words: String,
     },
-    /// The adapter was lost, and is there again with everything but render targets' contents.
+    /// The adapter was lost, and is available again; only the contents of render targets are lost.
     DeviceRecovered {
         words: String,
     },
-    /// A view shows less light than there is, for it has too many lights; told once.
+    /// A view shows only some of its lights, because it has too many; reported once.
     Crowded {
         words: String,
     },
-    /// Something could not be done on the adapter: memory has run out, or the engine asked wrongly.
+    /// An operation failed on the adapter: memory has run out, or the engine made an invalid
+    /// request.
     Fault {
         words: String,
     },
-    /// The window that was lent cannot be drawn to any more; pictures are drawn without one.
+    /// The lent window cannot be drawn to any more; frames are drawn without a window.
     WindowLost {
         words: String,
     },
-    /// A window beside the main one cannot be drawn to any more.
+    /// A secondary window cannot be drawn to any more.
     OtherWindowLost {
         window: u64,
         words: String,
     },
-    /// Nothing will be drawn from now on.
+    /// The renderer has failed: nothing is drawn from now on.
     Failed {
         words: String,
     },
 }
 
-/// What is drawn with.
+/// Properties of the adapter that draws.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Adapter {
+pub struct AdapterInfo {
     pub name: String,
     /// "Vulkan", "Metal", "DX12", "GL" or "null".
     pub backend: &'static str,
     pub software: bool,
     pub driver: String,
-    /// The longest side that a texture can have, in texels.
+    /// The longest side of a texture, in texels.
     pub texture_side_max: u32,
-    /// Whether textures can be compressed blocks.
+    /// True if textures can use block compression.
     pub block_textures: bool,
 }
 
-impl Adapter {
-    /// What stands for an adapter where nothing is drawn.
-    fn none() -> Adapter {
-        Adapter {
+impl AdapterInfo {
+    /// Returns the properties of the null renderer.
+    fn none() -> AdapterInfo {
+        AdapterInfo {
             name: "null".to_string(),
             backend: "null",
             software: true,
@@ -225,204 +235,208 @@ impl Adapter {
     }
 }
 
-/// Figures of the newest frame.
+/// Statistics of the newest frame.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Statistics {
-    /// Packets taken over since the start.
+pub struct FrameStatistics {
+    /// Packets processed since the start.
     pub frames: u64,
-    /// Pictures shown in the window.
+    /// Frames presented in the window.
     pub presented: u64,
     pub draw_calls: u32,
     pub instances: u32,
-    /// Of instances, to the adapter.
+    /// Bytes of instances copied to the adapter.
     pub copied_bytes: u64,
     pub textures: u32,
     pub materials: u32,
-    /// Of the draw calls, instances and bytes above, those of worlds; and what there is in them.
+    /// The part of worlds in the draw calls, instances and bytes above, and the contents of the
+    /// worlds.
     pub scene: SceneStatistics,
-    /// Milliseconds of the renderer's thread for the packet, waiting for the display not included.
+    /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
-    /// The same by what was done: "changes" taken over, "worlds" culled and grouped, "copies" to
-    /// the adapter, "passes" encoded and handed over.
+    /// The same time by stage: "changes" applied, "worlds" culled and grouped, "copies" to the
+    /// adapter, "passes" encoded and submitted.
     pub cpu_passes: Vec<(&'static str, f32)>,
     /// Milliseconds on the adapter for each pass of a recent frame; empty without timing.
     pub gpu_passes: Vec<(String, f32)>,
-    /// From the newest input until the picture that shows it was given to the display: seconds, and
-    /// frames of the recent rate. The average of recent pictures; 0 before any input.
+    /// Latency from the newest input until the frame that shows it is presented: in seconds, and in
+    /// frames at the recent rate. The average of recent frames; 0 before any input.
     pub latency_seconds: f32,
     pub latency_frames: f32,
 }
 
-/// A renderer. Packets are taken over in order, every one of them.
+/// A renderer. It processes every packet, in order.
 pub struct Renderer {
     backend: Backend,
-    adapter: Adapter,
+    adapter: AdapterInfo,
 }
 
 enum Backend {
-    Null(Box<Recorder>),
-    Here(Box<Painter>),
-    Thread(Thread),
+    Null(Box<DrawRecorder>),
+    Inline(Box<FrameRenderer>),
+    Thread(RenderThread),
 }
 
 impl Renderer {
-    /// Finds an adapter and starts. Fails with words when there is none of the wanted kind.
-    pub fn start(options: Options) -> Result<Renderer, Error> {
-        if options.choice == Choice::Null {
-            let mut recorder = Box::<Recorder>::default();
+    /// Finds an adapter and starts. Returns an error if there is none of the requested kind.
+    pub fn start(options: RendererOptions) -> Result<Renderer, Error> {
+        if options.choice == AdapterChoice::Null {
+            let mut recorder = Box::<DrawRecorder>::default();
             recorder.set_quality(options.quality);
             let backend = Backend::Null(recorder);
-            return Ok(Renderer { backend, adapter: Adapter::none() });
+            return Ok(Renderer { backend, adapter: AdapterInfo::none() });
         }
-        let painter = Painter::start(&options)?;
-        let adapter = painter.adapter();
+        let renderer = FrameRenderer::start(&options)?;
+        let adapter = renderer.adapter();
         let backend = if options.threaded {
-            let window = matches!(options.output, Output::Window { .. });
-            let thread = Thread::start(painter, window);
+            let window = matches!(options.output, SurfaceTarget::Window { .. });
+            let thread = RenderThread::start(renderer, window);
             Backend::Thread(thread.map_err(|error| {
                 error!("the render thread could not be started: {error}. Run --single-threaded")
             })?)
         } else {
-            Backend::Here(Box::new(painter))
+            Backend::Inline(Box::new(renderer))
         };
         Ok(Renderer { backend, adapter })
     }
 
-    /// Hands a packet over and gives back an empty one. Waits while one is waiting already; with a
-    /// window, until this one is taken up, so that the next is made of fresh input.
-    pub fn submit(&mut self, mut packet: Packet) -> Packet {
+    /// Submits a packet and returns an empty one. Blocks while another packet is waiting. With a
+    /// window, it also blocks until the renderer takes this packet, so that the next one uses fresh
+    /// input.
+    pub fn submit(&mut self, mut packet: FramePacket) -> FramePacket {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.apply(&packet),
-            Backend::Here(painter) => painter.packet(&packet),
+            Backend::Inline(renderer) => renderer.packet(&packet),
             Backend::Thread(thread) => return thread.submit(packet),
         }
         packet.clear();
         packet
     }
 
-    fn command(&mut self, command: Command) {
+    fn command(&mut self, command: RenderCommand) {
         match &mut self.backend {
             Backend::Null(_) => {}
-            Backend::Here(painter) => painter.command(command),
+            Backend::Inline(renderer) => renderer.command(command),
             Backend::Thread(thread) => thread.command(command),
         }
     }
 
-    /// The screen has another size, in pixels. Counts from the next packet on.
+    /// Sets the size of the screen in pixels, from the next packet on.
     pub fn resize(&mut self, width: u32, height: u32) {
-        self.command(Command::Resize(width, height));
+        self.command(RenderCommand::Resize(width, height));
     }
 
     pub fn set_vsync(&mut self, vsync: Vsync) {
-        self.command(Command::Vsync(vsync));
+        self.command(RenderCommand::Vsync(vsync));
     }
 
-    /// Shows pictures elsewhere from the next packet on, with all that there is; only the contents
-    /// of render targets are lost. Waits until it is done.
+    /// Moves the output to another target from the next packet on. Everything is kept except the
+    /// contents of render targets. Blocks until it is done.
     ///
     /// # Errors
-    /// Where no adapter can draw there: pictures are shown where they were.
-    pub fn move_to(&mut self, output: Output) -> Result<(), String> {
+    /// Returns an error if no adapter can draw there; the output then stays where it was.
+    pub fn move_to(&mut self, output: SurfaceTarget) -> Result<(), String> {
         if matches!(self.backend, Backend::Null(_)) {
             return Err("the null renderer draws nothing".to_string());
         }
-        let (tell, told) = channel();
-        self.command(Command::Output(output, tell));
-        told.recv().map_err(|_| "the renderer has ended".to_string())?
+        let (reply, answer) = channel();
+        self.command(RenderCommand::Output(output, reply));
+        answer.recv().map_err(|_| "the renderer has ended".to_string())?
     }
 
-    /// Shows views of a window beside the main one in it, by its number; its size is in pixels. On
-    /// the main thread, which alone may begin to draw to a window on some systems.
+    /// Opens a secondary window by its number; its size is in pixels. Call it on the main thread,
+    /// because some systems allow only the main thread to begin drawing to a window.
     ///
     /// # Errors
-    /// Where it cannot be drawn to.
+    /// Returns an error if the window cannot be drawn to.
     pub fn open_window(
         &mut self,
         number: u64,
-        window: Arc<dyn Window>,
+        window: Arc<dyn SurfaceWindow>,
         size: (u32, u32),
     ) -> Result<(), String> {
         if matches!(self.backend, Backend::Null(_)) {
             return Ok(());
         }
         let ended = |_| "the renderer has ended".to_string();
-        let (tell, told) = channel();
-        self.command(Command::Instance(tell));
-        let surface = device::surface(&told.recv().map_err(ended)?, &window)?;
-        let (tell, told) = channel();
+        let (reply, answer) = channel();
+        self.command(RenderCommand::Instance(reply));
+        let surface = device::surface(&answer.recv().map_err(ended)?, &window)?;
+        let (reply, answer) = channel();
         let new = NewWindow { number, window, size, surface };
-        self.command(Command::OpenWindow(Box::new(new), tell));
-        told.recv().map_err(ended)?
+        self.command(RenderCommand::OpenWindow(Box::new(new), reply));
+        answer.recv().map_err(ended)?
     }
 
-    /// Lets go of such a window: nothing draws to it any more when this returns.
+    /// Closes a secondary window: nothing draws to it any more when this returns.
     pub fn close_window(&mut self, number: u64) {
         if matches!(self.backend, Backend::Null(_)) {
             return;
         }
-        let (tell, told) = channel();
-        self.command(Command::CloseWindow(number, tell));
-        // A renderer that has ended has let go of it.
-        let _ = told.recv();
+        let (reply, answer) = channel();
+        self.command(RenderCommand::CloseWindow(number, reply));
+        // A renderer that has ended has already released the window.
+        let _ = answer.recv();
     }
 
-    /// Such a window has another size, in pixels.
+    /// Sets the size of a secondary window in pixels.
     pub fn resize_window(&mut self, number: u64, width: u32, height: u32) {
-        self.command(Command::ResizeWindow(number, (width, height)));
+        self.command(RenderCommand::ResizeWindow(number, (width, height)));
     }
 
-    /// How worlds are drawn from the next packet on.
-    pub fn set_quality(&mut self, quality: Quality) {
+    /// Sets the quality of worlds from the next packet on.
+    pub fn set_quality(&mut self, quality: RenderQuality) {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.set_quality(quality),
-            Backend::Here(_) | Backend::Thread(_) => self.command(Command::Quality(quality)),
+            Backend::Inline(_) | Backend::Thread(_) => {
+                self.command(RenderCommand::Quality(quality))
+            }
         }
     }
 
-    /// Whether the passes are measured on the adapter.
+    /// Enables or disables the measurement of passes on the adapter.
     pub fn set_timing(&mut self, timing: bool) {
-        self.command(Command::Timing(timing));
+        self.command(RenderCommand::Timing(timing));
     }
 
-    /// Has the adapter fail as it does when its driver crashes: to see that all comes back.
+    /// Makes the adapter fail as a crashed driver would, to test the recovery.
     pub fn lose_device(&mut self) {
-        self.command(Command::LoseDevice);
+        self.command(RenderCommand::LoseDevice);
     }
 
-    /// What has happened since the last call.
-    pub fn events(&mut self) -> Vec<Event> {
+    /// Returns the events since the last call.
+    pub fn events(&mut self) -> Vec<RendererEvent> {
         match &mut self.backend {
             Backend::Null(recorder) => recorder.events(),
-            Backend::Here(painter) => painter.take_events(),
+            Backend::Inline(renderer) => renderer.take_events(),
             Backend::Thread(thread) => thread.events(),
         }
     }
 
-    /// Waits until every packet so far is drawn and its captures are among the events.
+    /// Blocks until every packet so far is drawn and its captures are among the events.
     pub fn finish(&mut self) {
         if let Backend::Thread(thread) = &self.backend {
             thread.finish();
         }
     }
 
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> FrameStatistics {
         match &self.backend {
             Backend::Null(recorder) => recorder.statistics(),
-            Backend::Here(painter) => painter.statistics().clone(),
+            Backend::Inline(renderer) => renderer.statistics().clone(),
             Backend::Thread(thread) => thread.statistics(),
         }
     }
 
-    /// What is drawn with, as found at the start.
-    pub fn adapter(&self) -> &Adapter {
+    /// Returns the properties of the adapter, as found at the start.
+    pub fn adapter(&self) -> &AdapterInfo {
         &self.adapter
     }
 
-    /// What would have been drawn, where nothing is.
-    pub fn recorder(&self) -> Option<&Recorder> {
+    /// Returns the recorder of the null renderer, which lists what would be drawn.
+    pub fn recorder(&self) -> Option<&DrawRecorder> {
         match &self.backend {
             Backend::Null(recorder) => Some(recorder),
-            Backend::Here(_) | Backend::Thread(_) => None,
+            Backend::Inline(_) | Backend::Thread(_) => None,
         }
     }
 }

@@ -1,46 +1,46 @@
-//! Textures on the adapter: the shared atlases, textures of their own, render targets, samplers.
-//! Keeps where the texels came from, so that a lost device can be filled again. Knows no files, and
-//! not where in an atlas what is placed: that is decided where packets are made.
+//! Textures on the adapter: the shared atlases, separate textures, render targets, samplers. Keeps
+//! the source texels, so that textures can be restored after a lost device. Knows no files. It does
+//! not choose positions in an atlas: the creator of packets does.
 
-use super::Event;
-use super::device::Device;
-use super::extent::{Extent, ahead};
-use super::table::Map;
-use crate::packet::cell;
-use crate::packet::texture::{
-    ATLAS_LAYERS_MAX, ATLAS_LEVELS, ATLAS_SIDE, Format, Sampling, Texels, TextureChange,
-    TextureSlot, Wrap,
+use super::RendererEvent;
+use super::atlas_extent::{AtlasExtent, ahead};
+use super::device::GpuDevice;
+use super::numeric_map::NumberMap;
+use engine_frame_packet::atlas_cell;
+use engine_frame_packet::texture::{
+    ATLAS_LAYERS_MAX, ATLAS_LEVELS, ATLAS_SIDE, SamplerSettings, TexelFormat, TextureChange,
+    TextureSlot, TextureTexels, WrapMode,
 };
 
 /// The format of render targets.
 pub const TARGET_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-const PLAIN: Sampling = Sampling { nearest: false, wrap: Wrap::Clamp };
+const PLAIN: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
 
-/// A texture of its own.
-struct Own {
+/// A texture that is not in an atlas.
+struct OwnTexture {
     view: wgpu::TextureView,
     texture: wgpu::Texture,
-    /// Where it came from; a render target came from nowhere.
-    texels: Option<Texels>,
+    /// The source texels; a render target has none.
+    texels: Option<TextureTexels>,
     group: wgpu::BindGroup,
 }
 
-/// A place in an atlas that was filled.
-struct Fill {
+/// A filled rectangle of an atlas.
+struct AtlasFill {
     layer: u32,
     x: u32,
     y: u32,
-    texels: Texels,
-    /// The size of the picture, where it alone stands as the largest level.
+    texels: TextureTexels,
+    /// Size of the image, if the texels contain it without its cell as the largest level.
     picture: Option<(u32, u32)>,
 }
 
-impl Fill {
-    fn extent(&self) -> Extent {
-        Extent::of(self.layer, self.y, self.texels.height)
+impl AtlasFill {
+    fn extent(&self) -> AtlasExtent {
+        AtlasExtent::of(self.layer, self.y, self.texels.height)
     }
 
-    fn covers(&self, other: &Fill) -> bool {
+    fn covers(&self, other: &AtlasFill) -> bool {
         let overlap = |a: u32, a_size: u32, b: u32, b_size: u32| a < b + b_size && b < a + a_size;
         self.layer == other.layer
             && overlap(self.x, self.texels.width, other.x, other.texels.width)
@@ -48,33 +48,33 @@ impl Fill {
     }
 }
 
-/// An array of layers that grows when something beyond its end is filled.
-pub struct Atlas {
+/// A texture array that grows when a rectangle beyond its end is filled.
+pub struct GpuAtlas {
     pub view: wgpu::TextureView,
     texture: wgpu::Texture,
-    /// No layers: nothing was filled yet, and what stands in for it is one texel.
-    extent: Extent,
+    /// Size of the array. Without layers, nothing was filled yet, and one texel stands in for it.
+    extent: AtlasExtent,
     levels: u32,
     format: wgpu::TextureFormat,
     name: &'static str,
-    fills: Vec<Fill>,
+    fills: Vec<AtlasFill>,
 }
 
-/// Every texture.
-pub struct Textures {
-    pub atlas: Atlas,
-    pub glyphs: Atlas,
-    /// Counts whenever a bind group made with them is out of date.
+/// All textures.
+pub struct TextureTable {
+    pub atlas: GpuAtlas,
+    pub glyphs: GpuAtlas,
+    /// Incremented whenever a bind group with these textures becomes stale.
     pub generation: u64,
     layout: wgpu::BindGroupLayout,
     white: wgpu::BindGroup,
     white_view: wgpu::TextureView,
-    own: Map<u32, Own>,
-    samplers: Map<Sampling, wgpu::Sampler>,
+    own: NumberMap<u32, OwnTexture>,
+    samplers: NumberMap<SamplerSettings, wgpu::Sampler>,
 }
 
 fn array(
-    device: &Device,
+    device: &GpuDevice,
     layers: u32,
     (width, height): (u32, u32),
     levels: u32,
@@ -100,13 +100,13 @@ fn array(
     (texture, view)
 }
 
-/// Copies a texture's levels into place. `at`: the origin of level 0. `picture`: the size of what
-/// stands as level 0, where its cell is still to be made around it.
+/// Copies a texture's levels into place. `at`: the origin of level 0. `picture`: the size of the
+/// image in level 0, if its cell still has to be built around it.
 fn fill(
-    device: &Device,
+    device: &GpuDevice,
     texture: &wgpu::Texture,
     at: wgpu::Origin3d,
-    texels: &Texels,
+    texels: &TextureTexels,
     picture: Option<(u32, u32)>,
 ) {
     let block = texture.format().block_dimensions();
@@ -118,12 +118,12 @@ fn fill(
         let row = width / block.0 * block_bytes;
         let rows = height / block.1;
         let mut size = row as usize * rows as usize;
-        let made;
+        let cell;
         let data = match picture {
             Some((width, height)) if level == 0 => {
                 size = width as usize * height as usize * 4;
-                made = cell::around(width, height, &texels.bytes[start..start + size]);
-                &made
+                cell = atlas_cell::around(width, height, &texels.bytes[start..start + size]);
+                &cell
             }
             _ => &texels.bytes[start..start + size],
         };
@@ -146,23 +146,33 @@ fn fill(
     }
 }
 
-impl Atlas {
-    fn new(device: &Device, name: &'static str, format: wgpu::TextureFormat, levels: u32) -> Atlas {
+impl GpuAtlas {
+    fn new(
+        device: &GpuDevice,
+        name: &'static str,
+        format: wgpu::TextureFormat,
+        levels: u32,
+    ) -> GpuAtlas {
         let (texture, view) = array(device, 1, (1, 1), 1, format);
-        let (extent, fills) = (Extent::default(), Vec::new());
-        Atlas { view, texture, extent, levels, format, name, fills }
+        let (extent, fills) = (AtlasExtent::default(), Vec::new());
+        GpuAtlas { view, texture, extent, levels, format, name, fills }
     }
 
-    /// How many times its rows a whole layer has.
+    /// Returns the ratio of the rows of a whole layer to the rows of this atlas.
     pub fn stretch(&self) -> f32 {
         if self.extent.layers > 0 { ATLAS_SIDE as f32 / self.extent.rows as f32 } else { 1.0 }
     }
 
-    /// Fills a place; true when bind groups with the atlas are out of date. `ahead`: what will be
-    /// needed at once for this place and others, so that the atlas grows once for all of them.
-    fn put(&mut self, device: &Device, new: Fill, ahead: Extent) -> Result<bool, String> {
+    /// Fills a rectangle. Returns true if bind groups with the atlas are stale. `ahead`: the extent
+    /// that this and the following rectangles need, so that the atlas grows once for all of them.
+    fn put(
+        &mut self,
+        device: &GpuDevice,
+        new: AtlasFill,
+        ahead: AtlasExtent,
+    ) -> Result<bool, String> {
         let needed = new.extent();
-        let grown = !self.extent.holds(needed);
+        let grown = !self.extent.contains(needed);
         if grown {
             self.grow(device, needed, ahead)?;
         }
@@ -173,22 +183,27 @@ impl Atlas {
         Ok(grown)
     }
 
-    fn grow(&mut self, device: &Device, needed: Extent, ahead: Extent) -> Result<(), String> {
+    fn grow(
+        &mut self,
+        device: &GpuDevice,
+        needed: AtlasExtent,
+        ahead: AtlasExtent,
+    ) -> Result<(), String> {
         let most = ATLAS_LAYERS_MAX.min(device.limits.max_texture_array_layers);
         if needed.layers > most {
             return Err(format!("the {} has {most} layers, and all are full", self.name));
         }
         let extent = self.extent.with(needed).with(ahead).rounded(most);
         let (layers, size) = (extent.layers, (ATLAS_SIDE, extent.rows));
-        let made = device.checked(|_| array(device, layers, size, self.levels, self.format));
-        let (texture, view) = made.map_err(|words| {
+        let created = device.checked(|_| array(device, layers, size, self.levels, self.format));
+        let (texture, view) = created.map_err(|message| {
             let rows = extent.rows;
-            format!("the {} cannot have {layers} × {ATLAS_SIDE} × {rows}: {words}", self.name)
+            format!("the {} cannot have {layers} × {ATLAS_SIDE} × {rows}: {message}", self.name)
         })?;
         if self.extent.layers > 0 {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             for level in 0..self.levels {
-                let place = |texture| wgpu::TexelCopyTextureInfo {
+                let copy_info = |texture| wgpu::TexelCopyTextureInfo {
                     texture,
                     mip_level: level,
                     origin: wgpu::Origin3d::ZERO,
@@ -199,7 +214,11 @@ impl Atlas {
                     height: self.extent.rows >> level,
                     depth_or_array_layers: self.extent.layers,
                 };
-                encoder.copy_texture_to_texture(place(&self.texture), place(&texture), size);
+                encoder.copy_texture_to_texture(
+                    copy_info(&self.texture),
+                    copy_info(&texture),
+                    size,
+                );
             }
             device.queue.submit([encoder.finish()]);
         }
@@ -208,24 +227,24 @@ impl Atlas {
     }
 }
 
-fn format_of(format: Format) -> wgpu::TextureFormat {
+fn format_of(format: TexelFormat) -> wgpu::TextureFormat {
     match format {
-        Format::Rgba8Srgb => wgpu::TextureFormat::Rgba8UnormSrgb,
-        Format::Rgba8 => wgpu::TextureFormat::Rgba8Unorm,
-        Format::R8 => wgpu::TextureFormat::R8Unorm,
-        Format::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
-        Format::Bc1Srgb => wgpu::TextureFormat::Bc1RgbaUnormSrgb,
-        Format::Bc3Srgb => wgpu::TextureFormat::Bc3RgbaUnormSrgb,
-        Format::Bc4 => wgpu::TextureFormat::Bc4RUnorm,
-        Format::Bc5 => wgpu::TextureFormat::Bc5RgUnorm,
-        Format::Bc7Srgb => wgpu::TextureFormat::Bc7RgbaUnormSrgb,
-        Format::Bc7 => wgpu::TextureFormat::Bc7RgbaUnorm,
+        TexelFormat::Rgba8Srgb => wgpu::TextureFormat::Rgba8UnormSrgb,
+        TexelFormat::Rgba8 => wgpu::TextureFormat::Rgba8Unorm,
+        TexelFormat::R8 => wgpu::TextureFormat::R8Unorm,
+        TexelFormat::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
+        TexelFormat::Bc1Srgb => wgpu::TextureFormat::Bc1RgbaUnormSrgb,
+        TexelFormat::Bc3Srgb => wgpu::TextureFormat::Bc3RgbaUnormSrgb,
+        TexelFormat::Bc4 => wgpu::TextureFormat::Bc4RUnorm,
+        TexelFormat::Bc5 => wgpu::TextureFormat::Bc5RgUnorm,
+        TexelFormat::Bc7Srgb => wgpu::TextureFormat::Bc7RgbaUnormSrgb,
+        TexelFormat::Bc7 => wgpu::TextureFormat::Bc7RgbaUnorm,
     }
 }
 
-/// Why a texture cannot be made on an adapter, if it cannot.
+/// Returns the reason why a texture cannot be created on an adapter, if there is one.
 fn refusal(
-    device: &Device,
+    device: &GpuDevice,
     width: u32,
     height: u32,
     format: wgpu::TextureFormat,
@@ -249,7 +268,7 @@ fn refusal(
     None
 }
 
-/// The textures' bind group: group 1 of gui.wgsl.
+/// Returns the layout of a texture's bind group: group 1 of gui.wgsl.
 fn own_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("texture"),
@@ -257,7 +276,7 @@ fn own_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-/// A place for a texture in a bind group.
+/// Returns the layout entry of a texture.
 pub fn texture_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry {
         binding,
@@ -271,7 +290,7 @@ pub fn texture_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-/// A place for a sampler in a bind group.
+/// Returns the layout entry of a sampler.
 pub fn sampler_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     wgpu::BindGroupLayoutEntry {
         binding,
@@ -281,11 +300,11 @@ pub fn sampler_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-fn make_sampler(device: &Device, sampling: Sampling) -> wgpu::Sampler {
+fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler {
     let wrap = match sampling.wrap {
-        Wrap::Clamp => wgpu::AddressMode::ClampToEdge,
-        Wrap::Repeat => wgpu::AddressMode::Repeat,
-        Wrap::Mirror => wgpu::AddressMode::MirrorRepeat,
+        WrapMode::Clamp => wgpu::AddressMode::ClampToEdge,
+        WrapMode::Repeat => wgpu::AddressMode::Repeat,
+        WrapMode::Mirror => wgpu::AddressMode::MirrorRepeat,
     };
     let (filter, mipmap_filter) = if sampling.nearest {
         (wgpu::FilterMode::Nearest, wgpu::MipmapFilterMode::Nearest)
@@ -304,10 +323,10 @@ fn make_sampler(device: &Device, sampling: Sampling) -> wgpu::Sampler {
     })
 }
 
-impl Textures {
-    pub fn new(device: &Device) -> Textures {
+impl TextureTable {
+    pub fn new(device: &GpuDevice) -> TextureTable {
         let layout = own_layout(&device.device);
-        let mut samplers = Map::default();
+        let mut samplers = NumberMap::default();
         let white = device.device.create_texture(&wgpu::TextureDescriptor {
             label: Some("white"),
             size: wgpu::Extent3d { width: 1, height: 1, depth_or_array_layers: 1 },
@@ -318,11 +337,11 @@ impl Textures {
             usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
             view_formats: &[],
         });
-        let texels = Texels {
+        let texels = TextureTexels {
             width: 1,
             height: 1,
             levels: 1,
-            format: Format::Rgba8,
+            format: TexelFormat::Rgba8,
             sampling: PLAIN,
             bytes: vec![255; 4].into(),
             start: 0,
@@ -332,20 +351,25 @@ impl Textures {
         let white = group(device, &layout, &white_view, &mut samplers, PLAIN);
         let colors = wgpu::TextureFormat::Rgba8UnormSrgb;
         let fields = wgpu::TextureFormat::Rgba8Unorm;
-        Textures {
-            atlas: Atlas::new(device, "atlas of small textures", colors, ATLAS_LEVELS),
-            glyphs: Atlas::new(device, "atlas of glyphs", fields, 1),
+        TextureTable {
+            atlas: GpuAtlas::new(device, "atlas of small textures", colors, ATLAS_LEVELS),
+            glyphs: GpuAtlas::new(device, "atlas of glyphs", fields, 1),
             generation: 0,
             layout,
             white,
             white_view,
-            own: Map::default(),
+            own: NumberMap::default(),
             samplers,
         }
     }
 
-    /// Does what a packet says, in order.
-    pub fn apply(&mut self, device: &Device, changes: &[TextureChange], events: &mut Vec<Event>) {
+    /// Applies a packet's changes, in order.
+    pub fn apply(
+        &mut self,
+        device: &GpuDevice,
+        changes: &[TextureChange],
+        events: &mut Vec<RendererEvent>,
+    ) {
         let (atlas, glyphs) = ahead(changes);
         for change in changes {
             let (slot, done) = match change {
@@ -359,34 +383,39 @@ impl Textures {
                 }
                 TextureChange::Atlas { layer, x, y, texels, picture } => {
                     let (texels, picture) = (texels.clone(), *picture);
-                    let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
+                    let fill = AtlasFill { layer: *layer, x: *x, y: *y, texels, picture };
                     let done = self.atlas.put(device, fill, atlas);
-                    (TextureSlot::SHARED, self.note(done))
+                    (TextureSlot::SHARED, self.record_growth(done))
                 }
                 TextureChange::Glyph { layer, x, y, texels } => {
                     let (texels, picture) = (texels.clone(), None);
-                    let fill = Fill { layer: *layer, x: *x, y: *y, texels, picture };
+                    let fill = AtlasFill { layer: *layer, x: *x, y: *y, texels, picture };
                     let done = self.glyphs.put(device, fill, glyphs);
-                    (TextureSlot::SHARED, self.note(done))
+                    (TextureSlot::SHARED, self.record_growth(done))
                 }
             };
-            if let Err(words) = done {
-                events.push(Event::TextureRefused { slot, words });
+            if let Err(message) = done {
+                events.push(RendererEvent::TextureRefused { slot, words: message });
             }
         }
     }
 
-    fn note(&mut self, done: Result<bool, String>) -> Result<(), String> {
+    fn record_growth(&mut self, done: Result<bool, String>) -> Result<(), String> {
         self.generation += u64::from(*done.as_ref().unwrap_or(&false));
         done.map(|_| ())
     }
 
-    fn put(&mut self, device: &Device, slot: TextureSlot, texels: &Texels) -> Result<(), String> {
+    fn put(
+        &mut self,
+        device: &GpuDevice,
+        slot: TextureSlot,
+        texels: &TextureTexels,
+    ) -> Result<(), String> {
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
         let format = format_of(texels.format);
         let size = (texels.width, texels.height, texels.levels);
         self.make(device, slot, size, format, usage, texels.sampling)?;
-        let own = self.own.get_mut(&slot.0).expect("it was just made");
+        let own = self.own.get_mut(&slot.0).expect("it was just created");
         fill(device, &own.texture, wgpu::Origin3d::ZERO, texels, None);
         own.texels = Some(texels.clone());
         Ok(())
@@ -394,7 +423,7 @@ impl Textures {
 
     fn target(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         slot: TextureSlot,
         width: u32,
         height: u32,
@@ -407,18 +436,18 @@ impl Textures {
 
     fn make(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         slot: TextureSlot,
         (width, height, levels): (u32, u32, u32),
         format: wgpu::TextureFormat,
         usage: wgpu::TextureUsages,
-        sampling: Sampling,
+        sampling: SamplerSettings,
     ) -> Result<(), String> {
-        // What was there is gone either way: a refused texture must not show an older picture.
+        // The old texture is removed in any case: a refused texture must not show an older image.
         self.own.remove(&slot.0);
         self.generation += 1;
-        if let Some(words) = refusal(device, width, height, format) {
-            return Err(words);
+        if let Some(message) = refusal(device, width, height, format) {
+            return Err(message);
         }
         let texture = device.checked(|device| {
             device.create_texture(&wgpu::TextureDescriptor {
@@ -432,22 +461,25 @@ impl Textures {
                 view_formats: &[],
             })
         });
-        let texture = texture.map_err(|words| {
-            format!("{width} × {height} texels could not be had on {}: {words}", device.about.name)
+        let texture = texture.map_err(|message| {
+            format!(
+                "{width} × {height} texels could not be allocated on {}: {message}",
+                device.about.name
+            )
         })?;
         let view = texture.create_view(&Default::default());
         let group = group(device, &self.layout, &view, &mut self.samplers, sampling);
-        self.own.insert(slot.0, Own { view, texture, texels: None, group });
+        self.own.insert(slot.0, OwnTexture { view, texture, texels: None, group });
         Ok(())
     }
 
-    /// The same textures on another device. Render targets come back empty.
-    pub fn restore(&mut self, device: &Device, events: &mut Vec<Event>) {
-        let old = std::mem::replace(self, Textures::new(device));
+    /// Restores the same textures on another device. Render targets are empty then.
+    pub fn restore(&mut self, device: &GpuDevice, events: &mut Vec<RendererEvent>) {
+        let old = std::mem::replace(self, TextureTable::new(device));
         self.generation = old.generation + 1;
         let mut refuse = |slot: TextureSlot, done: Result<(), String>| {
-            if let Err(words) = done {
-                events.push(Event::TextureRefused { slot, words });
+            if let Err(message) = done {
+                events.push(RendererEvent::TextureRefused { slot, words: message });
             }
         };
         for fill in old.atlas.fills {
@@ -468,28 +500,28 @@ impl Textures {
         }
     }
 
-    /// Group 1 for a slot; white where there is no texture.
+    /// Returns bind group 1 for a slot; white if there is no texture.
     pub fn group(&self, slot: TextureSlot) -> &wgpu::BindGroup {
         self.own.get(&slot.0).map_or(&self.white, |own| &own.group)
     }
 
-    /// The layout of group 1.
+    /// Returns the layout of bind group 1.
     pub fn layout(&self) -> &wgpu::BindGroupLayout {
         &self.layout
     }
 
-    /// What is in a slot; white where there is no texture.
+    /// Returns the texture view of a slot; white if there is no texture.
     pub fn view(&self, slot: TextureSlot) -> &wgpu::TextureView {
         self.own.get(&slot.0).map_or(&self.white_view, |own| &own.view)
     }
 
-    /// A render target in a slot.
+    /// Returns the render target in a slot.
     pub fn target_of(&self, slot: TextureSlot) -> Option<(&wgpu::Texture, &wgpu::TextureView)> {
         let own = self.own.get(&slot.0).filter(|own| own.texels.is_none())?;
         Some((&own.texture, &own.view))
     }
 
-    pub fn sampler(&mut self, device: &Device, sampling: Sampling) -> &wgpu::Sampler {
+    pub fn sampler(&mut self, device: &GpuDevice, sampling: SamplerSettings) -> &wgpu::Sampler {
         self.samplers.entry(sampling).or_insert_with(|| make_sampler(device, sampling))
     }
 
@@ -498,13 +530,13 @@ impl Textures {
     }
 }
 
-/// Group 1: a texture and its sampler.
+/// Creates bind group 1: a texture and its sampler.
 fn group(
-    device: &Device,
+    device: &GpuDevice,
     layout: &wgpu::BindGroupLayout,
     view: &wgpu::TextureView,
-    samplers: &mut Map<Sampling, wgpu::Sampler>,
-    sampling: Sampling,
+    samplers: &mut NumberMap<SamplerSettings, wgpu::Sampler>,
+    sampling: SamplerSettings,
 ) -> wgpu::BindGroup {
     let sampler = samplers.entry(sampling).or_insert_with(|| make_sampler(device, sampling));
     device.device.create_bind_group(&wgpu::BindGroupDescriptor {
@@ -517,7 +549,7 @@ fn group(
     })
 }
 
-/// A line of a bind group.
+/// Returns an entry of a bind group.
 pub fn entry(binding: u32, resource: wgpu::BindingResource) -> wgpu::BindGroupEntry {
     wgpu::BindGroupEntry { binding, resource }
 }

@@ -1,115 +1,116 @@
-//! The render thread: packets and commands go in, empty packets, events and figures come out.
-//! Packets are taken up in order, every one; one may wait. Draws nothing itself.
+//! The render thread. It receives packets and commands, and returns empty packets, events and
+//! statistics. It processes every packet in order; one packet may wait. Draws nothing itself.
 //!
-//! A process that is asked to end does not wait for pictures that nobody asked to keep, for a
-//! processor can draw at one of them for seconds: the thread is left behind then, see
-//! [`is_left_behind`].
+//! A process that is asked to end does not wait for frames that no capture needs, because a
+//! software adapter can take seconds for one frame. The thread is then left behind, see
+//! [`has_abandoned_thread`].
 
-use super::painter::{Command, Painter};
-use super::{Event, Statistics};
-use crate::foundation::memory::Owner;
-use crate::foundation::{Error, fault};
-use crate::packet::Packet;
-use crate::system::platform;
+use super::frame_renderer::{FrameRenderer, RenderCommand};
+use super::{FrameStatistics, RendererEvent};
+use engine_foundation::memory::OwnerScope;
+use engine_foundation::{Error, panic};
+use engine_frame_packet::FramePacket;
+use engine_platform as platform;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Empty packets that are kept for reuse.
-const PACKETS_KEPT: usize = 3;
+const SPARE_PACKETS_MAX: usize = 3;
 
-/// How long is slept between two looks at whether the process is asked to end.
-const LOOK: Duration = Duration::from_millis(20);
+/// Sleep time between two checks if the process is asked to end.
+const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
+static THREAD_ABANDONED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a thread still draws of which nobody waits for the end: its process must end without
-/// taking down what it draws with.
-pub fn is_left_behind() -> bool {
-    LEFT_BEHIND.load(Ordering::Relaxed)
+/// Returns true if a render thread still draws that the process did not wait for. The process must
+/// then end without destroying the resources of that thread.
+pub fn has_abandoned_thread() -> bool {
+    THREAD_ABANDONED.load(Ordering::Relaxed)
 }
 
 #[derive(Default)]
-struct State {
-    waiting: Option<Packet>,
-    empty: Vec<Packet>,
-    commands: Vec<Command>,
-    events: Vec<Event>,
-    statistics: Statistics,
+struct ThreadState {
+    waiting: Option<FramePacket>,
+    empty: Vec<FramePacket>,
+    commands: Vec<RenderCommand>,
+    events: Vec<RendererEvent>,
+    statistics: FrameStatistics,
     submitted: u64,
     taken: u64,
     done: u64,
-    /// The last one that somebody wants a picture of.
-    wanted: u64,
+    /// Number of the last packet with a capture.
+    last_capture: u64,
     closing: bool,
-    /// The thread is gone: nobody takes packets up.
+    /// The thread has ended: packets are not processed any more.
     dead: bool,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct RenderShared {
+    state: Mutex<ThreadState>,
     changed: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl RenderShared {
+    fn lock(&self) -> MutexGuard<'_, ThreadState> {
         self.state.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
     fn wait<'a>(
         &'a self,
-        state: MutexGuard<'a, State>,
-        until: impl Fn(&State) -> bool,
-    ) -> MutexGuard<'a, State> {
-        let waits = |state: &mut State| !until(state) && !state.dead;
+        state: MutexGuard<'a, ThreadState>,
+        until: impl Fn(&ThreadState) -> bool,
+    ) -> MutexGuard<'a, ThreadState> {
+        let waits = |state: &mut ThreadState| !until(state) && !state.dead;
         self.changed.wait_while(state, waits).unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The same, given up where the process is asked to end and `may` says so.
-    fn wait_a_while<'a>(
+    /// Waits like `wait`, but gives up if the process is asked to end and `may_give_up` returns
+    /// true.
+    fn wait_unless_ending<'a>(
         &'a self,
-        mut state: MutexGuard<'a, State>,
-        until: impl Fn(&State) -> bool,
-        may: impl Fn(&State) -> bool,
-    ) -> MutexGuard<'a, State> {
+        mut state: MutexGuard<'a, ThreadState>,
+        until: impl Fn(&ThreadState) -> bool,
+        may_give_up: impl Fn(&ThreadState) -> bool,
+    ) -> MutexGuard<'a, ThreadState> {
         while !until(&state) && !state.dead {
-            if platform::asked_to_end().is_some() && may(&state) {
+            if platform::asked_to_end().is_some() && may_give_up(&state) {
                 return state;
             }
-            let waited = self.changed.wait_timeout(state, LOOK);
+            let waited = self.changed.wait_timeout(state, END_CHECK_INTERVAL);
             state = waited.unwrap_or_else(|poison| poison.into_inner()).0;
         }
         state
     }
 }
 
-/// The thread, seen from outside.
-pub struct Thread {
-    shared: Arc<Shared>,
+/// The game's side of the render thread.
+pub struct RenderThread {
+    shared: Arc<RenderShared>,
     handle: Option<std::thread::JoinHandle<()>>,
-    /// A packet counts as handed over when it is taken up: somebody sees it, and the next one shall
-    /// be made of newer input.
+    /// If true, `submit` waits until the thread takes the packet: the frame is visible, so the next
+    /// one should use newer input.
     paced: bool,
 }
 
-impl Thread {
-    pub fn start(painter: Painter, paced: bool) -> std::io::Result<Thread> {
-        let shared: Arc<Shared> = Arc::default();
-        let theirs = Arc::clone(&shared);
+impl RenderThread {
+    pub fn start(renderer: FrameRenderer, paced: bool) -> std::io::Result<RenderThread> {
+        let shared: Arc<RenderShared> = Arc::default();
+        let thread_shared = Arc::clone(&shared);
         let run = move || {
-            Owner::of_thread("renderer");
-            let mut painter = painter;
-            run(&theirs, &mut painter);
+            OwnerScope::of_thread("renderer");
+            let mut renderer = renderer;
+            run(&thread_shared, &mut renderer);
         };
-        let handle = fault::spawn("render", run)?;
-        Ok(Thread { shared, handle: Some(handle), paced })
+        let handle = panic::spawn("render", run)?;
+        Ok(RenderThread { shared, handle: Some(handle), paced })
     }
 
-    pub fn submit(&self, mut packet: Packet) -> Packet {
-        let kept = !packet.captures.is_empty();
-        let free = |state: &State| state.waiting.is_none();
-        let mut state = self.shared.wait_a_while(self.shared.lock(), free, |_| !kept);
+    pub fn submit(&self, mut packet: FramePacket) -> FramePacket {
+        let has_captures = !packet.captures.is_empty();
+        let free = |state: &ThreadState| state.waiting.is_none();
+        let mut state = self.shared.wait_unless_ending(self.shared.lock(), free, |_| !has_captures);
         if state.dead || state.waiting.is_some() {
             packet.clear();
             return packet;
@@ -117,17 +118,17 @@ impl Thread {
         state.waiting = Some(packet);
         state.submitted += 1;
         let number = state.submitted;
-        state.wanted = if kept { number } else { state.wanted };
+        state.last_capture = if has_captures { number } else { state.last_capture };
         self.shared.changed.notify_all();
         if self.paced {
-            state = self.shared.wait_a_while(state, |state| state.taken >= number, |_| true);
+            state = self.shared.wait_unless_ending(state, |state| state.taken >= number, |_| true);
         }
         state.empty.pop().unwrap_or_default()
     }
 
-    pub fn command(&self, command: Command) {
+    pub fn command(&self, command: RenderCommand) {
         let mut state = self.shared.lock();
-        // Whoever waits for an answer learns that there is none where the command is dropped.
+        // If a command is dropped, the receiver of its answer gets an error.
         if !state.dead {
             state.commands.push(command);
         }
@@ -135,24 +136,24 @@ impl Thread {
         self.shared.changed.notify_all();
     }
 
-    pub fn events(&self) -> Vec<Event> {
+    pub fn events(&self) -> Vec<RendererEvent> {
         std::mem::take(&mut self.shared.lock().events)
     }
 
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> FrameStatistics {
         self.shared.lock().statistics.clone()
     }
 
     pub fn finish(&self) {
-        let done = |state: &State| state.done >= state.submitted;
-        let may = |state: &State| state.done >= state.wanted;
-        drop(self.shared.wait_a_while(self.shared.lock(), done, may));
+        let done = |state: &ThreadState| state.done >= state.submitted;
+        let may_give_up = |state: &ThreadState| state.done >= state.last_capture;
+        drop(self.shared.wait_unless_ending(self.shared.lock(), done, may_give_up));
     }
 }
 
-impl Drop for Thread {
+impl Drop for RenderThread {
     fn drop(&mut self) {
-        // What was handed over is drawn: packets are never dropped.
+        // Submitted packets are drawn: packets are never dropped.
         self.finish();
         let mut state = self.shared.lock();
         let idle = state.dead || state.done >= state.submitted;
@@ -160,106 +161,107 @@ impl Drop for Thread {
         drop(state);
         self.shared.changed.notify_all();
         if !idle {
-            LEFT_BEHIND.store(true, Ordering::Relaxed);
+            THREAD_ABANDONED.store(true, Ordering::Relaxed);
             return;
         }
         if let Some(handle) = self.handle.take() {
-            // Its panic was caught and told.
+            // A panic of the thread was caught and reported.
             let _ = handle.join();
         }
     }
 }
 
-/// What draws the packets of a thread.
-trait Draws {
-    /// Gets hold of the window's next picture.
+/// The receiver of a thread's packets, which draws them.
+trait PacketSink {
+    /// Acquires the window's next frame.
     fn acquire(&mut self);
-    fn command(&mut self, command: Command);
-    fn packet(&mut self, packet: &Packet);
-    /// Goes on after a panic inside of one of these, of which this is the error.
-    fn survive(&mut self, packet: Option<&Packet>, error: &Error);
-    fn take_events(&mut self) -> Vec<Event>;
-    fn statistics(&self) -> &Statistics;
+    fn command(&mut self, command: RenderCommand);
+    fn packet(&mut self, packet: &FramePacket);
+    /// Recovers from a panic inside of one of these functions, of which this is the error.
+    fn survive(&mut self, packet: Option<&FramePacket>, error: &Error);
+    fn take_events(&mut self) -> Vec<RendererEvent>;
+    fn statistics(&self) -> &FrameStatistics;
 }
 
-impl Draws for Painter {
+impl PacketSink for FrameRenderer {
     fn acquire(&mut self) {
-        Painter::acquire(self);
+        FrameRenderer::acquire(self);
     }
 
-    fn command(&mut self, command: Command) {
-        Painter::command(self, command);
+    fn command(&mut self, command: RenderCommand) {
+        FrameRenderer::command(self, command);
     }
 
-    fn packet(&mut self, packet: &Packet) {
-        Painter::packet(self, packet);
+    fn packet(&mut self, packet: &FramePacket) {
+        FrameRenderer::packet(self, packet);
     }
 
-    fn survive(&mut self, packet: Option<&Packet>, error: &Error) {
-        Painter::survive(self, packet, error);
+    fn survive(&mut self, packet: Option<&FramePacket>, error: &Error) {
+        FrameRenderer::survive(self, packet, error);
     }
 
-    fn take_events(&mut self) -> Vec<Event> {
-        Painter::take_events(self)
+    fn take_events(&mut self) -> Vec<RendererEvent> {
+        FrameRenderer::take_events(self)
     }
 
-    fn statistics(&self) -> &Statistics {
-        Painter::statistics(self)
+    fn statistics(&self) -> &FrameStatistics {
+        FrameRenderer::statistics(self)
     }
 }
 
-/// The thread from its start to its end.
-fn run(shared: &Shared, painter: &mut impl Draws) {
-    let outcome = fault::contain(|| work(shared, painter));
+/// Runs the thread from its start to its end.
+fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
+    let outcome = panic::contain(|| work(shared, sink));
     let mut state = shared.lock();
     state.dead = true;
     state.commands.clear();
     if let Err(error) = outcome
         && !state.closing
     {
-        let words = format!("the render thread ended: {}", error.message);
-        state.events.push(Event::Failed { words });
+        let message = format!("the render thread ended: {}", error.message);
+        state.events.push(RendererEvent::Failed { words: message });
     }
     shared.changed.notify_all();
 }
 
-/// Does one thing with what draws. A panic in it is survived, as far as that goes.
-fn contained<D: Draws>(painter: &mut D, packet: Option<&Packet>, work: impl FnOnce(&mut D)) {
-    if let Err(error) = fault::contain(|| work(painter)) {
-        painter.survive(packet, &error);
+/// Runs one operation of the painter, and recovers from a panic in it, if possible.
+fn contained<D: PacketSink>(sink: &mut D, packet: Option<&FramePacket>, work: impl FnOnce(&mut D)) {
+    if let Err(error) = panic::contain(|| work(sink)) {
+        sink.survive(packet, &error);
     }
 }
 
-/// What the thread does until it is closed.
-fn work(shared: &Shared, painter: &mut impl Draws) {
+/// Processes commands and packets until the thread is closed.
+fn work(shared: &RenderShared, sink: &mut impl PacketSink) {
     loop {
-        contained(painter, None, Draws::acquire);
-        let something =
-            |state: &State| state.waiting.is_some() || !state.commands.is_empty() || state.closing;
-        let mut state = shared.wait(shared.lock(), something);
+        contained(sink, None, PacketSink::acquire);
+        let has_work = |state: &ThreadState| {
+            state.waiting.is_some() || !state.commands.is_empty() || state.closing
+        };
+        let mut state = shared.wait(shared.lock(), has_work);
         if state.closing {
             return;
         }
         let commands = std::mem::take(&mut state.commands);
         let packet = state.waiting.take();
         state.taken += u64::from(packet.is_some());
-        state.events.append(&mut painter.take_events());
+        state.events.append(&mut sink.take_events());
         drop(state);
         shared.changed.notify_all();
         for command in commands {
-            contained(painter, None, |painter| painter.command(command));
+            contained(sink, None, |sink| sink.command(command));
         }
         let Some(mut packet) = packet else { continue };
-        contained(painter, Some(&packet), |painter| {
-            crate::scope!("draw");
-            painter.packet(&packet);
+        contained(sink, Some(&packet), |sink| {
+            engine_foundation::scope!("draw");
+            sink.packet(&packet);
         });
         packet.clear();
         let mut state = shared.lock();
         state.done += 1;
-        state.events.append(&mut painter.take_events());
-        state.statistics.clone_from(painter.statistics());
-        if state.empty.len() < PACKETS_KEPT {
+        state.events.append(&mut sink.take_events());
+        state.statistics.clone_from(sink.statistics());
+        if state.empty.len() < SPARE_PACKETS_MAX {
             state.empty.push(packet);
         }
         drop(state);
@@ -271,57 +273,57 @@ fn work(shared: &Shared, painter: &mut impl Draws) {
 mod tests {
     use super::*;
 
-    /// Panics at the packets of these numbers, and at a command.
+    /// A sink that panics at the packets of these numbers, and at a command.
     #[derive(Default)]
     struct Clumsy {
         panics: Vec<u64>,
         packets: u64,
         survived: Vec<String>,
-        events: Vec<Event>,
-        statistics: Statistics,
+        events: Vec<RendererEvent>,
+        statistics: FrameStatistics,
     }
 
-    impl Draws for Clumsy {
+    impl PacketSink for Clumsy {
         fn acquire(&mut self) {}
 
-        fn command(&mut self, _: Command) {
+        fn command(&mut self, _: RenderCommand) {
             panic!("no such window");
         }
 
-        fn packet(&mut self, _: &Packet) {
+        fn packet(&mut self, _: &FramePacket) {
             self.packets += 1;
             assert!(!self.panics.contains(&self.packets), "packet {} fell", self.packets);
         }
 
-        fn survive(&mut self, packet: Option<&Packet>, error: &Error) {
+        fn survive(&mut self, packet: Option<&FramePacket>, error: &Error) {
             self.survived.push(format!("{} {}", packet.is_some(), error.message));
-            self.events.push(Event::Fault { words: error.message.clone() });
+            self.events.push(RendererEvent::Fault { words: error.message.clone() });
         }
 
-        fn take_events(&mut self) -> Vec<Event> {
+        fn take_events(&mut self) -> Vec<RendererEvent> {
             std::mem::take(&mut self.events)
         }
 
-        fn statistics(&self) -> &Statistics {
+        fn statistics(&self) -> &FrameStatistics {
             &self.statistics
         }
     }
 
     #[test]
     fn a_panic_while_drawing_costs_one_packet() {
-        let shared: Arc<Shared> = Arc::default();
-        let theirs = Arc::clone(&shared);
+        let shared: Arc<RenderShared> = Arc::default();
+        let thread_shared = Arc::clone(&shared);
         let drawing = std::thread::spawn(move || {
             let mut clumsy = Clumsy { panics: vec![2], ..Clumsy::default() };
-            run(&theirs, &mut clumsy);
+            run(&thread_shared, &mut clumsy);
             clumsy
         });
-        let thread = Thread { shared, handle: None, paced: false };
-        thread.submit(Packet::default());
-        thread.submit(Packet::default());
+        let thread = RenderThread { shared, handle: None, paced: false };
+        thread.submit(FramePacket::default());
+        thread.submit(FramePacket::default());
         thread.finish();
-        thread.command(Command::LoseDevice);
-        thread.submit(Packet::default());
+        thread.command(RenderCommand::LoseDevice);
+        thread.submit(FramePacket::default());
         thread.finish();
         assert_eq!(thread.events().len(), 2, "both panics are told");
         drop(thread);

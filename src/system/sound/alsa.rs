@@ -1,30 +1,33 @@
-//! Sound on Linux: libasound, opened when it is needed, so that the engine builds and starts
-//! without it. On other systems there is no device yet, and that is said. The device's name may
-//! come from a game, and the library would interpret it: device_names.rs says which ones reach it.
+//! Sound output on Linux through libasound. The library is loaded when it is needed, so that the
+//! engine builds and starts without it. Other systems have no sound device yet, and the error says
+//! so. The device name may come from a game, and the library would interpret it: device_names.rs
+//! defines which names reach it.
 
-use super::device::{Open, SAMPLE_RATE, Sink};
+use super::device::{OpenDevice, SAMPLE_RATE, SampleSink};
 
-/// Microseconds of sound that wait in the device.
+/// Microseconds of sound that are buffered in the device.
 #[cfg(target_os = "linux")]
 const LATENCY_MICROSECONDS: u32 = 40_000;
 
-/// Opens the system's default device.
+/// Returns a function that always fails, because other systems have no sound device yet.
 #[cfg(not(target_os = "linux"))]
-pub fn opener(_device: String) -> Open {
-    Box::new(|| Err("this version plays sound on Linux alone".to_string()))
+pub fn opener(_device: String) -> OpenDevice {
+    Box::new(|| Err("this version plays sound only on Linux".to_string()))
 }
 
-/// Opens a device by its name in ALSA, whenever it is asked to. Which devices there are is looked
-/// up each time: they come and go.
+/// Returns a function that opens a device by its ALSA name. The available devices are listed at
+/// each call, because they can come and go.
 #[cfg(target_os = "linux")]
-pub fn opener(device: String) -> Open {
-    Box::new(move || linux::Pcm::open(&device).map(|pcm| Box::new(pcm) as Box<dyn Sink>))
+pub fn opener(device: String) -> OpenDevice {
+    Box::new(move || {
+        linux::PcmDevice::open(&device).map(|pcm| Box::new(pcm) as Box<dyn SampleSink>)
+    })
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
     use super::super::device_names::{check_listed, check_shape};
-    use super::{LATENCY_MICROSECONDS, SAMPLE_RATE, Sink};
+    use super::{LATENCY_MICROSECONDS, SAMPLE_RATE, SampleSink};
     use libloading::Library;
     use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 
@@ -34,7 +37,7 @@ mod linux {
     type Write = unsafe extern "C" fn(*mut c_void, *const c_void, c_ulong) -> c_long;
     type Recover = unsafe extern "C" fn(*mut c_void, c_int, c_int) -> c_int;
     type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
-    type Words = unsafe extern "C" fn(c_int) -> *const c_char;
+    type ErrorTextFunction = unsafe extern "C" fn(c_int) -> *const c_char;
     type SetErrorHandler = unsafe extern "C" fn(*const c_void) -> c_int;
     type Hints = unsafe extern "C" fn(c_int, *const c_char, *mut *mut *mut c_void) -> c_int;
     type Hint = unsafe extern "C" fn(*const c_void, *const c_char) -> *mut c_char;
@@ -44,28 +47,28 @@ mod linux {
     const PLAYBACK: c_int = 0;
     const FLOAT_LITTLE_ENDIAN: c_int = 14;
     const INTERLEAVED: c_int = 3;
-    /// Stands for every card.
+    /// Card number that selects every card.
     const ALL_CARDS: c_int = -1;
 
-    /// A device that is open.
-    pub struct Pcm {
+    /// An open device.
+    pub struct PcmDevice {
         pcm: *mut c_void,
         write: Write,
         recover: Recover,
         close: Close,
-        words: Words,
+        error_text: ErrorTextFunction,
         /// Keeps the functions above alive.
         _library: Library,
     }
 
-    /// Takes the place of libasound's own words on stderr. It is called with more arguments than
-    /// it names, which C leaves to the caller.
+    /// Replaces libasound's messages on stderr. It is called with more arguments than it declares,
+    /// which C leaves to the caller.
     extern "C" fn quiet() {}
 
-    impl Pcm {
-        pub fn open(device: &str) -> Result<Pcm, String> {
+    impl PcmDevice {
+        pub fn open(device: &str) -> Result<PcmDevice, String> {
             check_shape(device)?;
-            // SAFETY: loading libasound runs nothing but its own start.
+            // SAFETY: loading libasound runs only its own initialization.
             let library = unsafe { Library::new("libasound.so.2") }
                 .map_err(|_| "libasound.so.2 is not installed (package libasound2)".to_string())?;
             // SAFETY: names and types are those of alsa/pcm.h and alsa/error.h.
@@ -78,16 +81,18 @@ mod linux {
                 let write: Write = *library.get(b"snd_pcm_writei\0").map_err(lacks)?;
                 let recover: Recover = *library.get(b"snd_pcm_recover\0").map_err(lacks)?;
                 let close: Close = *library.get(b"snd_pcm_close\0").map_err(lacks)?;
-                let words: Words = *library.get(b"snd_strerror\0").map_err(lacks)?;
+                let error_text: ErrorTextFunction =
+                    *library.get(b"snd_strerror\0").map_err(lacks)?;
                 set_handler(quiet as *const c_void);
                 check_listed(device, &listed(&library).map_err(lacks)?)?;
-                let name = CString::new(device).map_err(|_| "its name has a zero".to_string())?;
+                let name =
+                    CString::new(device).map_err(|_| "its name has a zero byte".to_string())?;
                 let mut pcm = std::ptr::null_mut();
                 let code = open(&mut pcm, name.as_ptr(), PLAYBACK, 0);
                 if code < 0 {
-                    return Err(format!("no device '{device}': {}", text(words, code)));
+                    return Err(format!("no device '{device}': {}", text(error_text, code)));
                 }
-                let pcm = Pcm { pcm, write, recover, close, words, _library: library };
+                let pcm = PcmDevice { pcm, write, recover, close, error_text, _library: library };
                 let code = set_params(
                     pcm.pcm,
                     FLOAT_LITTLE_ENDIAN,
@@ -98,17 +103,19 @@ mod linux {
                     LATENCY_MICROSECONDS,
                 );
                 match code < 0 {
-                    true => Err(format!("the device '{device}' refuses: {}", text(words, code))),
+                    true => {
+                        Err(format!("the device '{device}' refuses: {}", text(error_text, code)))
+                    }
                     false => Ok(pcm),
                 }
             }
         }
     }
 
-    /// The names of the devices that sound can go to, as the library lists them.
+    /// Returns the names of the output devices, as the library lists them.
     ///
     /// # Safety
-    /// The library is libasound.
+    /// The library must be libasound.
     unsafe fn listed(library: &Library) -> Result<Vec<String>, libloading::Error> {
         let mut names = Vec::new();
         // SAFETY: names and types are those of alsa/control.h; `free` is that of the C library
@@ -143,24 +150,27 @@ mod linux {
         Ok(names)
     }
 
-    fn text(words: Words, code: c_int) -> String {
-        // SAFETY: the function gives a text that lives as long as the library.
-        unsafe { CStr::from_ptr(words(code)) }.to_string_lossy().into_owned()
+    fn text(error_text: ErrorTextFunction, code: c_int) -> String {
+        // SAFETY: the function returns a text that lives as long as the library.
+        unsafe { CStr::from_ptr(error_text(code)) }.to_string_lossy().into_owned()
     }
 
-    impl Sink for Pcm {
+    impl SampleSink for PcmDevice {
         fn write(&mut self, samples: &[f32]) -> Result<(), String> {
             let mut left = samples;
             while !left.is_empty() {
-                // SAFETY: the pointer leads to as many frames of two floats as are said.
+                // SAFETY: the pointer leads to as many frames of two floats as the length says.
                 let written = unsafe {
                     (self.write)(self.pcm, left.as_ptr().cast(), left.len() as c_ulong / 2)
                 };
                 if written < 0 {
-                    // SAFETY: the device is open. Underruns and suspends are mended so.
+                    // SAFETY: the device is open. The call recovers from underruns and suspends.
                     let code = unsafe { (self.recover)(self.pcm, written as c_int, 1) };
                     if code < 0 {
-                        return Err(format!("the device was lost: {}", text(self.words, code)));
+                        return Err(format!(
+                            "the device was lost: {}",
+                            text(self.error_text, code)
+                        ));
                     }
                 } else {
                     left = &left[written as usize * 2..];
@@ -170,9 +180,9 @@ mod linux {
         }
     }
 
-    impl Drop for Pcm {
+    impl Drop for PcmDevice {
         fn drop(&mut self) {
-            // SAFETY: it was opened, and is closed once.
+            // SAFETY: the device was opened, and is closed once.
             unsafe { (self.close)(self.pcm) };
         }
     }

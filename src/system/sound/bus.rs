@@ -1,79 +1,80 @@
-//! Buses while a game runs: volumes, fades, ducking, parameters. Knows no devices.
+//! The state of buses while a game runs: volumes, fades, ducking, parameters. Knows no devices.
 
-use super::mixer::{Bus, Mixer};
-use super::parameters::{List, Parameters};
-use super::voices::Fade;
-use crate::foundation::hash::IdString32;
+use super::mixer::{MixerBus, MixerData};
+use super::parameters::{ParameterList, ParameterTable};
+use super::voices::VolumeFade;
+use engine_foundation::hash::IdString32;
 
-/// What changes of a bus.
+/// The state of one bus.
 #[derive(Clone, Debug)]
 pub struct BusState {
-    /// What the game set, as a factor.
-    pub volume: Fade,
-    /// What ducking leaves of it, in decibels.
+    /// The volume that the game set, as a factor.
+    pub volume: VolumeFade,
+    /// The current reduction by ducking, in decibels.
     pub ducked_db: f32,
-    pub parameters: List,
-    /// The loudest of its voices in the last step, and of the buses that lead to it.
+    pub parameters: ParameterList,
+    /// Level of the loudest voice in the last step, including the buses that lead to this bus.
     pub loudest: f32,
-    /// What the device was told last.
-    pub told: Option<f32>,
-    /// With all buses that it leads to.
+    /// The last gain that was sent to the device.
+    pub sent_gain: Option<f32>,
+    /// The gain of this bus, multiplied by those of all buses that it leads to.
     pub total: f32,
 }
 
 impl BusState {
     fn new() -> BusState {
         BusState {
-            volume: Fade::at(1.0),
+            volume: VolumeFade::at(1.0),
             ducked_db: 0.0,
-            parameters: List::EMPTY,
+            parameters: ParameterList::EMPTY,
             loudest: 0.0,
-            told: None,
+            sent_gain: None,
             total: 1.0,
         }
     }
 }
 
-/// All buses.
-pub struct Buses {
-    pub mixer: Mixer,
+/// All buses, and their state.
+pub struct BusStates {
+    pub mixer: MixerData,
     pub states: Vec<BusState>,
 }
 
-/// A voice that is quieter does not duck anyone.
+/// A voice below this level does not duck other buses.
 const DUCKING_LEVEL: f32 = 0.003;
 
-impl Buses {
-    pub fn new(mixer: Mixer) -> Buses {
+impl BusStates {
+    pub fn new(mixer: MixerData) -> BusStates {
         let states = mixer.buses.iter().map(|_| BusState::new()).collect();
-        Buses { mixer, states }
+        BusStates { mixer, states }
     }
 
-    /// Takes another mixer; buses of the same name keep what the game set. For each old bus, where
-    /// it is now; the master for those that are gone.
-    pub fn exchange(&mut self, mixer: Mixer, parameters: &mut Parameters) -> Vec<usize> {
+    /// Replaces the mixer; buses of the same name keep the values that the game set. Returns the
+    /// new index of each old bus; removed buses map to the master.
+    pub fn exchange(&mut self, mixer: MixerData, parameters: &mut ParameterTable) -> Vec<usize> {
         let mut states: Vec<BusState> = mixer.buses.iter().map(|_| BusState::new()).collect();
-        let mut places = Vec::new();
+        let mut new_indices = Vec::new();
         for (bus, mut state) in self.mixer.buses.iter().zip(self.states.drain(..)) {
             let at = mixer.buses.iter().position(|other| other.id == bus.id);
             match at {
-                Some(at) => states[at] = BusState { told: None, ..state },
+                Some(at) => states[at] = BusState { sent_gain: None, ..state },
                 None => parameters.clear(&mut state.parameters),
             }
-            places.push(at.map_or(0, |at| at));
+            new_indices.push(at.map_or(0, |at| at));
         }
         (self.mixer, self.states) = (mixer, states);
-        places
+        new_indices
     }
 
-    /// The bits of a parameter: the voice's own, those of its buses, those of the game.
+    /// Looks up the bits of a parameter: first in the voice's own list, then in those of its buses,
+    /// then in that of the game.
     #[inline]
     pub fn lookup(
         &self,
-        parameters: &Parameters,
-        list: List,
+        parameters: &ParameterTable,
+        list: ParameterList,
         bus: usize,
-        global: List,
+        global: ParameterList,
         key: IdString32,
     ) -> Option<u32> {
         if let Some(bits) = parameters.bits(list, key) {
@@ -89,16 +90,16 @@ impl Buses {
         parameters.bits(global, key)
     }
 
-    /// Moves fades and ducking on by `delta` seconds; `told` hears of each bus whose own gain is
-    /// new.
-    pub fn step(&mut self, delta: f32, mut told: impl FnMut(usize, f32)) {
+    /// Advances fades and ducking by `delta` seconds. `send_gain` is called for each bus whose own
+    /// gain changed.
+    pub fn step(&mut self, delta: f32, mut send_gain: impl FnMut(usize, f32)) {
         for i in (1..self.states.len()).rev() {
             let loudest = self.states[i].loudest;
             let parent = self.mixer.buses[i].parent.expect("only the master has none");
             self.states[parent].loudest = self.states[parent].loudest.max(loudest);
         }
         for i in 0..self.states.len() {
-            let Bus { volume_db, duck, parent, .. } = &self.mixer.buses[i];
+            let MixerBus { volume_db, duck, parent, .. } = &self.mixer.buses[i];
             if let Some(duck) = duck {
                 let loud = self.states[duck.by].loudest > DUCKING_LEVEL;
                 let speed = duck.volume_db.abs() * delta;
@@ -113,9 +114,9 @@ impl Buses {
             state.volume.passed += delta;
             let gain = decibels(volume_db + state.ducked_db) * state.volume.value();
             state.total = gain * above;
-            if state.told != Some(gain) {
-                state.told = Some(gain);
-                told(i, gain);
+            if state.sent_gain != Some(gain) {
+                state.sent_gain = Some(gain);
+                send_gain(i, gain);
             }
         }
         for state in &mut self.states {
@@ -124,7 +125,7 @@ impl Buses {
     }
 }
 
-/// The factor that so many decibels are; -100 and less is silence.
+/// Converts decibels to a factor; -100 and less is silence.
 #[inline]
 pub fn decibels(db: f32) -> f32 {
     if db == 0.0 {
@@ -141,20 +142,20 @@ pub fn decibels(db: f32) -> f32 {
 mod tests {
     use super::super::mixer;
     use super::*;
-    use crate::foundation::sjson;
+    use engine_foundation::sjson;
 
     #[test]
     fn a_bus_makes_room_for_another_while_that_can_be_heard() {
         let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -12, \
                     attack_seconds = 0.1, release_seconds = 0.2 } } }";
         let mixer = mixer::parse("a.mixer", sjson::parse(text).unwrap().root()).unwrap();
-        let mut buses = Buses::new(mixer);
+        let mut buses = BusStates::new(mixer);
         let mut gain = 0.0;
-        let mut step = |buses: &mut Buses, loud: f32| {
+        let mut step = |buses: &mut BusStates, loud: f32| {
             buses.states[1].loudest = loud;
-            buses.step(0.05, |bus, told| {
+            buses.step(0.05, |bus, gain_sent| {
                 if bus == 2 {
-                    gain = told
+                    gain = gain_sent
                 }
             });
             gain

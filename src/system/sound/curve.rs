@@ -1,15 +1,15 @@
-//! Curves: a number from a parameter, by points and an easing between them. Knows no files and no
-//! voices.
+//! Curves: piecewise functions of a parameter, defined by points and an easing between them. Knows
+//! no files and no voices.
 
 /// The most points of one curve.
 pub const POINTS_MAX: usize = 64;
 
-/// How a curve goes from point to point.
+/// Interpolation of a curve between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Easing {
     Linear,
-    /// The value of the point before.
+    /// The value of the previous point.
     Step,
     /// Slow, then fast: the square.
     In,
@@ -20,7 +20,7 @@ pub enum Easing {
 }
 
 impl Easing {
-    /// Every easing, with the word for it.
+    /// Every easing, with its name.
     pub const ALL: [(&'static str, Easing); 5] = [
         ("linear", Easing::Linear),
         ("step", Easing::Step),
@@ -29,12 +29,12 @@ impl Easing {
         ("smooth", Easing::Smooth),
     ];
 
-    /// The easing of a number that [`Easing`] was written as.
+    /// Returns the [`Easing`] of a number of the compiled form.
     pub fn from_number(number: u8) -> Option<Easing> {
         Easing::ALL.get(usize::from(number)).map(|(_, easing)| *easing)
     }
 
-    /// `t`, from 0 to 1, eased.
+    /// Applies the easing to `t`, from 0 to 1.
     #[inline]
     fn apply(self, t: f32) -> f32 {
         match self {
@@ -47,37 +47,37 @@ impl Easing {
     }
 }
 
-/// What a curve drives.
+/// The property that a curve controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Target {
-    /// Decibels, added.
+pub enum CurveTarget {
+    /// Volume in decibels, added.
     VolumeDb,
-    /// A factor of speed and pitch, multiplied.
+    /// Factor of speed and pitch, multiplied.
     Pitch,
-    /// Hertz of the low-pass filter; the lowest of all holds.
+    /// Cutoff of the low-pass filter in hertz; the lowest of all curves applies.
     CutoffHz,
-    /// From -1, left, to 1, right; added.
+    /// Pan from -1, left, to 1, right; added.
     Pan,
 }
 
-impl Target {
-    /// Every target, with the word for it, and the least and the greatest value.
-    pub const ALL: [(&'static str, Target, f32, f32); 4] = [
-        ("volume_db", Target::VolumeDb, -100.0, 24.0),
-        ("pitch", Target::Pitch, 0.01, 16.0),
-        ("cutoff_hz", Target::CutoffHz, 20.0, 24_000.0),
-        ("pan", Target::Pan, -1.0, 1.0),
+impl CurveTarget {
+    /// Every target, with its name, minimum and maximum.
+    pub const ALL: [(&'static str, CurveTarget, f32, f32); 4] = [
+        ("volume_db", CurveTarget::VolumeDb, -100.0, 24.0),
+        ("pitch", CurveTarget::Pitch, 0.01, 16.0),
+        ("cutoff_hz", CurveTarget::CutoffHz, 20.0, 24_000.0),
+        ("pan", CurveTarget::Pan, -1.0, 1.0),
     ];
 
-    /// The target of a number that [`Target`] was written as.
-    pub fn from_number(number: u8) -> Option<Target> {
-        Target::ALL.get(usize::from(number)).map(|row| row.1)
+    /// Returns the [`CurveTarget`] of a number of the compiled form.
+    pub fn from_number(number: u8) -> Option<CurveTarget> {
+        CurveTarget::ALL.get(usize::from(number)).map(|row| row.1)
     }
 }
 
-/// The value at `x` of a curve through `points`, which ascend in x and are at least one. Before the
-/// first and after the last it stays level.
+/// Returns the value of a curve at `x`. `points` ascend in x and are at least one. The curve is
+/// constant before the first and after the last point.
 #[inline]
 pub fn value(points: &[(f32, f32)], easing: Easing, x: f32) -> f32 {
     let after = points.iter().position(|point| point.0 > x).unwrap_or(points.len());
@@ -126,9 +126,9 @@ mod tests {
         for (i, (_, easing)) in Easing::ALL.iter().enumerate() {
             assert_eq!((*easing as usize, Easing::from_number(i as u8)), (i, Some(*easing)));
         }
-        for (i, row) in Target::ALL.iter().enumerate() {
-            assert_eq!((row.1 as usize, Target::from_number(i as u8)), (i, Some(row.1)));
+        for (i, row) in CurveTarget::ALL.iter().enumerate() {
+            assert_eq!((row.1 as usize, CurveTarget::from_number(i as u8)), (i, Some(row.1)));
         }
-        assert_eq!((Easing::from_number(5), Target::from_number(4)), (None, None));
+        assert_eq!((Easing::from_number(5), CurveTarget::from_number(4)), (None, None));
     }
 }

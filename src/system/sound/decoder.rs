@@ -1,10 +1,10 @@
-//! Decoding beside the game: recordings as a whole, and the beginnings of those that are decoded
-//! while they play. The game's thread asks, and takes what came; it waits for nothing.
+//! Background decoding: of whole recordings, and of the beginnings of streams, which are decoded
+//! while they play. The game's thread sends requests and collects answers; it never waits.
 
-use super::voices::Start;
-use super::wave::{self, Wave, WaveFile};
-use super::waves::WaveKey;
-use crate::foundation::{Error, fault, log};
+use super::clip::{self, DecodedClip, SoundClipData};
+use super::clip_cache::ClipKey;
+use super::voices::ClipStart;
+use engine_foundation::{Error, log, panic};
 use kira::sound::streaming::StreamingSoundHandle;
 use kira::sound::{FromFileError, Sound, SoundData};
 use std::sync::Arc;
@@ -15,129 +15,138 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 pub const STREAMS_MAX: usize = 32;
 
 /// A recording that is decoded while it plays.
-pub struct Stream {
+pub struct DecodedStream {
     pub sound: Box<dyn Sound>,
     pub handle: StreamingSoundHandle<FromFileError>,
 }
 
-/// What was decoded.
-pub enum Answer {
-    Whole(WaveKey, Result<Wave, String>),
-    Stream(u64, Result<Stream, String>),
+/// Result of a request to the decoder.
+pub enum DecodeResult {
+    Whole(ClipKey, Result<DecodedClip, String>),
+    Stream(u64, Result<DecodedStream, String>),
 }
 
-enum Request {
-    Whole(WaveKey, WaveFile),
-    Stream(u64, WaveFile, Box<Start>),
+enum DecodeRequest {
+    Whole(ClipKey, SoundClipData),
+    Stream(u64, SoundClipData, Box<ClipStart>),
 }
 
-/// The game's ends of both threads. Streams have one of their own, for music does not wait until a
-/// hundred files are decoded.
+/// The game's ends of the channels to both decoder threads. Streams have a thread of their own, so
+/// that music does not wait until a hundred files are decoded.
 pub struct Decoder {
-    wholes: Sender<Request>,
-    streams: Sender<Request>,
-    answers: Receiver<Answer>,
-    /// Streams were asked for so often.
+    wholes: Sender<DecodeRequest>,
+    streams: Sender<DecodeRequest>,
+    results: Receiver<DecodeResult>,
+    /// Number of streams requested so far; it numbers the answers.
     tickets: u64,
-    /// How many streams there are.
-    places: Arc<AtomicU32>,
+    /// Number of streams that exist.
+    stream_count: Arc<AtomicU32>,
 }
 
-/// A stream's place among the [`STREAMS_MAX`], until it leaves it or is dropped.
-pub struct Place {
-    taken: Arc<AtomicU32>,
-    left: AtomicBool,
+/// A stream's slot among the [`STREAMS_MAX`], until it is released or dropped.
+pub struct StreamSlot {
+    stream_count: Arc<AtomicU32>,
+    released: AtomicBool,
 }
 
-impl Place {
-    /// Gives the place back. The mixer keeps what has ended until it is given something new.
-    pub fn leave(&self) {
-        if !self.left.swap(true, Ordering::Relaxed) {
-            self.taken.fetch_sub(1, Ordering::Relaxed);
+impl StreamSlot {
+    /// Releases the slot. The mixer keeps an ended sound until it receives another one, so the slot
+    /// is released earlier.
+    pub fn release(&self) {
+        if !self.released.swap(true, Ordering::Relaxed) {
+            self.stream_count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
-        self.leave();
+        self.release();
     }
 }
 
 impl Default for Decoder {
     fn default() -> Decoder {
-        let (answer, answers) = channel();
-        let wholes = thread("sound decoder", answer.clone());
-        let streams = thread("sound streams", answer);
-        Decoder { wholes, streams, answers, tickets: 0, places: Arc::default() }
+        let (result_sender, results) = channel();
+        let wholes = thread("sound decoder", result_sender.clone());
+        let streams = thread("sound streams", result_sender);
+        Decoder { wholes, streams, results, tickets: 0, stream_count: Arc::default() }
     }
 }
 
 impl Decoder {
-    /// Has a recording decoded as a whole.
-    pub fn decode(&self, key: WaveKey, file: &WaveFile) {
-        // A decoder that is gone has panicked; its words were told.
-        let _ = self.wholes.send(Request::Whole(key, file.clone()));
+    /// Requests the decoding of a whole recording.
+    pub fn decode(&self, key: ClipKey, file: &SoundClipData) {
+        // If the receiver is gone, the decoder has panicked, and its message was logged.
+        let _ = self.wholes.send(DecodeRequest::Whole(key, file.clone()));
     }
 
-    /// Has a recording begun that is decoded while it plays: the number of its answer, and its
-    /// place. `None` where all places are taken.
-    pub fn stream(&mut self, file: &WaveFile, start: &Start) -> Option<(u64, Place)> {
+    /// Requests a recording that is decoded while it plays. Returns the number of the answer and
+    /// the stream's slot, or `None` if all slots are taken.
+    pub fn stream(&mut self, file: &SoundClipData, start: &ClipStart) -> Option<(u64, StreamSlot)> {
         if self.streams() >= STREAMS_MAX {
             return None;
         }
         self.tickets += 1;
         let start = Box::new(start.clone());
-        let _ = self.streams.send(Request::Stream(self.tickets, file.clone(), start));
-        self.places.fetch_add(1, Ordering::Relaxed);
-        Some((self.tickets, Place { taken: self.places.clone(), left: AtomicBool::new(false) }))
+        let _ = self.streams.send(DecodeRequest::Stream(self.tickets, file.clone(), start));
+        self.stream_count.fetch_add(1, Ordering::Relaxed);
+        Some((
+            self.tickets,
+            StreamSlot {
+                stream_count: self.stream_count.clone(),
+                released: AtomicBool::new(false),
+            },
+        ))
     }
 
-    /// How many streams there are.
+    /// Returns the number of streams that exist.
     pub fn streams(&self) -> usize {
-        self.places.load(Ordering::Relaxed) as usize
+        self.stream_count.load(Ordering::Relaxed) as usize
     }
 
-    /// What came since this was asked last.
-    pub fn take(&self) -> Vec<Answer> {
-        self.answers.try_iter().collect()
+    /// Returns the results since the last call.
+    pub fn take(&self) -> Vec<DecodeResult> {
+        self.results.try_iter().collect()
     }
 }
 
-/// A thread that does what it is asked, one after the other.
-fn thread(name: &str, answers: Sender<Answer>) -> Sender<Request> {
-    let (requests, asked) = channel::<Request>();
+/// Starts a thread that executes requests one after the other.
+fn thread(name: &str, results: Sender<DecodeResult>) -> Sender<DecodeRequest> {
+    let (requests, requests_received) = channel::<DecodeRequest>();
     let run = move || {
-        while let Ok(request) = asked.recv() {
-            let answer = match request {
-                Request::Whole(key, file) => Answer::Whole(key, contained(|| wave::decode(&file))),
-                Request::Stream(ticket, file, start) => {
-                    Answer::Stream(ticket, contained(|| begin(&file, &start)))
+        while let Ok(request) = requests_received.recv() {
+            let result_sender = match request {
+                DecodeRequest::Whole(key, file) => {
+                    DecodeResult::Whole(key, contained(|| clip::decode(&file)))
+                }
+                DecodeRequest::Stream(ticket, file, start) => {
+                    DecodeResult::Stream(ticket, contained(|| open_stream(&file, &start)))
                 }
             };
-            // The game has ended where nobody takes it.
-            let _ = answers.send(answer);
+            // If there is no receiver, the game has ended.
+            let _ = results.send(result_sender);
         }
     };
-    if let Err(reason) = fault::spawn(name, run) {
+    if let Err(reason) = panic::spawn(name, run) {
         log::error(&format!("recordings cannot be decoded: {reason}"));
     }
     requests
 }
 
-/// A panic while one recording is decoded costs that recording alone.
+/// Runs a decoder; a panic fails only that recording.
 fn contained<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    fault::contain(decode).unwrap_or_else(|Error { message, .. }| Err(message))
+    panic::contain(decode).unwrap_or_else(|Error { message, .. }| Err(message))
 }
 
-/// Begins to decode a recording, its volume left alone.
-fn begin(file: &WaveFile, start: &Start) -> Result<Stream, String> {
-    let mut data = wave::stream(file)?
+/// Opens a recording that is decoded while it plays, at its own volume.
+fn open_stream(file: &SoundClipData, start: &ClipStart) -> Result<DecodedStream, String> {
+    let mut data = clip::stream(file)?
         .start_position(start.seconds.min(file.seconds()))
         .playback_rate(f64::from(start.mix.rate));
     if let Some((from, to)) = start.repeat {
         data = data.loop_region(from..to);
     }
     let (sound, handle) = data.into_sound().map_err(|reason| reason.to_string())?;
-    Ok(Stream { sound, handle })
+    Ok(DecodedStream { sound, handle })
 }

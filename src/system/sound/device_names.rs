@@ -1,21 +1,21 @@
-//! Which sound devices may be opened, by name. The system's sound library interprets names: some of
-//! its plug-ins start programs and write files. So only names that the library itself lists reach
-//! it, and `default` and `null`. Opens nothing.
+//! The allowlist of sound device names. The system's sound library interprets names: some of its
+//! plug-ins start programs and write files. So the library receives only names that it lists
+//! itself, and `default` and `null`. Opens nothing.
 
-use crate::foundation::suggest;
+use engine_foundation::suggest;
 
-/// Names that need not be listed.
+/// Names that are always allowed, without being listed.
 pub const ALWAYS: [&str; 2] = ["default", "null"];
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 200;
-/// How many devices a message lists.
+/// The most devices that a message lists.
 const LISTED_MAX: usize = 12;
 
-/// Refuses a name that no device has: it would be an expression for the library. Call it before the
-/// library is opened.
+/// Rejects a name that no device has, because the library would take it as an expression. Call this
+/// function before the library is opened.
 ///
 /// # Errors
-/// The message names the setting and the remedy.
+/// Returns a message that names the setting and the remedy.
 pub fn check_shape(name: &str) -> Result<(), String> {
     let letter = |c: char| c.is_ascii_alphanumeric() || "_-.:,=+".contains(c);
     let fault = if name.is_empty() {
@@ -33,15 +33,16 @@ pub fn check_shape(name: &str) -> Result<(), String> {
     ))
 }
 
-/// Refuses a name that is not among those that the system lists.
+/// Rejects a name that is not among those that the system lists.
 ///
 /// # Errors
-/// The message lists what is there.
+/// Returns a message that lists the available devices.
 pub fn check_listed(name: &str, listed: &[String]) -> Result<(), String> {
     if ALWAYS.contains(&name) || listed.iter().any(|known| known == name) {
         return Ok(());
     }
-    let all = || ALWAYS.into_iter().chain(listed.iter().map(String::as_str));
+    let others = || listed.iter().map(String::as_str).filter(|known| !ALWAYS.contains(known));
+    let all = || ALWAYS.into_iter().chain(others());
     let hint = suggest::hint(name, all());
     let mut known = all().take(LISTED_MAX).collect::<Vec<_>>().join(", ");
     let more = all().count().saturating_sub(LISTED_MAX);
@@ -75,12 +76,12 @@ mod tests {
             ("$HOME", "has '$' in it"),
             ("", "is empty"),
         ] {
-            let told = check_shape(name).unwrap_err();
+            let message = check_shape(name).unwrap_err();
             let wanted = format!(
                 "sound.device {fault}, which no device's name has: write \"default\", or a name \
                  that the system lists"
             );
-            assert_eq!(told, wanted);
+            assert_eq!(message, wanted);
         }
         assert!(check_shape(&"x".repeat(201)).unwrap_err().contains("(NAME_BYTES_MAX)"));
         for name in listed().iter().map(String::as_str).chain(ALWAYS) {
@@ -105,11 +106,15 @@ mod tests {
             "null:x",
             "plughw:CARD=PCH,DEV=0",
         ] {
-            let told = check_listed(name, &listed()).unwrap_err();
-            assert!(told.starts_with(&format!("sound.device: the system has no device '{name}'")));
+            let message = check_listed(name, &listed()).unwrap_err();
+            assert!(
+                message.starts_with(&format!("sound.device: the system has no device '{name}'"))
+            );
             let all = "(it has default, null, hw:CARD=PCH,DEV=0, sysdefault:CARD=PCH, pipewire)";
-            assert!(told.ends_with(all), "{told}");
+            assert!(message.ends_with(all), "{message}");
         }
+        let own = ["null", "default", "hw:0"].map(String::from);
+        assert!(check_listed("x", &own).unwrap_err().ends_with("(it has default, null, hw:0)"));
         let many: Vec<String> = (0..20).map(|number| format!("hw:{number}")).collect();
         assert!(check_listed("x", &many).unwrap_err().ends_with("hw:9 and 10 more)"));
     }

@@ -1,47 +1,51 @@
-//! What a sound would play for given parameters, and why, in words: the table of its choices with
-//! the chosen ones marked, and what its curves say.
+//! A report, as text, of the recordings that a sound would play for given parameters: the tree of
+//! its choices with the chosen ones marked, and the results of its curves.
 
 use super::bus::decibels;
-use super::choose::Values;
-use super::curve::{self, Target};
-use super::definition::{Curve, Definition, Edge, Layer, Node};
-use super::parameters::Tag;
+use super::container_selection::SelectionValues;
+use super::curve::{self, CurveTarget};
+use super::data::{ContainerEdge, ParameterCurve, SoundLayer, SoundNode, SoundRules};
+use super::messages::check_parameter;
+use super::parameters::ValueTag;
 use super::voices::ParameterValue;
-use super::words::check_parameter;
-use crate::foundation::hash::IdString32;
+use engine_foundation::hash::IdString32;
 use std::fmt::Write;
 
-/// Explains a sound. The words say which parameter does not fit.
+/// Explains a sound. The error says which parameter does not fit.
 pub fn explain(
     name: &str,
-    definition: &Definition,
-    given: &[(String, ParameterValue)],
+    definition: &SoundRules,
+    parameters: &[(String, ParameterValue)],
 ) -> Result<String, String> {
-    for (parameter, value) in given {
+    for (parameter, value) in parameters {
         check_parameter(definition, parameter, value)?;
     }
     let values = |index: u32| {
         let parameter = &definition.parameters[index as usize];
-        let own = given.iter().find(|(name, _)| *name == parameter.name);
-        own.map(|(_, value)| value.setting().bits()).or(parameter.default)
+        let own_value = parameters.iter().find(|(name, _)| *name == parameter.name);
+        own_value.map(|(_, value)| value.setting().bits()).or(parameter.default)
     };
     let options = &definition.options;
     let mut text = format!("{name} plays on the bus '{}'\n", options.bus);
     if !definition.parameters.is_empty() {
         text += "\nParameters:\n";
         definition.parameters.iter().for_each(|parameter| {
-            let own = given.iter().find(|(name, _)| *name == parameter.name);
-            let value = match (own, parameter.default) {
-                (Some((_, value)), _) => format!("{} (given)", value_words(value)),
-                (None, Some(bits)) => format!("{} (default)", default_words(parameter, bits)),
+            let own_value = parameters.iter().find(|(name, _)| *name == parameter.name);
+            let value = match (own_value, parameter.default) {
+                (Some((_, value)), _) => format!("{} (given)", value_text(value)),
+                (None, Some(bits)) => format!("{} (default)", default_text(parameter, bits)),
                 (None, None) => "no value, and no default".to_string(),
             };
-            let kind = if parameter.tag == Tag::Text { "text" } else { "number" };
+            let kind = if parameter.tag == ValueTag::Text { "text" } else { "number" };
             line(&mut text, 1, &format!("{:<16} {kind:<7} {value}", parameter.name));
         });
     }
-    let mut whole =
-        Totals { db: options.volume_db, pitch: options.pitch, cutoff_hz: None, pan: options.pan };
+    let mut whole = RunningTotals {
+        db: options.volume_db,
+        pitch: options.pitch,
+        cutoff_hz: None,
+        pan: options.pan,
+    };
     let curves = &definition.curves[..definition.sound_curves as usize];
     if !curves.is_empty() {
         text += "\nCurves of the sound:\n";
@@ -50,33 +54,33 @@ pub fn explain(
     for (i, layer) in definition.layers.iter().enumerate() {
         let repeats = if layer.repeat.is_some() { ", repeated" } else { "" };
         writeln!(text, "\nLayer {}{repeats}:", i + 1).expect("a string can be written to");
-        let teller = Teller { definition, values: &values, name };
+        let teller = ExplainWriter { definition, values: &values, name };
         let chosen = teller.node(&mut text, layer.root, 1, true);
         layer_result(&mut text, definition, layer, whole, &values, chosen);
     }
     Ok(text)
 }
 
-/// What adds up.
+/// Totals accumulated while a sound is explained.
 #[derive(Clone, Copy)]
-struct Totals {
+struct RunningTotals {
     db: f32,
     pitch: f32,
     cutoff_hz: Option<f32>,
     pan: f32,
 }
 
-impl Totals {
+impl RunningTotals {
     fn add(
         &mut self,
         text: &mut String,
-        definition: &Definition,
-        curves: &[Curve],
-        values: Values,
+        definition: &SoundRules,
+        curves: &[ParameterCurve],
+        values: SelectionValues,
     ) {
         for curve in curves {
             let name = &definition.parameters[curve.parameter as usize].name;
-            let (target, ..) = Target::ALL[curve.target as usize];
+            let (target, ..) = CurveTarget::ALL[curve.target as usize];
             let Some(bits) = values(curve.parameter) else {
                 line(text, 1, &format!("{target}: '{name}' has no value"));
                 continue;
@@ -85,12 +89,12 @@ impl Totals {
             let y = curve::value(definition.points_of(curve), curve.easing, x);
             line(text, 1, &format!("{name} = {x} makes {target} {y:.2}"));
             match curve.target {
-                Target::VolumeDb => self.db += y,
-                Target::Pitch => self.pitch *= y,
-                Target::CutoffHz => {
+                CurveTarget::VolumeDb => self.db += y,
+                CurveTarget::Pitch => self.pitch *= y,
+                CurveTarget::CutoffHz => {
                     self.cutoff_hz = Some(self.cutoff_hz.map_or(y, |other| other.min(y)));
                 }
-                Target::Pan => self.pan += y,
+                CurveTarget::Pan => self.pan += y,
             }
         }
     }
@@ -98,10 +102,10 @@ impl Totals {
 
 fn layer_result(
     text: &mut String,
-    definition: &Definition,
-    layer: &Layer,
-    whole: Totals,
-    values: Values,
+    definition: &SoundRules,
+    layer: &SoundLayer,
+    whole: RunningTotals,
+    values: SelectionValues,
     chosen: Vec<(String, f32, f32)>,
 ) {
     let mut sum = whole;
@@ -127,71 +131,75 @@ fn layer_result(
     );
 }
 
-fn line(text: &mut String, depth: usize, words: &str) {
-    writeln!(text, "{:1$}{words}", "", depth * 2).expect("a string can be written to");
+fn line(text: &mut String, depth: usize, content: &str) {
+    writeln!(text, "{:1$}{content}", "", depth * 2).expect("a string can be written to");
 }
 
-fn value_words(value: &ParameterValue) -> String {
+fn value_text(value: &ParameterValue) -> String {
     match value {
         ParameterValue::Number(number) => number.to_string(),
         ParameterValue::Text(text) => format!("\"{text}\""),
     }
 }
 
-fn default_words(parameter: &super::definition::Parameter, bits: u32) -> String {
+fn default_text(parameter: &super::data::SoundParameter, bits: u32) -> String {
     match parameter.tag {
-        Tag::Number => f32::from_bits(bits).to_string(),
-        Tag::Text => format!("\"{}\"", parameter.default_name),
+        ValueTag::Number => f32::from_bits(bits).to_string(),
+        ValueTag::Text => format!("\"{}\"", parameter.default_name),
     }
 }
 
-struct Teller<'a> {
-    definition: &'a Definition,
-    values: Values<'a>,
+struct ExplainWriter<'a> {
+    definition: &'a SoundRules,
+    values: SelectionValues<'a>,
     name: &'a str,
 }
 
-impl Teller<'_> {
-    /// Tells of a node; `on` says whether a trigger gets here. The files that it can end in, with
-    /// their volumes and pitches.
+impl ExplainWriter<'_> {
+    /// Writes a node and its children; `on` is true if a trigger reaches the node. Returns the
+    /// files that the node can choose, with their volumes and pitches.
     fn node(&self, text: &mut String, at: u32, depth: usize, on: bool) -> Vec<(String, f32, f32)> {
         let mark = if on { " *" } else { "" };
         let edges =
             |first: u32, count: u32| &self.definition.edges[first as usize..][..count as usize];
         match self.definition.nodes[at as usize] {
-            Node::File { file, volume_db, pitch } => {
+            SoundNode::File { file, volume_db, pitch } => {
                 let name = file.map_or(self.name, |file| &self.definition.files[file as usize]);
                 line(text, depth, &format!("{name}{mark}"));
                 let found = (name.to_string(), volume_db, pitch);
                 if on { vec![found] } else { Vec::new() }
             }
-            Node::Random { first, count } => {
-                line(text, depth, &format!("one of {count} by chance, never one twice{mark}"));
+            SoundNode::Random { first, count } => {
+                line(
+                    text,
+                    depth,
+                    &format!("one of {count} at random, never the same twice in a row{mark}"),
+                );
                 self.all(text, edges(first, count), depth, on)
             }
-            Node::Sequence { first, count } => {
+            SoundNode::Sequence { first, count } => {
                 line(text, depth, &format!("{count} in turn{mark}"));
                 self.all(text, edges(first, count), depth, on)
             }
-            Node::Switch { parameter, first, count, default } => {
+            SoundNode::Switch { parameter, first, count, default } => {
                 let name = &self.definition.parameters[parameter as usize].name;
                 line(text, depth, &format!("switch on {name}{mark}"));
                 let value = (self.values)(parameter);
                 let mut found = Vec::new();
-                let mut taken = false;
+                let mut case_selected = false;
                 for edge in edges(first, count) {
                     let this = on && value == Some(edge.case.0);
-                    taken |= this;
+                    case_selected |= this;
                     let why = if this { " * (its value)" } else { "" };
                     line(text, depth + 1, &format!("{}{why}", edge.case_name));
                     found.extend(self.node(text, edge.node, depth + 2, this));
                 }
                 if let Some(node) = default {
-                    let this = on && !taken;
+                    let this = on && !case_selected;
                     let why = if this { " * (no case has its value)" } else { "" };
                     line(text, depth + 1, &format!("default{why}"));
                     found.extend(self.node(text, node, depth + 2, this));
-                } else if on && !taken {
+                } else if on && !case_selected {
                     line(text, depth + 1, "no case has its value, and there is no default");
                 }
                 found
@@ -202,7 +210,7 @@ impl Teller<'_> {
     fn all(
         &self,
         text: &mut String,
-        edges: &[Edge],
+        edges: &[ContainerEdge],
         depth: usize,
         on: bool,
     ) -> Vec<(String, f32, f32)> {
@@ -210,17 +218,19 @@ impl Teller<'_> {
     }
 }
 
-/// Reads `force=35` or `material=wood`.
+/// Parses `force=35` or `material=wood`.
 pub fn parse_parameter(
-    definition: &Definition,
+    definition: &SoundRules,
     text: &str,
 ) -> Result<(String, ParameterValue), String> {
     let Some((name, value)) = text.split_once('=') else {
-        return Err(format!("'{text}' is no parameter: say NAME=VALUE"));
+        return Err(format!("'{text}' is not a parameter: write NAME=VALUE"));
     };
     let tag = definition.parameter(IdString32::new(name)).map(|parameter| parameter.tag);
     let value = match (tag, value.parse::<f32>()) {
-        (Some(Tag::Number), Ok(number)) if number.is_finite() => ParameterValue::Number(number),
+        (Some(ValueTag::Number), Ok(number)) if number.is_finite() => {
+            ParameterValue::Number(number)
+        }
         _ => ParameterValue::Text(value.to_string()),
     };
     Ok((name.to_string(), value))
@@ -229,14 +239,14 @@ pub fn parse_parameter(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::sjson;
-    use crate::system::sound::source;
+    use crate::compile;
+    use engine_foundation::sjson;
 
-    fn told(text: &str, given: &[&str]) -> Result<String, String> {
-        let sound = source::parse("a.sound", sjson::parse(text).unwrap().root(), false).unwrap();
-        let given: Result<Vec<_>, _> =
-            given.iter().map(|given| parse_parameter(&sound, given)).collect();
-        explain("a", &sound, &given?)
+    fn explanation(text: &str, arguments: &[&str]) -> Result<String, String> {
+        let sound = compile::parse("a.sound", sjson::parse(text).unwrap().root(), false).unwrap();
+        let arguments: Result<Vec<_>, _> =
+            arguments.iter().map(|arguments| parse_parameter(&sound, arguments)).collect();
+        explain("a", &sound, &arguments?)
     }
 
     const IMPACT: &str = "
@@ -248,44 +258,32 @@ mod tests {
     #[test]
     fn the_table_of_choices_marks_what_is_chosen_and_says_why() {
         assert_eq!(
-            told(IMPACT, &["force=35", "material=wood"]).unwrap(),
-            "a plays on the bus 'effects'\n\
-             \n\
-             Parameters:\n  \
-               force            number  35 (given)\n  \
-               material         text    \"wood\" (given)\n\
-             \n\
-             Curves of the sound:\n  \
-               force = 35 makes volume_db -12.00\n\
-             \n\
-             Layer 1:\n  \
-               switch on material *\n    \
-                 wood * (its value)\n      \
-                   one of 2 by chance, never one twice *\n        \
-                     w1 *\n        \
-                     w2 *\n    \
-                 metal\n      \
-                   m\n  \
-               => w1 or w2 at -12.0 dB (0.251), pitch 1.000, low-pass open, pan 0.00\n"
+            explanation(IMPACT, &["force=35", "material=wood"]).unwrap(),
+            "a plays on the bus 'effects'\n\nParameters:\n  force            number  35 (given)\n  \
+             material         text    \"wood\" (given)\n\nCurves of the sound:\n  force = 35 makes \
+             volume_db -12.00\n\nLayer 1:\n  switch on material *\n    wood * (its value)\n      \
+             one of 2 at random, never the same twice in a row *\n        w1 *\n        w2 *\n    \
+             metal\n      m\n  => w1 or w2 at -12.0 dB (0.251), pitch 1.000, low-pass open, pan \
+             0.00\n"
         );
     }
 
     #[test]
     fn what_leads_nowhere_and_what_does_not_fit_is_said() {
-        let text = told(IMPACT, &["material=glass"]).unwrap();
+        let text = explanation(IMPACT, &["material=glass"]).unwrap();
         assert!(text.contains("no case has its value, and there is no default"), "{text}");
         assert!(text.contains("=> nothing: a trigger with these parameters is refused"), "{text}");
         assert_eq!(
-            told(IMPACT, &["forse=1"]).unwrap_err(),
+            explanation(IMPACT, &["forse=1"]).unwrap_err(),
             "it has no parameter 'forse', did you mean 'force'? (known: force, material)"
         );
         assert_eq!(
-            told(IMPACT, &["force=much"]).unwrap_err(),
+            explanation(IMPACT, &["force=much"]).unwrap_err(),
             "the parameter 'force' is a number, which a curve reads; got the text \"much\""
         );
         assert_eq!(
-            told(IMPACT, &["force"]).unwrap_err(),
-            "'force' is no parameter: say NAME=VALUE"
+            explanation(IMPACT, &["force"]).unwrap_err(),
+            "'force' is not a parameter: write NAME=VALUE"
         );
     }
 }

@@ -1,35 +1,35 @@
-//! Mixers: the buses that voices play on, their effects and how they duck each other; the text of a
-//! `.mixer` and its compiled form. Plays nothing: output.rs makes tracks of it.
+//! Mixers: the buses that voices play on, their effects and their ducking; the text of a `.mixer`
+//! and its compiled form. Plays nothing: mixer_output.rs creates the tracks.
 
-use super::block::{self, Block};
-use super::ranges::{DECIBELS, DECIBELS_TAKEN};
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::blob::{Range, Reader, Writer, within};
-use crate::foundation::hash::IdString32;
-use crate::foundation::sjson::Value;
+use super::limits::{DECIBELS, DECIBELS_TAKEN};
+use super::source_fields::{self, SourceBlock};
+use engine_foundation::Error;
+use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
+use engine_foundation::error;
+use engine_foundation::hash::IdString32;
+use engine_foundation::sjson::SjsonValue;
 
 /// The most buses of a mixer.
 pub const BUSES_MAX: usize = 32;
 /// The most effects of one bus.
 pub const EFFECTS_MAX: usize = 8;
-/// The bus that all others lead to.
+/// The root bus, to which all others lead.
 pub const MASTER: &str = "master";
 
-/// One number of an effect: its key, what it is where nothing is said, its least and greatest.
-type Knob = (&'static str, f32, f32, f32);
+/// One number of an effect: its key, default, minimum and maximum.
+type EffectParameter = (&'static str, f32, f32, f32);
 
 /// A kind of effect.
 pub struct EffectKind {
     pub name: &'static str,
-    pub knobs: &'static [Knob],
+    pub parameters: &'static [EffectParameter],
 }
 
-/// The kinds of effects; a place here is the number in the compiled form.
+/// The kinds of effects; the index is the number in the compiled form.
 pub const EFFECTS: [EffectKind; 4] = [
     EffectKind {
         name: "reverb",
-        knobs: &[
+        parameters: &[
             ("mix", 0.3, 0.0, 1.0),
             ("feedback", 0.8, 0.0, 0.99),
             ("damping", 0.3, 0.0, 1.0),
@@ -38,7 +38,7 @@ pub const EFFECTS: [EffectKind; 4] = [
     },
     EffectKind {
         name: "delay",
-        knobs: &[
+        parameters: &[
             ("mix", 0.3, 0.0, 1.0),
             ("seconds", 0.3, 0.001, 5.0),
             ("feedback_db", -8.0, -100.0, -0.1),
@@ -46,7 +46,7 @@ pub const EFFECTS: [EffectKind; 4] = [
     },
     EffectKind {
         name: "filter",
-        knobs: &[
+        parameters: &[
             ("mix", 1.0, 0.0, 1.0),
             ("cutoff_hz", 1000.0, 20.0, 24_000.0),
             ("resonance", 0.0, 0.0, 1.0),
@@ -56,7 +56,7 @@ pub const EFFECTS: [EffectKind; 4] = [
     },
     EffectKind {
         name: "compressor",
-        knobs: &[
+        parameters: &[
             ("mix", 1.0, 0.0, 1.0),
             ("threshold_db", -12.0, -100.0, 0.0),
             ("ratio", 4.0, 1.0, 100.0),
@@ -67,33 +67,33 @@ pub const EFFECTS: [EffectKind; 4] = [
     },
 ];
 
-/// Seconds in which a bus makes room for another.
-const DUCK_SECONDS: Range = (0.001, 60.0);
+/// Range of the attack and release times of ducking, in seconds.
+const DUCK_SECONDS: NumberRange = (0.001, 60.0);
 
-/// Places in [`EFFECTS`].
+/// Indices into [`EFFECTS`].
 pub const REVERB: usize = 0;
 pub const DELAY: usize = 1;
 pub const FILTER: usize = 2;
 
-/// The words for the modes of a filter, in the order of their numbers.
+/// Names and numbers of the filter modes, in the order of their numbers.
 const MODES: [(&str, f32); 4] =
     [("low_pass", 0.0), ("band_pass", 1.0), ("high_pass", 2.0), ("notch", 3.0)];
 
 /// An effect on a bus.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effect {
-    /// Its place in [`EFFECTS`].
+pub struct BusEffect {
+    /// Index into [`EFFECTS`].
     pub kind: usize,
-    /// In the order of its kind's knobs.
+    /// Values of the parameters, in the order of the kind's `parameters`.
     pub values: [f32; 6],
 }
 
-/// How a bus makes room for another.
+/// A ducking rule: the reduction of a bus while another bus is audible.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Duck {
-    /// The bus whose voices are waited for.
+pub struct DuckingRule {
+    /// The bus whose voices trigger the ducking.
     pub by: usize,
-    /// What is taken from this bus's volume while one of them can be heard.
+    /// Reduction of this bus's volume while a voice of the other bus is audible.
     pub volume_db: f32,
     pub attack_seconds: f32,
     pub release_seconds: f32,
@@ -101,31 +101,31 @@ pub struct Duck {
 
 /// One bus.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bus {
+pub struct MixerBus {
     pub name: String,
     pub id: IdString32,
-    /// Where it leads, an earlier one; `None` for the master.
+    /// The bus that this bus leads to, an earlier one; `None` for the master.
     pub parent: Option<usize>,
     pub volume_db: f32,
-    pub effects: Vec<Effect>,
-    pub duck: Option<Duck>,
+    pub effects: Vec<BusEffect>,
+    pub duck: Option<DuckingRule>,
 }
 
-impl Bus {
-    fn new(name: &str, parent: Option<usize>) -> Bus {
+impl MixerBus {
+    fn new(name: &str, parent: Option<usize>) -> MixerBus {
         let (id, effects) = (IdString32::new(name), Vec::new());
-        Bus { name: name.to_string(), id, parent, volume_db: 0.0, effects, duck: None }
+        MixerBus { name: name.to_string(), id, parent, volume_db: 0.0, effects, duck: None }
     }
 
-    /// Refuses numbers that no text could have become.
+    /// Rejects numbers that no text could produce.
     fn check(&self) -> Result<(), Error> {
         within("volume_db", self.volume_db, DECIBELS)?;
         if self.effects.len() > EFFECTS_MAX {
             return Err(error!("it is damaged: a bus has more than {EFFECTS_MAX} effects"));
         }
         for effect in &self.effects {
-            let knobs = EFFECTS[effect.kind].knobs;
-            for ((key, _, least, most), value) in knobs.iter().zip(effect.values) {
+            let parameters = EFFECTS[effect.kind].parameters;
+            for ((key, _, least, most), value) in parameters.iter().zip(effect.values) {
                 within(key, value, (*least, *most))?;
                 if *key == "mode" && value.fract() != 0.0 {
                     return Err(error!("it is damaged: there is no mode {value}"));
@@ -141,35 +141,36 @@ impl Bus {
 
 /// The buses of a game, the master first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mixer {
-    pub buses: Vec<Bus>,
+pub struct MixerData {
+    pub buses: Vec<MixerBus>,
 }
 
-impl Mixer {
-    /// The buses of a game that has no mixer of its own.
-    pub fn standard() -> Mixer {
-        let mut buses = vec![Bus::new(MASTER, None)];
-        buses
-            .extend(["effects", "music", "voice", "interface"].map(|name| Bus::new(name, Some(0))));
-        Mixer { buses }
+impl MixerData {
+    /// Returns the buses of a game that has no mixer of its own.
+    pub fn standard() -> MixerData {
+        let mut buses = vec![MixerBus::new(MASTER, None)];
+        buses.extend(
+            ["effects", "music", "voice", "interface"].map(|name| MixerBus::new(name, Some(0))),
+        );
+        MixerData { buses }
     }
 
-    /// The place of a bus.
+    /// Returns the index of a bus.
     pub fn find(&self, name: &str) -> Option<usize> {
         let id = IdString32::new(name);
         self.buses.iter().position(|bus| bus.id == id)
     }
 
-    /// The words for a bus that is not there.
-    pub fn missing_words(&self, name: &str) -> String {
+    /// Returns the error message for an unknown bus.
+    pub fn missing_bus_message(&self, name: &str) -> String {
         let names = self.buses.iter().map(|bus| bus.name.as_str());
-        let hint = crate::foundation::suggest::hint(name, names.clone());
+        let hint = engine_foundation::suggest::hint(name, names.clone());
         let known = names.collect::<Vec<_>>().join(", ");
         format!("there is no bus '{name}'{hint} (known: {known})")
     }
 
     pub fn write(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = BlobWriter::default();
         writer.list(&self.buses, |writer, bus| {
             writer.text(&bus.name);
             writer.u32(bus.parent.map_or(u32::MAX, |parent| parent as u32));
@@ -187,12 +188,12 @@ impl Mixer {
         writer.finish()
     }
 
-    pub fn read(bytes: &[u8]) -> Result<Mixer, Error> {
+    pub fn read(bytes: &[u8]) -> Result<MixerData, Error> {
         let damaged = || error!("it is damaged: a bus leads nowhere");
         let index = |word: u32| (word != u32::MAX).then_some(word as usize);
-        let mut reader = Reader::new(bytes);
+        let mut reader = BlobReader::new(bytes);
         let buses = reader.list_at_most((BUSES_MAX, "BUSES_MAX"), |reader| {
-            let mut bus = Bus::new(reader.text()?, index(reader.u32()?));
+            let mut bus = MixerBus::new(reader.text()?, index(reader.u32()?));
             bus.volume_db = reader.finite()?;
             bus.effects = reader.list(|reader| {
                 let kind = usize::from(reader.u8()?);
@@ -200,18 +201,18 @@ impl Mixer {
                 for value in &mut values {
                     *value = reader.finite()?;
                 }
-                if kind >= EFFECTS.len() { Err(damaged()) } else { Ok(Effect { kind, values }) }
+                if kind >= EFFECTS.len() { Err(damaged()) } else { Ok(BusEffect { kind, values }) }
             })?;
             let by = index(reader.u32()?);
             let [volume_db, attack_seconds, release_seconds] =
                 [reader.finite()?, reader.finite()?, reader.finite()?];
-            bus.duck = by.map(|by| Duck { by, volume_db, attack_seconds, release_seconds });
+            bus.duck = by.map(|by| DuckingRule { by, volume_db, attack_seconds, release_seconds });
             bus.check()?;
             Ok(bus)
         })?;
         reader.end()?;
         let count = buses.len();
-        let right = |(i, bus): (usize, &Bus)| {
+        let right = |(i, bus): (usize, &MixerBus)| {
             let duck = bus.duck.is_none_or(|duck| duck.by < count && duck.by != i);
             let parent = if i == 0 { bus.parent.is_none() } else { bus.parent < Some(i) };
             duck && parent && (i == 0 || bus.parent.is_some())
@@ -219,19 +220,19 @@ impl Mixer {
         let whole = (1..=BUSES_MAX).contains(&count) && buses.iter().enumerate().all(right);
         let mut ids: Vec<u32> = buses.iter().map(|bus| bus.id.0).collect();
         ids.sort_unstable();
-        let apart = ids.is_sorted_by(|a, b| a < b) && whole && buses[0].name == MASTER;
-        if apart { Ok(Mixer { buses }) } else { Err(damaged()) }
+        let are_distinct = ids.is_sorted_by(|a, b| a < b) && whole && buses[0].name == MASTER;
+        if are_distinct { Ok(MixerData { buses }) } else { Err(damaged()) }
     }
 }
 
 const BUS_KEYS: &[&str] = &["parent", "volume_db", "effects", "duck"];
 
-/// Reads the text of a mixer.
-pub fn parse(path: &str, root: Value) -> Result<Mixer, Error> {
-    let mixer = Block::open(path, root, "a mixer", &["master", "buses"])?;
-    let mut buses = vec![Bus::new(MASTER, None)];
+/// Parses the text of a mixer.
+pub fn parse(path: &str, root: SjsonValue) -> Result<MixerData, Error> {
+    let mixer = SourceBlock::open(path, root, "a mixer", &["master", "buses"])?;
+    let mut buses = vec![MixerBus::new(MASTER, None)];
     if let Some(value) = mixer.get("master") {
-        let block = Block::open(path, value, "'master'", &["volume_db", "effects"])?;
+        let block = SourceBlock::open(path, value, "'master'", &["volume_db", "effects"])?;
         read_bus(&block, &mut buses[0])?;
     }
     let must = "'buses' must be a block of names and buses: { music = { volume_db = -6 } }";
@@ -240,23 +241,24 @@ pub fn parse(path: &str, root: Value) -> Result<Mixer, Error> {
         None => Vec::new(),
     };
     if blocks.len() >= BUSES_MAX {
-        let words = format!("a mixer can have {BUSES_MAX} buses (BUSES_MAX), the master included");
-        return Err(mixer.fault(root, &words));
+        let message =
+            format!("a mixer can have {BUSES_MAX} buses (BUSES_MAX), the master included");
+        return Err(mixer.fault(root, &message));
     }
     for entry in &blocks {
-        let block = Block::open(path, entry.value, "a bus", BUS_KEYS)?;
+        let block = SourceBlock::open(path, entry.value, "a bus", BUS_KEYS)?;
         let parent = block.text("parent")?.unwrap_or(MASTER);
         let Some(at) = buses.iter().position(|bus| bus.name == parent) else {
-            let words = format!(
-                "the bus '{}' leads to '{parent}', which does not stand before it",
+            let message = format!(
+                "the bus '{}' leads to '{parent}', which is not defined before it",
                 entry.key
             );
-            return Err(block.fault(entry.value, &words));
+            return Err(block.fault(entry.value, &message));
         };
-        let mut bus = Bus::new(entry.key, Some(at));
+        let mut bus = MixerBus::new(entry.key, Some(at));
         if let Some(other) = buses.iter().find(|other| other.id == bus.id) {
-            let words = format!("the buses '{}' and '{}' clash", other.name, bus.name);
-            return Err(block.fault(entry.value, &words));
+            let message = format!("the buses '{}' and '{}' clash", other.name, bus.name);
+            return Err(block.fault(entry.value, &message));
         }
         read_bus(&block, &mut bus)?;
         buses.push(bus);
@@ -265,26 +267,26 @@ pub fn parse(path: &str, root: Value) -> Result<Mixer, Error> {
         if let Some(value) = entry.value.get("duck") {
             let duck = read_duck(path, value, entry.key, &buses)?;
             let bus = buses.iter_mut().find(|bus| bus.name == entry.key);
-            bus.expect("it was made above").duck = Some(duck);
+            bus.expect("it was created above").duck = Some(duck);
         }
     }
-    Ok(Mixer { buses })
+    Ok(MixerData { buses })
 }
 
-fn read_bus(block: &Block, bus: &mut Bus) -> Result<(), Error> {
+fn read_bus(block: &SourceBlock, bus: &mut MixerBus) -> Result<(), Error> {
     block.read("volume_db", DECIBELS, &mut bus.volume_db)?;
     let Some(list) = block.get("effects") else { return Ok(()) };
     let must = "'effects' must be a list: [ { reverb = { mix = 0.3 } } ]";
     let items = list.items().ok_or_else(|| block.fault(list, must))?;
     if items.len() > EFFECTS_MAX {
-        let words = format!("a bus can have {EFFECTS_MAX} effects (EFFECTS_MAX)");
-        return Err(block.fault(list, &words));
+        let message = format!("a bus can have {EFFECTS_MAX} effects (EFFECTS_MAX)");
+        return Err(block.fault(list, &message));
     }
     for item in items {
         let names = EFFECTS.map(|kind| kind.name);
-        let one = Block::open(block.path, item, "an effect", &names)?;
-        let given = item.entries().into_iter().flatten().collect::<Vec<_>>();
-        let [entry] = &given[..] else {
+        let one = SourceBlock::open(block.path, item, "an effect", &names)?;
+        let entries = item.entries().into_iter().flatten().collect::<Vec<_>>();
+        let [entry] = &entries[..] else {
             return Err(one.fault(item, "an effect must have one kind: { reverb = { … } }"));
         };
         let kind = names.iter().position(|name| *name == entry.key).expect("the key is known");
@@ -293,34 +295,40 @@ fn read_bus(block: &Block, bus: &mut Bus) -> Result<(), Error> {
     Ok(())
 }
 
-fn read_effect(path: &str, value: Value, kind: usize) -> Result<Effect, Error> {
-    let EffectKind { name, knobs } = &EFFECTS[kind];
-    let keys: Vec<&str> = knobs.iter().map(|knob| knob.0).collect();
-    let block = Block::open(path, value, &format!("'{name}'"), &keys)?;
+fn read_effect(path: &str, value: SjsonValue, kind: usize) -> Result<BusEffect, Error> {
+    let EffectKind { name, parameters } = &EFFECTS[kind];
+    let keys: Vec<&str> = parameters.iter().map(|parameter| parameter.0).collect();
+    let block = SourceBlock::open(path, value, &format!("'{name}'"), &keys)?;
     let mut values = [0.0; 6];
-    for ((key, default, min, max), place) in knobs.iter().zip(&mut values) {
-        *place = *default;
+    for ((key, default, min, max), value) in parameters.iter().zip(&mut values) {
+        *value = *default;
         if *key == "mode" {
-            block.choice("mode", MODES.into_iter())?.into_iter().for_each(|mode| *place = mode);
+            block.choice("mode", MODES.into_iter())?.into_iter().for_each(|mode| *value = mode);
         } else {
-            block.read(key, (*min, *max), place)?;
+            block.read(key, (*min, *max), value)?;
         }
     }
-    Ok(Effect { kind, values })
+    Ok(BusEffect { kind, values })
 }
 
-fn read_duck(path: &str, value: Value, own: &str, buses: &[Bus]) -> Result<Duck, Error> {
+fn read_duck(
+    path: &str,
+    value: SjsonValue,
+    own: &str,
+    buses: &[MixerBus],
+) -> Result<DuckingRule, Error> {
     let known = &["by", "volume_db", "attack_seconds", "release_seconds"];
-    let block = Block::open(path, value, "'duck'", known)?;
+    let block = SourceBlock::open(path, value, "'duck'", known)?;
     let Some(by) = block.text("by")? else {
-        return Err(block.fault(value, "'duck' must say for which bus: by = \"voice\""));
+        return Err(block.fault(value, "'duck' must name a bus: by = \"voice\""));
     };
     let at = buses.iter().position(|bus| bus.name == by && by != own).ok_or_else(|| {
         let names = buses.iter().map(|bus| bus.name.as_str()).filter(|name| *name != own);
-        let hint = crate::foundation::suggest::hint(by, names);
-        block::fault(path, value, &format!("there is no other bus '{by}'{hint}"))
+        let hint = engine_foundation::suggest::hint(by, names);
+        source_fields::fault(path, value, &format!("there is no other bus '{by}'{hint}"))
     })?;
-    let mut duck = Duck { by: at, volume_db: -9.0, attack_seconds: 0.1, release_seconds: 0.5 };
+    let mut duck =
+        DuckingRule { by: at, volume_db: -9.0, attack_seconds: 0.1, release_seconds: 0.5 };
     block.read("volume_db", DECIBELS_TAKEN, &mut duck.volume_db)?;
     block.read("attack_seconds", DUCK_SECONDS, &mut duck.attack_seconds)?;
     block.read("release_seconds", DUCK_SECONDS, &mut duck.release_seconds)?;
@@ -330,9 +338,9 @@ fn read_duck(path: &str, value: Value, own: &str, buses: &[Bus]) -> Result<Duck,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foundation::sjson;
+    use engine_foundation::sjson;
 
-    fn read(text: &str) -> Result<Mixer, String> {
+    fn read(text: &str) -> Result<MixerData, String> {
         parse("a.mixer", sjson::parse(text).unwrap().root()).map_err(|error| error.message)
     }
 
@@ -355,22 +363,22 @@ mod tests {
         assert_eq!(mixer.buses[2].duck.unwrap().by, 1);
         assert_eq!(mixer.buses[3].effects[0].values[..4], [1.0, 1000.0, 0.0, 2.0]);
         let bytes = mixer.write();
-        assert_eq!(Mixer::read(&bytes).unwrap(), mixer);
+        assert_eq!(MixerData::read(&bytes).unwrap(), mixer);
         for length in 0..bytes.len() {
-            assert!(Mixer::read(&bytes[..length]).is_err(), "{length}");
+            assert!(MixerData::read(&bytes[..length]).is_err(), "{length}");
         }
-        assert_eq!(Mixer::read(&Mixer::standard().write()).unwrap(), Mixer::standard());
+        assert_eq!(MixerData::read(&MixerData::standard().write()).unwrap(), MixerData::standard());
     }
 
     #[test]
     fn numbers_that_no_text_has_are_refused_in_the_compiled_form_too() {
         let text = "buses = { a = { effects = [{ delay = {} }, { filter = {} }] \
                     duck = { by = \"b\" } } b = {} }";
-        let check = |change: fn(&mut Mixer), wanted: &str| {
+        let check = |change: fn(&mut MixerData), wanted: &str| {
             let mut mixer = read(text).unwrap();
             change(&mut mixer);
-            let words = Mixer::read(&mixer.write()).unwrap_err().message;
-            assert_eq!(words, format!("it is damaged: {wanted}"));
+            let message = MixerData::read(&mixer.write()).unwrap_err().message;
+            assert_eq!(message, format!("it is damaged: {wanted}"));
         };
         let seconds = "'seconds' must be 0.001 to 5, got 1000000";
         check(|mixer| mixer.buses[1].effects[0].values[1] = 1e6, seconds);
@@ -380,7 +388,7 @@ mod tests {
             |mixer| mixer.buses[1].duck.as_mut().unwrap().attack_seconds = 0.0,
             "'attack_seconds' must be 0.001 to 60, got 0",
         );
-        let many = |mixer: &mut Mixer| {
+        let many = |mixer: &mut MixerData| {
             let effect = mixer.buses[1].effects[0];
             mixer.buses[1].effects = vec![effect; EFFECTS_MAX + 1];
         };
@@ -394,7 +402,7 @@ mod tests {
     fn what_is_wrong_is_said_with_line_and_remedy() {
         check(
             "buses = { a = { parent = \"b\" } b = {} }",
-            "a.mixer:1: the bus 'a' leads to 'b', which does not stand before it",
+            "a.mixer:1: the bus 'a' leads to 'b', which is not defined before it",
         );
         check(
             "buses = { a = { effects = [{ revreb = {} }] } }",
@@ -408,7 +416,7 @@ mod tests {
         check("buses = { a = { duck = { by = \"a\" } } }", "a.mixer:1: there is no other bus 'a'");
         check("buses = { master = {} }", "a.mixer:1: the buses 'master' and 'master' clash");
         assert_eq!(
-            Mixer::standard().missing_words("musik"),
+            MixerData::standard().missing_bus_message("musik"),
             "there is no bus 'musik', did you mean 'music'? (known: master, effects, music, \
              voice, interface)"
         );

@@ -1,138 +1,139 @@
-//! Sound: what is triggered, how it sounds, and where it is heard. Voices are pure state that runs
-//! the same with and without a device (voices.rs, step.rs); rules come from `.sound` files
-//! (source.rs, definition.rs), buses from a `.mixer` (mixer.rs, bus.rs). Behind them is the mixer:
-//! output.rs on the game's thread, player.rs and device.rs on the audio thread. Knows no units and
-//! no scripts: those hand over plain numbers.
+//! The sound system: triggered sounds, their mixing, and their spatialization. Voices are pure
+//! state that runs the same with and without a device (voices.rs, voice_update.rs). Rules come from
+//! `.sound` files (compile.rs, data.rs), and buses from a `.mixer` (mixer.rs, bus.rs). The
+//! mixer follows them: mixer_output.rs on the game's thread, clip_player.rs and device.rs on the
+//! audio thread. Knows no units and no scripts: those pass in plain numbers.
 
 mod alsa;
-pub mod block;
-mod bounds;
 pub mod bus;
-pub mod choose;
-pub mod clock;
+pub mod clip;
+mod clip_cache;
+mod clip_player;
+mod compile;
+pub mod container_selection;
 pub mod curve;
+pub mod data;
 pub mod decoder;
-pub mod definition;
 pub mod device;
 mod device_names;
+mod duration_limit;
 pub mod explain;
-pub mod kinds;
-pub mod library;
+mod limits;
+mod messages;
 pub mod mixer;
-pub mod output;
+pub mod mixer_output;
+pub mod music_clock;
 pub mod parameters;
-mod player;
-mod ranges;
-mod shared;
-mod source;
-pub mod space;
-pub mod step;
+pub mod registry;
+pub mod resource;
+pub mod source_fields;
+pub mod spatialization;
 pub mod voice;
+mod voice_group;
+pub mod voice_update;
 pub mod voices;
-mod wav_file;
-pub mod wave;
-mod waves;
-mod words;
+mod wav_writer;
 
-use crate::counter;
-use crate::error;
-use crate::foundation::{Error, Handle, Vec3, log};
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::resource::settings::Settings;
-use crate::resource::store::Store;
-use bus::Buses;
-use device::{SAMPLE_RATE, Setup};
-use mixer::Mixer;
-use output::Output;
+use bus::BusStates;
+use device::{DeviceSetup, SAMPLE_RATE};
+use engine_foundation::counter;
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, Vec3, log};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::settings::Settings;
+use engine_resource::store::ResourceStore;
+use mixer::MixerData;
+use mixer_output::MixerOutput;
 use std::path::PathBuf;
-use voices::{SoundWorld, Trigger, Voices};
-use wav_file::WavFile;
+use voices::{SoundWorld, TriggerDesc, Voices};
+use wav_writer::WavWriter;
 
 /// The handle of a voice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VoiceId(pub Handle);
 
-/// The handle of a world's sound.
+/// The handle of the sound world of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SoundWorldId(pub Handle);
 
-/// Where sound goes.
+/// The destination of the mixed sound.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Destination {
-    /// Nowhere: everything happens, and nothing is mixed.
+pub enum AudioDestination {
+    /// None: voices run, and nothing is mixed.
     #[default]
     Null,
-    /// Into a WAV file, in step with the game.
+    /// A WAV file, in step with the game.
     File(PathBuf),
-    /// To the system's device of that name; empty: the one of the settings.
+    /// The system's device of this name; if it is empty, the device of the settings.
     Device(String),
 }
 
-/// The whole of it.
-pub struct Sounds {
+/// The sound system of a game.
+pub struct SoundSystem {
     pub voices: Voices,
-    output: Option<Output>,
-    file: Option<(WavFile, PathBuf)>,
+    output: Option<MixerOutput>,
+    file: Option<(WavWriter, PathBuf)>,
     /// A file that could not be written to its end.
     broken_file: Option<PathBuf>,
     samples: Vec<f32>,
-    /// Offline: what was asked for and not yet mixed, as a part of a frame.
+    /// Offline: the fraction of a frame that is due and not mixed yet.
     owed_frames: f64,
     mixer_name: Option<String>,
-    /// What mixing took, as far as the statistics were told.
+    /// The mixing time that was already added to the statistics.
     counted_nanoseconds: u64,
 }
 
-impl Sounds {
-    /// Sound for a game. A device that is missing is no error; a file that cannot be written is.
+impl SoundSystem {
+    /// Creates the sound of a game. A missing device is not an error; a file that cannot be written
+    /// is.
     pub fn new(
         settings: &Settings,
-        store: &mut Store,
+        store: &mut ResourceStore,
         seed: u64,
         checked: bool,
-        destination: &Destination,
-    ) -> Result<Sounds, Error> {
+        destination: &AudioDestination,
+    ) -> Result<SoundSystem, Error> {
         let (mixer, mixer_name) = load_mixer(settings, store)?;
         let mixed_max = settings.number("sound.mixed_voices") as usize;
         let setup = match destination {
-            Destination::Null => None,
-            Destination::File(_) => Some(Setup::Offline),
-            Destination::Device(name) => {
+            AudioDestination::Null => None,
+            AudioDestination::File(_) => Some(DeviceSetup::Offline),
+            AudioDestination::Device(name) => {
                 let name = if name.is_empty() { settings.text("sound.device") } else { name };
-                Some(Setup::Live(alsa::opener(name.to_string())))
+                Some(DeviceSetup::Live(alsa::opener(name.to_string())))
             }
         };
         let file = match destination {
-            Destination::File(path) => {
-                let file = WavFile::create(path)
+            AudioDestination::File(path) => {
+                let file = WavWriter::create(path)
                     .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))?;
                 Some((file, path.clone()))
             }
             _ => None,
         };
-        let mut sounds = Sounds::with(mixer, seed, checked, mixed_max, setup);
+        let mut sounds = SoundSystem::with(mixer, seed, checked, mixed_max, setup);
         (sounds.file, sounds.mixer_name) = (file, mixer_name);
         Ok(sounds)
     }
 
-    /// Sound with these buses, and a mixer where there is a setup for it.
+    /// Creates sound with these buses, and with a mixer if there is a setup.
     pub fn with(
-        mixer: Mixer,
+        mixer: MixerData,
         seed: u64,
         checked: bool,
         mixed_max: usize,
-        setup: Option<Setup>,
-    ) -> Sounds {
-        let output = setup.and_then(|setup| match Output::new(setup, &mixer, mixed_max) {
+        setup: Option<DeviceSetup>,
+    ) -> SoundSystem {
+        let output = setup.and_then(|setup| match MixerOutput::new(setup, &mixer, mixed_max) {
             Ok(output) => Some(output),
             Err(reason) => {
                 log::warning(&format!("no sound is heard: {reason}"));
                 None
             }
         });
-        Sounds {
-            voices: Voices::new(seed, checked, mixed_max, Buses::new(mixer)),
+        SoundSystem {
+            voices: Voices::new(seed, checked, mixed_max, BusStates::new(mixer)),
             output,
             file: None,
             broken_file: None,
@@ -143,12 +144,12 @@ impl Sounds {
         }
     }
 
-    /// Sound without a device and with the standard buses.
-    pub fn silent(seed: u64, checked: bool) -> Sounds {
-        Sounds::with(Mixer::standard(), seed, checked, 64, None)
+    /// Creates sound without a device and with the standard buses.
+    pub fn silent(seed: u64, checked: bool) -> SoundSystem {
+        SoundSystem::with(MixerData::standard(), seed, checked, 64, None)
     }
 
-    /// The sound of a world, made when it is first asked for.
+    /// Returns the sound world of a world, and creates it at the first call.
     pub fn world(&mut self, world: Handle) -> SoundWorldId {
         let known = self.voices.worlds.iter().find(|(_, sound)| sound.world == world);
         if let Some((handle, _)) = known {
@@ -156,33 +157,33 @@ impl Sounds {
         }
         let fresh = SoundWorld {
             world,
-            listeners: [None; space::LISTENERS_MAX],
-            last_positions: [Vec3::ZERO; space::LISTENERS_MAX],
+            listeners: [None; spatialization::LISTENERS_MAX],
+            last_positions: [Vec3::ZERO; spatialization::LISTENERS_MAX],
             paused: false,
         };
         SoundWorldId(self.voices.worlds.add(fresh).expect("there are fewer worlds than slots"))
     }
 
-    /// Ends the sound of a world that ends.
-    pub fn release_world(&mut self, world: Handle, frame: u64, place: &str) {
+    /// Ends the sound of a world when the world ends.
+    pub fn release_world(&mut self, world: Handle, frame: u64, location: &str) {
         let known = self.voices.worlds.iter().find(|(_, sound)| sound.world == world);
         if let Some(handle) = known.map(|(handle, _)| handle) {
             self.voices.stop_all(handle, voices::CUT_SECONDS);
-            self.voices.worlds.remove(handle, "", frame, place);
+            self.voices.worlds.remove(handle, "", frame, location);
         }
     }
 
-    /// Triggers a sound; nothing where its policy refuses another voice.
+    /// Triggers a sound. Returns `None` if its policy refuses another voice.
     pub fn trigger(
         &mut self,
-        store: &mut Store,
-        trigger: &Trigger,
+        store: &mut ResourceStore,
+        trigger: &TriggerDesc,
     ) -> Result<Option<VoiceId>, Error> {
         Ok(self.voices.trigger(store, trigger)?.map(VoiceId))
     }
 
-    /// Loads a sound and has its recordings decoded, so that its first trigger is heard at once.
-    pub fn preload(&mut self, store: &mut Store, name: &str) -> Result<(), Error> {
+    /// Loads a sound and decodes its recordings, so that its first trigger is audible at once.
+    pub fn preload(&mut self, store: &mut ResourceStore, name: &str) -> Result<(), Error> {
         let sound = self.voices.library.sound(store, name)?;
         let entry = &self.voices.library.sounds[sound as usize];
         let recordings: Vec<u32> = entry.recordings.iter().copied().chain(entry.own).collect();
@@ -196,25 +197,25 @@ impl Sounds {
         Ok(())
     }
 
-    /// Moves sound on by `delta` seconds, at the end of the game's frame `frame`.
+    /// Advances sound by `delta` seconds, at the end of the game's frame `frame`.
     pub fn step(&mut self, delta: f64, frame: u64) {
         self.voices.frame = frame;
         let time = self.voices.time;
         self.voices.step(delta);
         if let Some(output) = &mut self.output {
             output.apply(&self.voices.commands, &self.voices.library, time);
-            output.tell_health();
+            output.report_device_health();
         }
         self.voices.commands.clear();
         self.count();
         self.render(delta);
     }
 
-    /// Tells the statistics.
+    /// Updates the statistics.
     fn count(&mut self) {
         let Voices { active, levels, parameters, .. } = &self.voices;
         counter!("sound/voices") += active.len();
-        counter!("sound/heard") += active.iter().filter(|i| levels[**i as usize].heard).count();
+        counter!("sound/heard") += active.iter().filter(|i| levels[**i as usize].is_mixed).count();
         counter!("sound/parameters") += parameters.used();
         if let Some(output) = &self.output {
             counter!("sound/recordings") += output.playing();
@@ -225,7 +226,7 @@ impl Sounds {
         }
     }
 
-    /// Mixes what the step made, where that goes into a file.
+    /// Mixes the sound of the step into the file, if there is one.
     fn render(&mut self, delta: f64) {
         let (Some(output), Some((file, path))) = (&mut self.output, &mut self.file) else { return };
         self.owed_frames += delta * f64::from(SAMPLE_RATE);
@@ -247,17 +248,17 @@ impl Sounds {
         }
     }
 
-    /// How many recordings are decoded while they play, or are about to.
+    /// Returns the number of recordings that are decoded while they play, or are about to.
     pub fn streams(&self) -> usize {
-        self.output.as_ref().map_or(0, Output::streams)
+        self.output.as_ref().map_or(0, MixerOutput::streams)
     }
 
-    /// How a live device is, where there is one.
-    pub fn health(&self) -> Option<device::Health> {
-        self.output.as_ref().filter(|output| !output.is_offline()).map(Output::health)
+    /// Returns the state of a live device, if there is one.
+    pub fn health(&self) -> Option<device::DeviceHealth> {
+        self.output.as_ref().filter(|output| !output.is_offline()).map(MixerOutput::health)
     }
 
-    /// Completes what is written. Call it once, when the game has ended.
+    /// Completes the file. Call it once, when the game has ended.
     pub fn finish(&mut self) -> Result<(), Error> {
         if let Some(path) = self.broken_file.take() {
             return Err(error!("{} lacks the end of the run", path.display()));
@@ -270,8 +271,9 @@ impl Sounds {
         }
     }
 
-    /// Takes new data of sounds, recordings and the mixer. What is broken keeps the old.
-    pub fn reload(&mut self, store: &mut Store, changed: &[ResourceName]) {
+    /// Reloads changed sounds, recordings and the mixer. If new data is invalid, the old data
+    /// stays.
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) {
         for sound in self.voices.library.reload(store, changed) {
             self.voices.refresh(sound);
         }
@@ -281,39 +283,42 @@ impl Sounds {
         }
         match read_mixer(store, name) {
             Ok(mixer) => self.exchange_mixer(mixer),
-            Err(error) => log::error(&format!("mixer '{name}' is as before: {error}")),
+            Err(error) => log::error(&format!("mixer '{name}' is unchanged: {error}")),
         }
     }
 
-    /// Takes other buses while voices play: they go on from where they are.
-    pub fn exchange_mixer(&mut self, mixer: Mixer) {
+    /// Replaces the buses while voices play: they continue from their current position.
+    pub fn exchange_mixer(&mut self, mixer: MixerData) {
         if let Some(output) = &mut self.output
             && let Err(reason) = output.exchange_mixer(&mixer)
         {
-            log::error(&format!("the mixer is as before: {reason}"));
+            log::error(&format!("the mixer is unchanged: {reason}"));
             return;
         }
         self.voices.exchange_mixer(mixer);
     }
 }
 
-/// The mixer of a game, and its name, where it has one of its own.
-fn load_mixer(settings: &Settings, store: &mut Store) -> Result<(Mixer, Option<String>), Error> {
+/// Returns the mixer of a game, and its name, if the game has a mixer.
+fn load_mixer(
+    settings: &Settings,
+    store: &mut ResourceStore,
+) -> Result<(MixerData, Option<String>), Error> {
     let name = settings.text("sound.mixer");
     let standard = name == DEFAULT_MIXER;
     if standard && !store.has(&ResourceName::new("mixer", name)) {
-        return Ok((Mixer::standard(), Some(name.to_string())));
+        return Ok((MixerData::standard(), Some(name.to_string())));
     }
     Ok((read_mixer(store, name)?, Some(name.to_string())))
 }
 
-/// The mixer that is taken where the settings name no other; it may be missing.
+/// The mixer that is used if the settings name no other; it may be missing.
 pub const DEFAULT_MIXER: &str = "main";
 
-fn read_mixer(store: &mut Store, name: &str) -> Result<Mixer, Error> {
+fn read_mixer(store: &mut ResourceStore, name: &str) -> Result<MixerData, Error> {
     let resource = ResourceName::new("mixer", name);
     let bytes = store.read(&resource)?;
     contain(&resource, || {
-        Mixer::read(&bytes).map_err(|error| error!("mixer '{name}': {}", error.message))
+        MixerData::read(&bytes).map_err(|error| error!("mixer '{name}': {}", error.message))
     })
 }

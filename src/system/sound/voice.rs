@@ -1,90 +1,92 @@
-//! The parts of a voice: what it was told, what the passes of a frame make of it, what a device is
-//! told of it. Types alone; voices.rs and step.rs work with them.
+//! The data types of a voice: its settings, the results of a frame's passes, and the commands to
+//! the mixer. voices.rs and voice_update.rs work with them.
 
-use super::choose::Chosen;
-use super::clock::Grid;
-use super::parameters::Setting;
-use super::space::{LISTENERS_MAX, Listener};
-use crate::foundation::hash::IdString32;
-use crate::foundation::{Handle, Vec3};
+use super::container_selection::SelectedClips;
+use super::music_clock::ClockGrid;
+use super::parameters::ParameterWrite;
+use super::spatialization::{LISTENERS_MAX, Listener};
+use engine_foundation::hash::IdString32;
+use engine_foundation::{Handle, Vec3};
 
-/// What a recording's samples are multiplied with, and how fast they go.
+/// Mix levels of a recording: the gains of its samples and its playback rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mix {
+pub struct MixLevels {
     pub left: f32,
     pub right: f32,
-    /// 1: as it was recorded.
+    /// Playback rate; 1: as recorded.
     pub rate: f32,
-    /// Of the low-pass filter; [`super::step::OPEN_HZ`] and more is none.
+    /// Cutoff frequency of the low-pass filter; [`super::voice_update::OPEN_HZ`] and more disables
+    /// the filter.
     pub cutoff_hz: f32,
 }
 
-impl Mix {
-    pub const SILENT: Mix = Mix { left: 0.0, right: 0.0, rate: 1.0, cutoff_hz: 24_000.0 };
+impl MixLevels {
+    pub const SILENT: MixLevels =
+        MixLevels { left: 0.0, right: 0.0, rate: 1.0, cutoff_hz: 24_000.0 };
 }
 
-/// One recording of a voice. Its place in the array is voice × `LAYERS_MAX` + layer.
+/// One playing recording of a voice. Its index in the array is voice × `LAYERS_MAX` + layer.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
-    pub state: PartState,
+pub struct VoicePart {
+    pub state: VoicePartState,
     pub recording: u32,
-    pub chosen: Chosen,
-    /// In seconds of sound time.
+    pub chosen: SelectedClips,
+    /// Start time, in seconds of sound time.
     pub start_at: f64,
-    /// Where in the recording it is.
+    /// Playback position in the recording, in seconds.
     pub seconds: f64,
-    /// What the layer's own curves say: gain, pitch, cut-off.
+    /// Results of the layer's own curves: gain, pitch, cut-off, pan.
     pub gain: f32,
     pub pitch: f32,
     pub cutoff_hz: f32,
     pub pan: f32,
-    pub mix: Mix,
-    /// Whether the device has it.
+    pub mix: MixLevels,
+    /// True if the device plays this part.
     pub sent: bool,
-    /// The loop that the device has.
+    /// The loop that the device was sent.
     pub repeat: Option<(f64, f64)>,
-    /// Whether the device was told to pause it.
-    pub held: bool,
+    /// True if the device was sent a pause.
+    pub paused_sent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartState {
+pub enum VoicePartState {
     Empty,
     Playing,
     Done,
 }
 
-impl Part {
-    pub const EMPTY: Part = Part {
-        state: PartState::Empty,
+impl VoicePart {
+    pub const EMPTY: VoicePart = VoicePart {
+        state: VoicePartState::Empty,
         recording: 0,
-        chosen: Chosen { file: None, volume_db: 0.0, pitch: 1.0 },
+        chosen: SelectedClips { file: None, volume_db: 0.0, pitch: 1.0 },
         start_at: 0.0,
         seconds: 0.0,
         gain: 1.0,
         pitch: 1.0,
         cutoff_hz: 24_000.0,
         pan: 0.0,
-        mix: Mix::SILENT,
+        mix: MixLevels::SILENT,
         sent: false,
         repeat: None,
-        held: false,
+        paused_sent: false,
     };
 }
 
-/// A volume on its way.
+/// A volume that fades from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fade {
+pub struct VolumeFade {
     pub from: f32,
     pub to: f32,
     pub passed: f32,
     pub seconds: f32,
 }
 
-impl Fade {
-    /// A volume that stays.
-    pub fn at(volume: f32) -> Fade {
-        Fade { from: volume, to: volume, passed: 0.0, seconds: 0.0 }
+impl VolumeFade {
+    /// Returns a constant volume.
+    pub fn at(volume: f32) -> VolumeFade {
+        VolumeFade { from: volume, to: volume, passed: 0.0, seconds: 0.0 }
     }
 
     pub fn value(&self) -> f32 {
@@ -94,84 +96,91 @@ impl Fade {
         self.from + (self.to - self.from) * self.passed / self.seconds
     }
 
-    /// From where it is now.
+    /// Starts a fade from the current value.
     pub fn go(&mut self, to: f32, seconds: f32) {
-        *self = Fade { from: self.value(), to, passed: 0.0, seconds };
+        *self = VolumeFade { from: self.value(), to, passed: 0.0, seconds };
     }
 }
 
-/// What a voice was told, beside its parameters.
+/// Settings of a voice, except its parameters.
 #[derive(Clone, Debug)]
 pub struct Voice {
     pub handle: Handle,
     pub sound: u32,
     pub world: Handle,
     pub bus: usize,
-    pub volume: Fade,
+    pub volume: VolumeFade,
     /// Fades in at the start, and out at the end.
-    pub envelope: Fade,
-    /// Ends when its envelope has come down.
+    pub envelope: VolumeFade,
+    /// The voice ends when its envelope reaches silence.
     pub ending: bool,
     pub pitch: f32,
-    /// Added to its sound's.
+    /// Added to the pan of its sound.
     pub pan: f32,
     pub random_db: f32,
     pub random_pitch: f32,
     pub priority: f32,
-    /// Whether its trigger said the priority, and not its sound.
+    /// True if the trigger set the priority, and not the sound.
     pub own_priority: bool,
     pub paused: bool,
     pub occlusion: f32,
-    /// Where it is, if it is anywhere.
+    /// Position of the voice, if it has one.
     pub position: Option<Vec3>,
     pub velocity: Vec3,
     pub last_position: Vec3,
-    /// Counts triggers: the lower is the older.
+    /// Running number of the trigger: a lower number is older.
     pub age: u64,
-    /// What it is linked to: a handle and a number of its owner's, who feeds the positions.
+    /// Owner of the voice: a handle, and a number that belongs to the owner. The owner updates the
+    /// position.
     pub owner: Option<(Handle, u32)>,
-    /// A text parameter changed, or the rules did: loops choose anew.
+    /// A text parameter or the rules have changed, so loops choose their recordings again.
     pub stale_choice: bool,
-    /// Nothing of it was told of yet.
+    /// True until the first event of the voice.
     pub new: bool,
 }
 
-/// The results of a frame's passes, by voice.
+/// The results of a frame's passes for one voice.
 #[derive(Clone, Copy, Debug)]
-pub struct Level {
+pub struct VoiceLevel {
     pub gain: f32,
     pub pitch: f32,
     pub cutoff_hz: f32,
     pub pan: f32,
-    /// How loud it is in the end, for the choice of those that are heard.
+    /// Final loudness, by which the voices to mix are chosen.
     pub audible: f32,
-    /// Whether it is one of those.
-    pub heard: bool,
+    /// True if the voice is mixed.
+    pub is_mixed: bool,
 }
 
-impl Level {
-    pub const START: Level =
-        Level { gain: 1.0, pitch: 1.0, cutoff_hz: 24_000.0, pan: 0.0, audible: 1.0, heard: false };
+impl VoiceLevel {
+    pub const START: VoiceLevel = VoiceLevel {
+        gain: 1.0,
+        pitch: 1.0,
+        cutoff_hz: 24_000.0,
+        pan: 0.0,
+        audible: 1.0,
+        is_mixed: false,
+    };
 }
 
-/// What a device is told.
+/// A command to the mixer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    Start(Start),
+pub enum MixerCommand {
+    Start(ClipStart),
     Mix {
         part: u32,
-        mix: Mix,
+        mix: MixLevels,
     },
     Pause {
         part: u32,
         paused: bool,
     },
-    /// Ends it, in so many seconds.
+    /// Stops a part within this time.
     Stop {
         part: u32,
         seconds: f32,
     },
-    /// It came to its end.
+    /// Releases a part that has come to its end.
     Forget {
         part: u32,
     },
@@ -181,46 +190,46 @@ pub enum Command {
     },
 }
 
-/// A recording begins.
+/// The start of a recording.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Start {
+pub struct ClipStart {
     pub part: u32,
     pub sound: u32,
     pub recording: u32,
-    /// Where in the recording.
+    /// Start position in the recording, in seconds.
     pub seconds: f64,
     /// Start and end of the loop.
     pub repeat: Option<(f64, f64)>,
     pub bus: u32,
-    /// In seconds of sound time; at once if `None`.
+    /// Start time, in seconds of sound time; immediately if `None`.
     pub at: Option<f64>,
-    pub mix: Mix,
-    /// Rises from silence, for it begins in the middle.
+    pub mix: MixLevels,
+    /// True if the volume fades in from silence, because playback begins in the middle.
     pub rises: bool,
 }
 
-/// Something that games can hear of.
+/// A sound event for games.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    pub kind: EventKind,
+pub struct SoundEvent {
+    pub kind: SoundEventKind,
     pub world: Option<Handle>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum EventKind {
+pub enum SoundEventKind {
     Ended { voice: Handle, sound: u32, reason: &'static str },
     Bar { clock: String, bar: u64 },
 }
 
 /// A recording that was started, for tests and tools.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Played {
+pub struct PlayedClip {
     pub voice: Handle,
     pub sound: u32,
     pub recording: u32,
-    /// Sound time.
+    /// Sound time of the start.
     pub at: f64,
-    /// Its name, for buses can be exchanged.
+    /// Name of the bus, because buses can be exchanged.
     pub bus: String,
     pub gain: f32,
     pub pan: f32,
@@ -228,16 +237,16 @@ pub struct Played {
     pub cutoff_hz: f32,
 }
 
-/// The ears and the pause of one world.
+/// Listeners and pause state of one world.
 pub struct SoundWorld {
-    /// Of the world that it belongs to.
+    /// The world that this sound world belongs to.
     pub world: Handle,
     pub listeners: [Option<Listener>; LISTENERS_MAX],
     pub last_positions: [Vec3; LISTENERS_MAX],
     pub paused: bool,
 }
 
-/// The value of a parameter, as it comes in.
+/// The value of a parameter, as callers pass it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterValue {
     Number(f32),
@@ -245,23 +254,23 @@ pub enum ParameterValue {
 }
 
 impl ParameterValue {
-    pub fn setting(&self) -> Setting {
+    pub fn setting(&self) -> ParameterWrite {
         match self {
-            ParameterValue::Number(number) => Setting::Number(*number),
-            ParameterValue::Text(text) => Setting::Text(IdString32::new(text)),
+            ParameterValue::Number(number) => ParameterWrite::Number(*number),
+            ParameterValue::Text(text) => ParameterWrite::Text(IdString32::new(text)),
         }
     }
 }
 
-/// What is triggered, and how.
+/// Description of a sound to trigger.
 #[derive(Clone, Debug)]
-pub struct Trigger<'a> {
+pub struct TriggerDesc<'a> {
     pub sound: &'a str,
-    /// Of a sound world.
+    /// Handle of a sound world.
     pub world: Handle,
     pub parameters: &'a [(String, ParameterValue)],
     pub position: Option<Vec3>,
-    /// 1: as the sound says.
+    /// Factor of the volume; 1: as the sound says.
     pub volume: f32,
     pub pitch: f32,
     pub pan: f32,
@@ -270,16 +279,17 @@ pub struct Trigger<'a> {
     pub bus: Option<&'a str>,
     pub priority: Option<f32>,
     pub occlusion: f32,
-    /// The clock on whose grid it begins.
-    pub clock: Option<(&'a str, Grid)>,
-    /// What it is linked to, and a number of whoever feeds the positions.
+    /// The clock on whose grid the sound begins.
+    pub clock: Option<(&'a str, ClockGrid)>,
+    /// Owner of the voice, and a number that belongs to the owner. The owner updates the position.
     pub owner: Option<(Handle, u32)>,
 }
 
-impl<'a> Trigger<'a> {
-    /// As the sound says, everywhere and at once.
-    pub fn new(sound: &'a str, world: Handle) -> Trigger<'a> {
-        Trigger {
+impl<'a> TriggerDesc<'a> {
+    /// Returns a trigger with the sound's own settings, without a position, that starts
+    /// immediately.
+    pub fn new(sound: &'a str, world: Handle) -> TriggerDesc<'a> {
+        TriggerDesc {
             sound,
             world,
             parameters: &[],

@@ -1,79 +1,79 @@
-//! Voices: what was triggered and has not ended, with everything that shapes it. Pure state, in
-//! arrays by voice: knows no device, and runs the same with and without one. Each frame's passes
-//! over it are in step.rs.
+//! Voices: triggered sounds that have not ended, with all their settings. Pure state, in arrays by
+//! voice: it knows no device, and runs the same with and without one. The passes of each frame are
+//! in voice_update.rs.
 
-use super::bus::Buses;
-use super::choose::{self, Chosen, Given};
-use super::clock::{CLOCKS_MAX, Clock};
-use super::definition::{LAYERS_MAX, Policy};
-use super::library::Library;
-use super::parameters::{List, PARAMETERS_MAX, Parameters, Setting, Tag};
+use super::bus::BusStates;
+use super::container_selection::{self, SelectedClips, ValueSource};
+use super::data::{LAYERS_MAX, VoiceLimitPolicy};
+use super::music_clock::{CLOCKS_MAX, MusicClock};
+use super::parameters::{PARAMETERS_MAX, ParameterList, ParameterTable, ParameterWrite, ValueTag};
+use super::registry::SoundRegistry;
 pub use super::voice::*;
-use super::{shared, words};
-use crate::error;
-use crate::foundation::hash::IdString32;
-use crate::foundation::random::Random;
-use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
-use crate::resource::store::Store;
+use super::{messages, voice_group};
+use engine_foundation::error;
+use engine_foundation::hash::IdString32;
+use engine_foundation::random::Random;
+use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3};
+use engine_resource::store::ResourceStore;
 use std::collections::VecDeque;
 
-/// The most voices at once, heard or not. One more ends another, or does not start.
+/// The most voices at once, audible or not. A further voice ends another one, or does not start.
 pub const VOICES_MAX: usize = 1024;
 /// The most events of one frame.
 pub const EVENTS_MAX: usize = 4096;
-/// How many of the recordings that were started last are remembered.
+/// Number of started recordings that the history keeps.
 pub const HISTORY_MAX: usize = 1000;
-/// Seconds in which a voice ends that is cut off: none of them clicks.
+/// Fade-out time of a voice that is cut off, in seconds; it prevents clicks.
 pub const CUT_SECONDS: f32 = 0.02;
 
-/// All voices.
+/// All voices, and the state that they share.
 pub struct Voices {
     pub slots: Slots<u32>,
     pub worlds: Slots<SoundWorld>,
-    pub library: Library,
-    pub buses: Buses,
-    pub parameters: Parameters,
-    pub global: List,
-    pub clocks: Vec<Clock>,
-    /// Seconds of sound: the sum of all steps.
+    pub library: SoundRegistry,
+    pub buses: BusStates,
+    pub parameters: ParameterTable,
+    pub global: ParameterList,
+    pub clocks: Vec<MusicClock>,
+    /// Sound time in seconds: the sum of all steps.
     pub time: f64,
     /// Living voices, oldest first.
     pub active: Vec<u32>,
-    pub lists: Vec<List>,
+    pub lists: Vec<ParameterList>,
     pub voices: Vec<Option<Voice>>,
-    pub levels: Vec<Level>,
-    pub parts: Vec<Part>,
+    pub levels: Vec<VoiceLevel>,
+    pub parts: Vec<VoicePart>,
     free: Vec<u32>,
-    /// How many recordings are mixed at once.
+    /// The most recordings that are mixed at once.
     pub mixed_max: usize,
-    pub commands: Vec<Command>,
-    pub events: VecDeque<Event>,
-    /// Of the last step: what games read.
-    pub told: Vec<Event>,
-    /// All so far.
+    pub commands: Vec<MixerCommand>,
+    pub events: VecDeque<SoundEvent>,
+    /// Events of the last step, for games to read.
+    pub told: Vec<SoundEvent>,
+    /// Total number of dropped events.
     pub lost_events: u64,
-    /// How many of them were warned of.
-    pub(super) lost_told: u64,
-    pub history: VecDeque<Played>,
+    /// Number of dropped events for which a warning was logged.
+    pub(super) warned_events: u64,
+    pub history: VecDeque<PlayedClip>,
     pub random: Random,
-    /// Whether types and names are checked wherever they come in.
+    /// True if types and names are checked when they are passed in.
     pub checked: bool,
     ages: u64,
-    /// Of the game's frame, for the words of stale handles.
+    /// Number of the game's frame, for messages about stale handles.
     pub frame: u64,
-    /// Buffers of the passes, kept so that a frame makes none.
+    /// Buffer of the passes, kept so that a frame allocates none.
     pub order: Vec<u32>,
 }
 
 impl Voices {
-    pub fn new(seed: u64, checked: bool, mixed_max: usize, buses: Buses) -> Voices {
+    pub fn new(seed: u64, checked: bool, mixed_max: usize, buses: BusStates) -> Voices {
         Voices {
-            slots: Slots::new(Kind::Voice, VOICES_MAX),
-            worlds: Slots::new(Kind::SoundWorld, crate::foundation::handle::SLOTS_MAX),
-            library: Library::default(),
+            slots: Slots::new(HandleKind::Voice, VOICES_MAX),
+            worlds: Slots::new(HandleKind::SoundWorld, engine_foundation::handle::SLOTS_MAX),
+            library: SoundRegistry::default(),
             buses,
-            parameters: Parameters::new(PARAMETERS_MAX, checked),
-            global: List::EMPTY,
+            parameters: ParameterTable::new(PARAMETERS_MAX, checked),
+            global: ParameterList::EMPTY,
             clocks: Vec::new(),
             time: 0.0,
             active: Vec::new(),
@@ -87,7 +87,7 @@ impl Voices {
             events: VecDeque::new(),
             told: Vec::new(),
             lost_events: 0,
-            lost_told: 0,
+            warned_events: 0,
             history: VecDeque::new(),
             random: Random::seed(seed ^ 0x736f_756e_6421),
             checked,
@@ -97,21 +97,22 @@ impl Voices {
         }
     }
 
-    /// The voice of a handle, if it has not ended.
+    /// Returns the voice of a handle, if it has not ended.
     pub fn voice(&self, handle: Handle) -> Option<&Voice> {
         self.voices[*self.slots.get(handle)? as usize].as_ref()
     }
 
-    /// The same, to change.
+    /// Returns the voice of a handle for modification, if it has not ended.
     pub fn voice_mut(&mut self, handle: Handle) -> Option<&mut Voice> {
         self.voices[*self.slots.get(handle)? as usize].as_mut()
     }
 
-    /// Triggers a sound: its voice, or nothing where its policy refuses another one.
+    /// Triggers a sound and returns its voice, or `None` if the sound's policy refuses another
+    /// voice.
     pub fn trigger(
         &mut self,
-        store: &mut Store,
-        trigger: &Trigger,
+        store: &mut ResourceStore,
+        trigger: &TriggerDesc,
     ) -> Result<Option<Handle>, Error> {
         let sound = self.library.sound(store, trigger.sound)?;
         let bus_name = match trigger.bus {
@@ -119,10 +120,10 @@ impl Voices {
             None => &self.library.sounds[sound as usize].definition.options.bus,
         };
         let bus = self.buses.mixer.find(bus_name).ok_or_else(|| {
-            error!("sound '{}': {}", trigger.sound, self.buses.mixer.missing_words(bus_name))
+            error!("sound '{}': {}", trigger.sound, self.buses.mixer.missing_bus_message(bus_name))
         })?;
         let start_at = self.start_time(trigger)?;
-        let mut list = List::EMPTY;
+        let mut list = ParameterList::EMPTY;
         let chosen = self.prepare(sound, bus, trigger, &mut list);
         let chosen = match chosen {
             Ok(chosen) => chosen,
@@ -138,24 +139,24 @@ impl Voices {
         Ok(Some(self.add(sound, bus, trigger, list, start_at, &chosen)))
     }
 
-    /// When a voice begins.
-    fn start_time(&self, trigger: &Trigger) -> Result<f64, Error> {
+    /// Returns the start time of a triggered voice.
+    fn start_time(&self, trigger: &TriggerDesc) -> Result<f64, Error> {
         let soonest = self.time + f64::from(trigger.delay_seconds);
         let Some((name, grid)) = trigger.clock else { return Ok(soonest) };
         Ok(self.clock(name)?.next(grid, soonest))
     }
 
-    /// A running clock.
-    pub fn clock(&self, name: &str) -> Result<&Clock, Error> {
+    /// Returns a running clock.
+    pub fn clock(&self, name: &str) -> Result<&MusicClock, Error> {
         let id = IdString32::new(name);
         self.clocks.iter().find(|clock| clock.id == id).ok_or_else(|| {
             let names = self.clocks.iter().map(|clock| clock.name.as_str());
-            let hint = crate::foundation::suggest::hint(name, names);
+            let hint = engine_foundation::suggest::hint(name, names);
             error!("no clock '{name}' is running{hint}: start it with Sound.start_clock")
         })
     }
 
-    /// Starts a clock, or starts it again.
+    /// Starts a clock, or restarts it.
     pub fn start_clock(
         &mut self,
         name: &str,
@@ -168,30 +169,30 @@ impl Voices {
             return Err(error!("{CLOCKS_MAX} clocks are running already (CLOCKS_MAX): stop one"));
         }
         let (name, start) = (name.to_string(), self.time);
-        let clock = Clock { id, name, start, beats_per_minute, beats_per_bar, told_bar: 0 };
+        let clock = MusicClock { id, name, start, beats_per_minute, beats_per_bar, last_bar: 0 };
         self.clocks.push(clock);
         Ok(())
     }
 
-    /// Sets the parameters and chooses the recordings of a voice that is not there yet.
+    /// Sets the parameters and chooses the recordings of a voice before it exists.
     fn prepare(
         &mut self,
         sound: u32,
         bus: usize,
-        trigger: &Trigger,
-        list: &mut List,
-    ) -> Result<Vec<Chosen>, Error> {
-        let at = |words: String| error!("sound '{}': {words}", trigger.sound);
+        trigger: &TriggerDesc,
+        list: &mut ParameterList,
+    ) -> Result<Vec<SelectedClips>, Error> {
+        let at = |message: String| error!("sound '{}': {message}", trigger.sound);
         for (name, value) in trigger.parameters {
             if self.checked {
                 let definition = &self.library.sounds[sound as usize].definition;
-                words::check_parameter(definition, name, value).map_err(at)?;
+                messages::check_parameter(definition, name, value).map_err(at)?;
             }
             let key = IdString32::new(name);
             let set = self.parameters.set(list, key, value.setting());
-            set.map_err(|refused| at(self.parameters.words(refused)))?;
+            set.map_err(|refused| at(self.parameters.message(refused)))?;
         }
-        let Library { sounds, .. } = &mut self.library;
+        let SoundRegistry { sounds, .. } = &mut self.library;
         let sound = &mut sounds[sound as usize];
         let definition = &sound.definition;
         let (parameters, buses, global) = (&self.parameters, &self.buses, self.global);
@@ -201,14 +202,14 @@ impl Voices {
         };
         if self.checked {
             for index in 0..definition.parameters.len() as u32 {
-                shared::check(parameters, buses, global, bus, definition, index, *list)
+                voice_group::check(parameters, buses, global, bus, definition, index, *list)
                     .map_err(at)?;
             }
         }
-        let lacking = |parameter: &u32| value(*parameter).is_none();
+        let has_no_value = |parameter: &u32| value(*parameter).is_none();
         let numbers = definition.curves.iter().map(|curve| curve.parameter);
-        if let Some(index) = numbers.into_iter().find(lacking) {
-            let name = choose::parameter_words(definition, index);
+        if let Some(index) = numbers.into_iter().find(has_no_value) {
+            let name = container_selection::parameter_text(definition, index);
             return Err(at(format!(
                 "the parameter {name} has no value: give it in 'parameters', or a default in the \
                  sound's file"
@@ -216,25 +217,32 @@ impl Voices {
         }
         let mut chosen = Vec::new();
         for layer in &definition.layers {
-            let one =
-                choose::choose(definition, layer.root, &value, &mut sound.memory, &mut self.random);
+            let one = container_selection::choose(
+                definition,
+                layer.root,
+                &value,
+                &mut sound.memory,
+                &mut self.random,
+            );
             chosen.push(one.map_err(|no_case| {
-                let index = choose::parameter_of(definition, no_case);
+                let index = container_selection::parameter_of(definition, no_case);
                 let key = definition.parameters[index as usize].key;
-                let given =
+                let case_value =
                     trigger.parameters.iter().find(|(name, _)| IdString32::new(name) == key);
-                let given = match given.map(|(_, value)| value) {
-                    Some(ParameterValue::Text(text)) => Given::Text(text),
-                    _ => shared::given(parameters, buses, global, bus, definition, index),
+                let case_value = match case_value.map(|(_, value)| value) {
+                    Some(ParameterValue::Text(text)) => ValueSource::Text(text),
+                    _ => voice_group::inherited_value(
+                        parameters, buses, global, bus, definition, index,
+                    ),
                 };
-                at(choose::no_case_words(definition, no_case, given))
+                at(container_selection::no_case_message(definition, no_case, case_value))
             })?);
         }
         Ok(chosen)
     }
 
-    /// Ends a voice where a new one would be too many; whether the new one can start.
-    fn make_room(&mut self, sound: u32, trigger: &Trigger) -> bool {
+    /// Ends a voice if a new one would exceed a limit. Returns true if the new voice can start.
+    fn make_room(&mut self, sound: u32, trigger: &TriggerDesc) -> bool {
         let entry = &self.library.sounds[sound as usize];
         let options = &entry.definition.options;
         let (limit, policy) = (options.voices, options.policy);
@@ -242,9 +250,9 @@ impl Voices {
         if limit > 0 && entry.voices >= limit {
             let own = |i: &u32| self.get(*i).sound == sound;
             let victim = match policy {
-                Policy::Refuse => None,
-                Policy::Oldest => self.active.iter().copied().find(own),
-                Policy::Quietest => self.quietest(own),
+                VoiceLimitPolicy::Refuse => None,
+                VoiceLimitPolicy::Oldest => self.active.iter().copied().find(own),
+                VoiceLimitPolicy::Quietest => self.quietest(own),
             };
             let Some(victim) = victim else { return false };
             self.end(victim, "stolen", Some(CUT_SECONDS));
@@ -263,7 +271,7 @@ impl Voices {
         })
     }
 
-    /// The one that can be heard least; of equals, the oldest.
+    /// Returns the least audible voice that `which` accepts; of equals, the oldest.
     fn quietest(&self, which: impl Fn(&u32) -> bool) -> Option<u32> {
         let audible = |i: &u32| self.levels[*i as usize].audible;
         self.active
@@ -274,15 +282,16 @@ impl Voices {
     }
 
     pub(super) fn get(&self, index: u32) -> &Voice {
-        self.voices[index as usize].as_ref().expect("active voices are there")
+        self.voices[index as usize].as_ref().expect("active voices exist")
     }
 
-    /// Room for all voices, at the first: a game without sounds, and most tests, need none.
+    /// Allocates the arrays of all voices, when the first voice starts. Games without sounds, and
+    /// most tests, need none.
     fn allocate(&mut self) {
-        self.lists = vec![List::EMPTY; VOICES_MAX];
+        self.lists = vec![ParameterList::EMPTY; VOICES_MAX];
         self.voices = vec![None; VOICES_MAX];
-        self.levels = vec![Level::START; VOICES_MAX];
-        self.parts = vec![Part::EMPTY; VOICES_MAX * LAYERS_MAX];
+        self.levels = vec![VoiceLevel::START; VOICES_MAX];
+        self.parts = vec![VoicePart::EMPTY; VOICES_MAX * LAYERS_MAX];
         self.free = (0..VOICES_MAX as u32).rev().collect();
     }
 
@@ -290,15 +299,15 @@ impl Voices {
         &mut self,
         sound: u32,
         bus: usize,
-        trigger: &Trigger,
-        list: List,
+        trigger: &TriggerDesc,
+        list: ParameterList,
         start_at: f64,
-        chosen: &[Chosen],
+        chosen: &[SelectedClips],
     ) -> Handle {
         if self.voices.is_empty() {
             self.allocate();
         }
-        let index = self.free.pop().expect("room was made");
+        let index = self.free.pop().expect("a slot was freed");
         let handle = self.slots.add(index).expect("as many slots as voices");
         let entry = &mut self.library.sounds[sound as usize];
         entry.voices += 1;
@@ -307,7 +316,7 @@ impl Voices {
         let random_db = spread(&mut self.random) * options.volume_random_db;
         let random_pitch = 1.0 + spread(&mut self.random) * options.pitch_random;
         let rise = trigger.fade_in_seconds.unwrap_or(options.fade_in_seconds);
-        let mut envelope = Fade::at(if rise > 0.0 { 0.0 } else { 1.0 });
+        let mut envelope = VolumeFade::at(if rise > 0.0 { 0.0 } else { 1.0 });
         envelope.go(1.0, rise);
         self.ages += 1;
         let position = trigger.position.unwrap_or(Vec3::ZERO);
@@ -316,7 +325,7 @@ impl Voices {
             sound,
             world: trigger.world,
             bus,
-            volume: Fade::at(trigger.volume),
+            volume: VolumeFade::at(trigger.volume),
             envelope,
             ending: false,
             pitch: trigger.pitch,
@@ -337,33 +346,34 @@ impl Voices {
         });
         for (layer, (rules, chosen)) in entry.definition.layers.iter().zip(chosen).enumerate() {
             let recording = entry.recording(chosen.file).expect("the library has all of them");
-            self.parts[index as usize * LAYERS_MAX + layer] = Part {
-                state: PartState::Playing,
+            self.parts[index as usize * LAYERS_MAX + layer] = VoicePart {
+                state: VoicePartState::Playing,
                 recording,
                 chosen: *chosen,
                 start_at: start_at + f64::from(rules.delay_seconds),
-                ..Part::EMPTY
+                ..VoicePart::EMPTY
             };
         }
         self.lists[index as usize] = list;
-        // As loud as it is told: the truth comes with the next step.
-        self.levels[index as usize] = Level { audible: trigger.volume, ..Level::START };
+        // An estimate until the next step computes the loudness.
+        self.levels[index as usize] = VoiceLevel { audible: trigger.volume, ..VoiceLevel::START };
         self.active.push(index);
         handle
     }
 
-    /// Ends a voice, in so many seconds at the device; `None`: it has come to its end by itself.
+    /// Ends a voice. The device fades it out in `cut` seconds; `None` means that the voice came to
+    /// its end by itself.
     pub fn end(&mut self, index: u32, reason: &'static str, cut: Option<f32>) {
-        let voice = self.voices[index as usize].take().expect("active voices are there");
+        let voice = self.voices[index as usize].take().expect("active voices exist");
         for part in index as usize * LAYERS_MAX..(index as usize + 1) * LAYERS_MAX {
             if self.parts[part].sent {
                 let part = part as u32;
                 self.commands.push(match cut {
-                    Some(seconds) => Command::Stop { part, seconds },
-                    None => Command::Forget { part },
+                    Some(seconds) => MixerCommand::Stop { part, seconds },
+                    None => MixerCommand::Forget { part },
                 });
             }
-            self.parts[part] = Part::EMPTY;
+            self.parts[part] = VoicePart::EMPTY;
         }
         self.parameters.clear(&mut self.lists[index as usize]);
         self.active.retain(|other| *other != index);
@@ -371,11 +381,11 @@ impl Voices {
         let sound = &mut self.library.sounds[voice.sound as usize];
         sound.voices -= 1;
         self.slots.remove(voice.handle, &sound.name, self.frame, reason);
-        let kind = EventKind::Ended { voice: voice.handle, sound: voice.sound, reason };
-        self.note(Event { kind, world: Some(voice.world) });
+        let kind = SoundEventKind::Ended { voice: voice.handle, sound: voice.sound, reason };
+        self.note(SoundEvent { kind, world: Some(voice.world) });
     }
 
-    pub(super) fn note(&mut self, event: Event) {
+    pub(super) fn note(&mut self, event: SoundEvent) {
         if self.events.len() < EVENTS_MAX {
             self.events.push_back(event);
         } else {
@@ -383,7 +393,8 @@ impl Voices {
         }
     }
 
-    /// Stops a voice; in the seconds that its sound says, if none are given. Whether it was there.
+    /// Stops a voice with a fade-out; `None` takes the time from the sound. Returns true if the
+    /// voice existed.
     pub fn stop(&mut self, handle: Handle, seconds: Option<f32>) -> bool {
         let Some(index) = self.slots.get(handle).copied() else { return false };
         let voice = self.get(index);
@@ -399,13 +410,14 @@ impl Voices {
         true
     }
 
-    /// Sets a parameter of a voice; whether it was there. The words say what does not fit.
+    /// Sets a parameter of a voice. Returns true if the voice existed. The error says why the
+    /// parameter does not fit.
     #[inline]
     pub fn set_parameter(
         &mut self,
         handle: Handle,
         key: IdString32,
-        setting: Setting,
+        setting: ParameterWrite,
         name: &dyn Fn() -> (String, ParameterValue),
     ) -> Result<bool, Error> {
         let Some(index) = self.slots.get(handle).copied() else { return Ok(false) };
@@ -415,25 +427,29 @@ impl Voices {
             let fits = sound.definition.parameter(key).is_some_and(|p| p.tag == setting.tag());
             if !fits {
                 let (name, value) = name();
-                let words = words::check_parameter(&sound.definition, &name, &value);
-                let words = words.expect_err("it does not fit");
-                return Err(error!("sound '{}': {words}", sound.name));
+                let message = messages::check_parameter(&sound.definition, &name, &value);
+                let message = message.expect_err("it does not fit");
+                return Err(error!("sound '{}': {message}", sound.name));
             }
-            if let Setting::Text(text) = setting
-                && let Some(no_case) = choose::untaken(&sound.definition, key, text)
+            if let ParameterWrite::Text(text) = setting
+                && let Some(no_case) = container_selection::untaken(&sound.definition, key, text)
             {
                 let ParameterValue::Text(text) = name().1 else { unreachable!("it is a text") };
-                let words = choose::no_case_words(&sound.definition, no_case, Given::Text(&text));
-                return Err(error!("sound '{}': {words}", sound.name));
+                let message = container_selection::no_case_message(
+                    &sound.definition,
+                    no_case,
+                    ValueSource::Text(&text),
+                );
+                return Err(error!("sound '{}': {message}", sound.name));
             }
         }
         let set = self.parameters.set(&mut self.lists[index as usize], key, setting);
-        set.map_err(|refused| Error::new(self.parameters.words(refused)))?;
-        voice.stale_choice |= setting.tag() == Tag::Text;
+        set.map_err(|refused| Error::new(self.parameters.message(refused)))?;
+        voice.stale_choice |= setting.tag() == ValueTag::Text;
         Ok(true)
     }
 
-    /// Moves a voice, which is heard from there from now on; whether it was there.
+    /// Moves a voice, which is spatialized from now on. Returns true if the voice existed.
     pub fn set_position(&mut self, handle: Handle, position: Vec3) -> bool {
         let Some(voice) = self.voice_mut(handle) else { return false };
         if voice.position.is_none() {
@@ -443,21 +459,22 @@ impl Voices {
         true
     }
 
-    /// Where in its recording a voice is, of its first layer; `None` where it has ended.
+    /// Returns the playback position of a voice's first layer, in seconds; `None` if the voice has
+    /// ended.
     pub fn seconds(&self, handle: Handle) -> Option<f64> {
         let index = *self.slots.get(handle)? as usize;
         Some(self.parts[index * LAYERS_MAX].seconds)
     }
 
-    /// The velocity that the last step's movement amounts to.
+    /// Computes a voice's velocity from its movement in the last step.
     pub(super) fn follow(voice: &mut Voice, delta: f32) {
         if let Some(position) = voice.position {
-            voice.velocity = super::space::velocity(voice.last_position, position, delta);
+            voice.velocity = super::spatialization::velocity(voice.last_position, position, delta);
             voice.last_position = position;
         }
     }
 
-    /// Ends all voices of a sound world, in so many seconds.
+    /// Stops all voices of a sound world, with a fade-out of `seconds`.
     pub fn stop_all(&mut self, world: Handle, seconds: f32) {
         let all: Vec<Handle> = self
             .active
@@ -471,29 +488,31 @@ impl Voices {
         }
     }
 
-    /// Takes other buses; what plays is started again on them, from where it is.
-    pub(super) fn exchange_mixer(&mut self, mixer: super::mixer::Mixer) {
-        let places = self.buses.exchange(mixer, &mut self.parameters);
+    /// Replaces the buses. Playing recordings restart on the new buses, from their current
+    /// position.
+    pub(super) fn exchange_mixer(&mut self, mixer: super::mixer::MixerData) {
+        let new_indices = self.buses.exchange(mixer, &mut self.parameters);
         for at in 0..self.active.len() {
             let index = self.active[at] as usize;
-            let voice = self.voices[index].as_mut().expect("active voices are there");
-            voice.bus = places[voice.bus];
+            let voice = self.voices[index].as_mut().expect("active voices exist");
+            voice.bus = new_indices[voice.bus];
             for number in index * LAYERS_MAX..(index + 1) * LAYERS_MAX {
                 if std::mem::take(&mut self.parts[number].sent) {
                     let part = number as u32;
-                    self.commands.push(Command::Stop { part, seconds: CUT_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: CUT_SECONDS });
                 }
             }
         }
     }
 
-    /// What took new rules: its loops choose anew, layers that are gone end, new ones start.
+    /// Applies new rules to the voices of a sound: loops choose their recordings again, removed
+    /// layers end, and new layers start.
     pub(super) fn refresh(&mut self, sound: u32) {
         let definition = &self.library.sounds[sound as usize].definition;
         let (layers, priority) = (definition.layers.len(), definition.options.priority);
         for at in 0..self.active.len() {
             let index = self.active[at] as usize;
-            let voice = self.voices[index].as_mut().expect("active voices are there");
+            let voice = self.voices[index].as_mut().expect("active voices exist");
             if voice.sound != sound {
                 continue;
             }
@@ -503,9 +522,9 @@ impl Voices {
             }
             for layer in layers..LAYERS_MAX {
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
-                if std::mem::replace(part, Part::EMPTY).sent {
+                if std::mem::replace(part, VoicePart::EMPTY).sent {
                     let part = (index * LAYERS_MAX + layer) as u32;
-                    self.commands.push(Command::Stop { part, seconds: CUT_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: CUT_SECONDS });
                 }
             }
         }

@@ -1,16 +1,16 @@
-//! A font as the text system holds it: outlines or pages, the fonts it falls back to, and the
-//! tables of simple text. Loading is in mod.rs.
+//! A loaded font: its outlines or pages, its fallback fonts, and the tables for simple text.
+//! Loading is in mod.rs.
 
-use super::face::Face;
-use super::glyphs::{Glyph, State};
-use super::pages::PageFont;
-use super::pairs::Pairs;
-use crate::packet::gui::{Instance, paint};
-use crate::packet::text::{FontNumber, Metrics, PageNumber, Style};
+use super::bitmap_font::BitmapFont;
+use super::font_face::FontFace;
+use super::glyph_registry::{Glyph, GlyphState};
+use super::kerning::PairTable;
+use engine_frame_packet::gui::{QuadInstance, paint};
+use engine_frame_packet::text::{FontMetrics, FontNumber, PageNumber, TextStyle};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes small numbers, which nobody chooses to collide.
+/// Hasher for small numbers that an attacker cannot choose, so it does not resist collisions.
 #[derive(Default)]
 pub struct NumberHasher(u64);
 
@@ -35,99 +35,99 @@ impl Hasher for NumberHasher {
     }
 }
 
-/// A table by numbers.
-pub type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+/// Hash map with numeric keys.
+pub type NumberTable<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
-/// No glyph.
+/// Marks a missing glyph index.
 pub const NONE: u32 = u32::MAX;
 
-/// Where a font's glyphs come from.
-pub enum Body {
-    Outlines(Face),
-    Pages(Box<Pages>),
+/// Source of a font's glyphs.
+pub enum GlyphSource {
+    Outlines(FontFace),
+    Pages(Box<BitmapPages>),
 }
 
-/// One font.
+/// One loaded font.
 pub struct Font {
     pub name: String,
-    pub body: Body,
-    /// The fonts that are asked, in order: this one first.
+    pub body: GlyphSource,
+    /// Fonts that are searched for a character, in order, beginning with this one.
     pub order: Vec<u32>,
-    /// The fonts that it names itself.
+    /// Fallback fonts that this font names directly.
     pub fallback: Vec<u32>,
-    /// Indices of glyphs, for characters that were met.
+    /// Glyph indices of the characters used so far.
     pub ascii: [u32; 128],
-    pub others: Numbered<char, u32>,
-    pub pairs: Pairs,
-    /// What was told of already.
-    pub told: Told,
+    pub non_ascii: NumberTable<char, u32>,
+    pub pairs: PairTable,
+    /// Problems that were logged already.
+    pub logged: LoggedProblems,
 }
 
-/// What the log has heard about a font.
+/// Problems of a font that were logged, so that each is logged once.
 #[derive(Default)]
-pub struct Told {
+pub struct LoggedProblems {
     pub missing: HashSet<char>,
     pub bad_text: bool,
     pub reach: bool,
 }
 
 impl Font {
-    pub fn new(name: &str, body: Body, fallback: Vec<u32>) -> Font {
-        let (ascii, others) = ([NONE; 128], Numbered::default());
-        let (pairs, told) = (Pairs::default(), Told::default());
+    pub fn new(name: &str, body: GlyphSource, fallback: Vec<u32>) -> Font {
+        let (ascii, non_ascii) = ([NONE; 128], NumberTable::default());
+        let (pairs, logged) = (PairTable::default(), LoggedProblems::default());
         Font {
             name: name.to_string(),
             body,
             order: Vec::new(),
             fallback,
             ascii,
-            others,
+            non_ascii,
             pairs,
-            told,
+            logged,
         }
     }
 
-    pub fn metrics(&self) -> Metrics {
+    pub fn metrics(&self) -> FontMetrics {
         match &self.body {
-            Body::Outlines(face) => face.metrics,
-            Body::Pages(pages) => pages.metrics(),
+            GlyphSource::Outlines(face) => face.metrics,
+            GlyphSource::Pages(pages) => pages.metrics(),
         }
     }
 
-    /// How far fields go around the letters, in ems.
+    /// Returns how far distance fields extend around the letters, in ems.
     pub fn reach(&self) -> f32 {
         match &self.body {
-            Body::Outlines(_) => Style::REACH,
-            Body::Pages(pages) => pages.room() / pages.font.size,
+            GlyphSource::Outlines(_) => TextStyle::REACH,
+            GlyphSource::Pages(pages) => pages.room() / pages.font.size,
         }
     }
 
-    /// The number of a character's glyph in this font alone.
+    /// Returns the number of a character's glyph in this font, without its fallback fonts.
     pub fn glyph(&self, c: char) -> Option<u32> {
         match &self.body {
-            Body::Outlines(face) => face.glyph(c),
-            Body::Pages(pages) => pages.by_character.get(&(c as u32)).copied(),
+            GlyphSource::Outlines(face) => face.glyph(c),
+            GlyphSource::Pages(pages) => pages.by_character.get(&(c as u32)).copied(),
         }
     }
 
-    /// Whether simple text can be laid out by a table of pairs.
+    /// Returns true if simple text can be laid out with a table of pairs.
     pub fn has_simple_pairs(&self) -> bool {
         match &self.body {
-            Body::Outlines(face) => face.has_simple_pairs,
-            Body::Pages(_) => true,
+            GlyphSource::Outlines(face) => face.has_simple_pairs,
+            GlyphSource::Pages(_) => true,
         }
     }
 
-    /// Forgets which glyphs characters have.
+    /// Clears the mapping from characters to glyphs.
     pub fn forget_glyphs(&mut self) {
         self.ascii = [NONE; 128];
-        self.others.clear();
-        self.pairs = Pairs::default();
+        self.non_ascii.clear();
+        self.pairs = PairTable::default();
     }
 }
 
-/// Finds for every font which ones it asks: itself, then those that it falls back to, each with
-/// what that one falls back to, and none twice.
+/// Computes the search order of every font: the font itself, then its fallback fonts, each followed
+/// by its own fallback fonts, without duplicates.
 pub fn order_all(fonts: &mut [Font]) {
     for number in 0..fonts.len() as u32 {
         let mut order = Vec::new();
@@ -142,24 +142,25 @@ pub fn order_all(fonts: &mut [Font]) {
     }
 }
 
-/// The first font, of those that a font asks, that has a character: its number and the glyph's.
-pub fn who_has(fonts: &[Font], font: FontNumber, c: char) -> Option<(u32, u32)> {
+/// Returns the first font in the search order of `font` that has a character, and the character's
+/// glyph number there.
+pub fn font_with_glyph(fonts: &[Font], font: FontNumber, c: char) -> Option<(u32, u32)> {
     let order = &fonts[font.0 as usize].order;
     order.iter().find_map(|number| Some((*number, fonts[*number as usize].glyph(c)?)))
 }
 
-/// A font with pages, ready to be laid out.
-pub struct Pages {
-    font: PageFont,
+/// A bitmap font with pages, ready for layout.
+pub struct BitmapPages {
+    font: BitmapFont,
     first_page: u32,
     by_character: HashMap<u32, u32>,
     kernings: HashMap<(u32, u32), f32>,
 }
 
-impl Pages {
-    pub fn new(font: PageFont, first_page: u32) -> Pages {
+impl BitmapPages {
+    pub fn new(font: BitmapFont, first_page: u32) -> BitmapPages {
         let numbers = font.glyphs.iter().enumerate();
-        // A control character's glyph, or BMFont's for what is missing, is no character's.
+        // Glyphs of control characters and BMFont's missing-character glyph represent no character.
         let by_character: HashMap<u32, u32> =
             numbers.map(|(i, glyph)| (glyph.id, i as u32)).filter(|(id, _)| *id >= 32).collect();
         let pair = |first: u32, second: u32| {
@@ -169,33 +170,34 @@ impl Pages {
             Some((pair(kerning.first, kerning.second)?, kerning.amount / font.size))
         });
         let kernings = kernings.collect();
-        Pages { font, first_page, by_character, kernings }
+        BitmapPages { font, first_page, by_character, kernings }
     }
 
-    fn metrics(&self) -> Metrics {
-        let PageFont { size, base, line_height, .. } = self.font;
-        Metrics {
+    fn metrics(&self) -> FontMetrics {
+        let BitmapFont { size, base, line_height, .. } = self.font;
+        FontMetrics {
             ascent: base / size,
             descent: (line_height - base).max(0.0) / size,
             line_height: line_height / size,
         }
     }
 
-    /// How far around letters fields can be drawn, in pixels of the pages.
+    /// Returns how far distance fields can be drawn around letters, in pixels of the pages.
     fn room(&self) -> f32 {
         self.font.padding.iter().copied().fold(self.font.spread, f32::min).max(0.0)
     }
 
-    /// How much a glyph moves after another one, in ems.
+    /// Returns the kerning of a pair of glyphs, in ems.
     pub fn kerning(&self, first: u32, second: u32) -> f32 {
         self.kernings.get(&(first, second)).copied().unwrap_or(0.0)
     }
 
-    /// A glyph's measurements, by its place in the file.
+    /// Returns the measurements of a glyph by its index in the file.
     pub fn glyph(&self, number: u32) -> Glyph {
         let font = &self.font;
         let glyph = font.glyphs[number as usize];
-        // A field is drawn as far as it is needed; of a picture everything is meant.
+        // Padding of a distance field is drawn only as far as needed. A color picture is drawn
+        // whole.
         let [up, right, down, left] = if font.spread > 0.0 { font.padding } else { [0.0; 4] };
         let room = self.room();
         let (x, y) = (glyph.x + left, glyph.y + up);
@@ -208,8 +210,12 @@ impl Pages {
         let is_blank = width <= 0.0 || height <= 0.0;
         let spread = (font.spread * 8.0).round() as u32;
         let paint = match spread {
-            0 => Instance::paint(paint::TEXTURE, 0, 0),
-            _ => Instance::paint(paint::TEXTURE_FIELD, spread.min(Instance::LAYERS_MAX - 1), 0),
+            0 => QuadInstance::paint(paint::TEXTURE, 0, 0),
+            _ => QuadInstance::paint(
+                paint::TEXTURE_FIELD,
+                spread.min(QuadInstance::LAYERS_MAX - 1),
+                0,
+            ),
         };
         Glyph {
             advance: glyph.x_advance / font.size,
@@ -222,7 +228,7 @@ impl Pages {
             paint,
             page: PageNumber(self.first_page + glyph.page),
             used: 0,
-            state: if is_blank { State::Blank } else { State::Ready },
+            state: if is_blank { GlyphState::Blank } else { GlyphState::Ready },
         }
     }
 }

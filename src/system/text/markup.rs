@@ -1,25 +1,26 @@
-//! Colours in a string: `{#color(r,g,b)}`, `{#color(r,g,b,a)}` and `{#reset()}`, as games of the
-//! Bitsquid family write them. What only looks like them is shown as it is.
+//! Color markup in strings: `{#color(r,g,b)}`, `{#color(r,g,b,a)}` and `{#reset()}`, in the syntax
+//! of games of the Bitsquid family. Text that only resembles a directive is shown unchanged.
 
-use crate::packet::text::{Request, Span};
+use engine_frame_packet::text::{ColorSpan, TextRequest};
 use std::ops::Range;
 
-/// What begins every directive; the rest of the text is not looked at.
+/// Beginning of every directive. All other text is skipped without parsing.
 const BEGIN: &[u8] = b"{#";
 
-/// Where markup was cut out.
+/// A text without its markup, its color spans, and the positions at which markup was removed.
 #[derive(Default)]
-pub struct Markup {
-    /// What is shown.
+pub struct ColorMarkup {
+    /// The text without directives, as it is shown.
     pub text: Vec<u8>,
-    pub spans: Vec<Span>,
-    /// From this byte of what is shown on, so many bytes were cut out in all.
+    pub spans: Vec<ColorSpan>,
+    /// Pairs of a byte position in the shown text and the total number of bytes removed before it.
     cuts: Vec<(usize, usize)>,
 }
 
-impl Markup {
-    /// Takes directives out of a text. `None`: there are none, and the text is shown as it is.
-    pub fn take_out(&mut self, request: &Request) -> Option<()> {
+impl ColorMarkup {
+    /// Removes the directives from a text. Returns `None` if markup is disabled or the text
+    /// contains no `{#`; the text is then shown unchanged.
+    pub fn extract(&mut self, request: &TextRequest) -> Option<()> {
         if !request.markup {
             return None;
         }
@@ -35,7 +36,7 @@ impl Markup {
             let length = match directive(rest) {
                 Some((color, length)) => {
                     cut += length;
-                    self.spans.push(Span { start: self.text.len() as u32, color });
+                    self.spans.push(ColorSpan { start: self.text.len() as u32, color });
                     self.cuts.push((self.text.len(), cut));
                     length
                 }
@@ -52,8 +53,8 @@ impl Markup {
         Some(())
     }
 
-    /// Makes ranges of what is shown ranges of the whole text again. A directive at the end of one
-    /// line belongs to the next.
+    /// Converts ranges of the shown text to ranges of the original text. A directive at the end of
+    /// a line belongs to the next line.
     pub fn widen(&self, ranges: &mut [Range<usize>]) {
         let cut_before = |at: usize, included: bool| {
             let cuts = self.cuts.iter().rev();
@@ -64,7 +65,7 @@ impl Markup {
             let is_first = range.start == 0;
             range.start += cut_before(range.start, !is_first);
             range.end += cut_before(range.end, false);
-            // A line keeps the colours that are set at its own beginning.
+            // A line keeps the colors that are set at its own beginning.
             range.start = range.start.min(range.end);
         }
     }
@@ -81,9 +82,9 @@ fn find(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// A directive at the beginning of a text: its colour, and its length in bytes.
+/// Parses a directive at the beginning of a text. Returns its color and its length in bytes.
 fn directive(text: &[u8]) -> Option<(Option<[u8; 4]>, usize)> {
-    // The longest one: {#color(255, 255, 255, 255)}, with room for spaces.
+    // The longest directive is {#color(255, 255, 255, 255)}, with room for spaces.
     let window = &text[..text.len().min(48)];
     let end = window.iter().position(|byte| *byte == b'}')?;
     let inner = std::str::from_utf8(&text[BEGIN.len()..end]).ok()?;
@@ -105,12 +106,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, shown: &str, spans: &[(u32, Option<[u8; 4]>)]) {
-        let mut markup = Markup::default();
-        let request = Request { text: text.as_bytes(), ..Request::DEFAULT };
-        let found = markup.take_out(&request);
+    fn check(text: &str, plain_text: &str, spans: &[(u32, Option<[u8; 4]>)]) {
+        let mut markup = ColorMarkup::default();
+        let request = TextRequest { text: text.as_bytes(), ..TextRequest::DEFAULT };
+        let found = markup.extract(&request);
         let got = if found.is_some() { &markup.text[..] } else { text.as_bytes() };
-        assert_eq!(std::str::from_utf8(got).unwrap(), shown);
+        assert_eq!(std::str::from_utf8(got).unwrap(), plain_text);
         let got: Vec<_> = markup.spans.iter().map(|span| (span.start, span.color)).collect();
         assert_eq!(got, spans);
     }
@@ -133,10 +134,10 @@ mod tests {
     #[test]
     fn lines_of_what_is_shown_become_lines_of_the_whole_text() {
         let text = "a {#color(1,2,3)}bc{#reset()} d";
-        let mut markup = Markup::default();
-        let request = Request { text: text.as_bytes(), ..Request::DEFAULT };
-        markup.take_out(&request).unwrap();
-        // Shown: "a bc d", broken into "a", "bc" and "d".
+        let mut markup = ColorMarkup::default();
+        let request = TextRequest { text: text.as_bytes(), ..TextRequest::DEFAULT };
+        markup.extract(&request).unwrap();
+        // The shown text is "a bc d", broken into "a", "bc" and "d".
         let mut lines = [0..1, 2..4, 5..6];
         markup.widen(&mut lines);
         let lines: Vec<&str> = lines.iter().map(|line| &text[line.clone()]).collect();

@@ -1,161 +1,167 @@
-//! Text: fonts, their glyphs as distance fields in the shared atlas, and strings laid out as
-//! quadrilaterals. Knows no Guis and draws nothing: whoever draws makes instances of the quads, and
-//! [`Texts::flush`] hands over what the atlas lacks, once a frame.
+//! Text rendering: fonts, their glyphs as signed distance fields in the shared atlas, and strings
+//! laid out as quads. Knows nothing of GUIs and draws nothing: the caller turns quads into
+//! instances, and [`TextSystem::flush`] supplies the glyphs that the atlas lacks once a frame.
 //!
-//! Strings of simple scripts take a table's way, a few nanoseconds a letter (simple.rs); all others
-//! are shaped (complex.rs) and kept while they are used (cache.rs).
+//! Strings of simple scripts are laid out from tables, in a few nanoseconds per letter
+//! (fast_layout.rs). All other strings are shaped (shaped_layout.rs) and cached while they are in
+//! use (layout_cache.rs).
 
-pub mod angel;
-mod atlas;
-mod cache;
-mod complex;
-mod core_fonts;
-mod face;
-mod field;
+pub mod bitmap_font;
+pub mod bmfont;
+mod built_in_fonts;
+mod fast_layout;
 mod font;
-mod glyphs;
-pub mod kind;
-mod lines;
+mod font_face;
+mod glyph_atlas;
+mod glyph_outline;
+mod glyph_registry;
+mod kerning;
+mod layout_cache;
+mod line_breaking;
 mod markup;
-mod outline;
-pub mod pages;
+pub mod resource;
+mod sdf;
+pub mod sdf_converter;
+mod shaped_layout;
 #[cfg(test)]
-mod painter;
-mod pairs;
-pub mod shrink;
-mod simple;
-mod style;
+mod test_rasterizer;
 #[cfg(test)]
 pub mod tests;
+mod text_effects;
 
-use crate::doing;
-use crate::error;
-use crate::foundation::tasks::Pool;
-use crate::foundation::{Error, log};
-use crate::packet::text::{Extents, FontNumber, GlyphQuad, Metrics, Page, PageNumber, Request};
-use crate::packet::texture::TextureChange;
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
-use cache::{Cache, Wanted};
-use face::{Data, Face};
-use font::{Body, Font, Pages};
-use glyphs::Glyphs;
-use kind::Compiled;
-use markup::Markup;
+use engine_foundation::doing;
+use engine_foundation::error;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, log};
+use engine_frame_packet::text::{
+    FontMetrics, FontNumber, FontPage, GlyphQuad, PageNumber, TextExtents, TextRequest,
+};
+use engine_frame_packet::texture::TextureChange;
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use font::{BitmapPages, Font, GlyphSource};
+use font_face::{FontBytes, FontFace};
+use glyph_registry::GlyphRegistry;
+use layout_cache::{LayoutCache, LayoutRequest};
+use markup::ColorMarkup;
+use resource::FontData;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use core_fonts::DEFAULT_FONT;
+pub use built_in_fonts::DEFAULT_FONT;
 
-/// The largest size of text, in units for each em.
+/// Largest size of text, in units per em.
 pub const SIZE_MAX: f32 = 4096.0;
-/// The most bytes of one text.
+/// Maximum number of bytes of one text.
 pub const TEXT_BYTES_MAX: usize = 65_536;
-/// The most fonts.
+/// Maximum number of loaded fonts.
 pub const FONTS_MAX: usize = 256;
-/// The most fonts in a row of which each falls back to the next.
+/// Maximum length of a chain of fonts in which each falls back to the next.
 pub const FALLBACK_MAX: usize = 16;
-/// Prewarmed glyphs that one frame makes beside those that it shows.
+/// Number of prewarmed glyphs generated in one frame, in addition to the glyphs that it shows.
 pub const PREWARMED_EACH_FRAME: usize = 32;
-/// Missing characters of one font that the log hears of, each once.
-pub const MISSING_TOLD_MAX: usize = 32;
+/// Maximum number of missing characters that are logged for one font, each once.
+pub const MISSING_LOGGED_MAX: usize = 32;
 
-/// Every font, the glyphs that are known of them, and the texts that were shaped.
+/// All loaded fonts, their known glyphs, and the cached layouts of shaped texts.
 #[derive(Default)]
-pub struct Texts {
+pub struct TextSystem {
     fonts: Vec<Font>,
     numbers: HashMap<String, FontNumber>,
-    glyphs: Glyphs,
-    cache: Cache,
-    work: Work,
+    glyphs: GlyphRegistry,
+    cache: LayoutCache,
+    work: LayoutScratch,
 }
 
-/// Room that is used again for every text.
+/// Buffers that are reused for every layout.
 #[derive(Default)]
-struct Work {
+struct LayoutScratch {
     quads: Vec<GlyphQuad>,
     styled: Vec<GlyphQuad>,
     used: Vec<u32>,
-    markup: Markup,
+    markup: ColorMarkup,
     lines: Vec<Range<usize>>,
-    shaper: complex::Shaper,
+    shaper: shaped_layout::Shaper,
 }
 
-/// What laying out works with.
-struct Part<'a> {
+/// The fonts and glyphs that layout functions work with.
+struct LayoutContext<'a> {
     fonts: &'a mut [Font],
-    glyphs: &'a mut Glyphs,
+    glyphs: &'a mut GlyphRegistry,
 }
 
-impl Texts {
-    /// No fonts yet: each is loaded when it is first asked for.
-    pub fn new() -> Texts {
-        Texts::default()
+impl TextSystem {
+    /// Creates a text system without fonts. Each font is loaded when it is first requested.
+    pub fn new() -> TextSystem {
+        TextSystem::default()
     }
 
-    /// The number of a font, by its resource name; loads it and its fallback fonts when they are
-    /// first asked for. Numbers stay the same for the whole run.
+    /// Returns the number of a font by its resource name. Loads the font and its fallback fonts at
+    /// the first request. Numbers stay the same for the whole run.
     ///
     /// # Errors
-    /// If there is no such font, its data is damaged, or [`FONTS_MAX`] are loaded.
-    pub fn find(&mut self, store: &mut Store, name: &str) -> Result<FontNumber, Error> {
+    /// Returns an error if the font does not exist, its data is damaged, or [`FONTS_MAX`] fonts are
+    /// loaded.
+    pub fn find(&mut self, store: &mut ResourceStore, name: &str) -> Result<FontNumber, Error> {
         match self.numbers.get(name) {
             Some(number) => Ok(*number),
             None => {
-                crate::owner!("resources/fonts");
+                engine_foundation::owner!("resources/fonts");
                 self.load(store, name, &mut Vec::new())
             }
         }
     }
 
-    /// The font of a number, where there is one.
+    /// Returns the font with a number, or `None` if no such font is loaded.
     pub fn number(&self, number: u32) -> Option<FontNumber> {
         ((number as usize) < self.fonts.len()).then_some(FontNumber(number))
     }
 
-    /// A font's resource name.
+    /// Returns the resource name of a font.
     pub fn name(&self, font: FontNumber) -> &str {
         &self.fonts[font.0 as usize].name
     }
 
-    /// A font's own lengths.
-    pub fn metrics(&self, font: FontNumber) -> Metrics {
+    /// Returns the metrics of a font, without its fallback fonts.
+    pub fn metrics(&self, font: FontNumber) -> FontMetrics {
         self.fonts[font.0 as usize].metrics()
     }
 
-    /// A page that quads name; not [`PageNumber::SHARED`], which is the atlas.
-    pub fn page(&self, page: PageNumber) -> &Page {
+    /// Returns a page that quads refer to. [`PageNumber::SHARED`] is the atlas and not a valid
+    /// argument.
+    pub fn page(&self, page: PageNumber) -> &FontPage {
         self.glyphs.page(page)
     }
 
-    /// Lays a text out. What comes back is in drawing order: shadows, glows, outlines, letters.
+    /// Lays out a text and returns its quads in drawing order: shadows, glows, outlines, letters.
     ///
     /// # Errors
-    /// If the size is not above 0 and at most [`SIZE_MAX`], or the text is longer than
-    /// [`TEXT_BYTES_MAX`].
-    pub fn layout(&mut self, request: &Request) -> Result<&[GlyphQuad], Error> {
+    /// Returns an error if the size is not above 0 and at most [`SIZE_MAX`], or if the text is
+    /// longer than [`TEXT_BYTES_MAX`].
+    pub fn layout(&mut self, request: &TextRequest) -> Result<&[GlyphQuad], Error> {
         check(request)?;
-        if style::is_plain(&request.style) {
+        if text_effects::is_plain(&request.style) {
             self.lay_out(request, PIXEL / request.size);
             return Ok(&self.work.quads);
         }
-        let reach = style::reach(request, &mut self.fonts[request.font.0 as usize]);
+        let reach = text_effects::reach(request, &mut self.fonts[request.font.0 as usize]);
         self.lay_out(request, (PIXEL + reach.around) / request.size);
         let width = |page| self.glyphs.page(page).width;
         let (letters, styled) = (&self.work.quads, &mut self.work.styled);
-        style::apply(letters, &request.style, reach, width, styled);
+        text_effects::apply(letters, &request.style, reach, width, styled);
         Ok(&self.work.styled)
     }
 
-    /// How much room a text takes: the family's `text_extents`. Its style takes none.
+    /// Returns the extents of a text, as `text_extents` does in the Bitsquid family. Outlines,
+    /// glows and shadows are not included.
     ///
     /// # Errors
-    /// As for [`Texts::layout`].
-    pub fn extents(&mut self, request: &Request) -> Result<Extents, Error> {
+    /// Returns an error under the conditions of [`TextSystem::layout`].
+    pub fn extents(&mut self, request: &TextRequest) -> Result<TextExtents, Error> {
         check(request)?;
-        let mut extents = self.lay_out(&Request { kept: false, ..*request }, 0.0);
+        let mut extents = self.lay_out(&TextRequest { kept: false, ..*request }, 0.0);
         let none = [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
         let bounds = self.work.quads.iter().fold(none, |[l, b, r, t], quad| {
             let [left, bottom, right, top] = quad.rect;
@@ -167,82 +173,91 @@ impl Texts {
         Ok(extents)
     }
 
-    /// Where a text's lines begin and end, in bytes, when it is broken to `max_width`: without the
-    /// spaces that a line was broken at, and without `\n`.
+    /// Breaks a text to `max_width` and returns the byte range of each line. A range excludes `\n`
+    /// and the spaces at which the line was broken.
     ///
     /// # Errors
-    /// As for [`Texts::layout`]; and if the text is not UTF-8.
-    pub fn word_wrap(&mut self, request: &Request) -> Result<&[Range<usize>], Error> {
+    /// Returns an error under the conditions of [`TextSystem::layout`], and if the text is not
+    /// UTF-8.
+    pub fn word_wrap(&mut self, request: &TextRequest) -> Result<&[Range<usize>], Error> {
         check(request)?;
-        let Texts { fonts, glyphs, work, .. } = self;
-        let cut = work.markup.take_out(request);
-        let shown = if cut.is_some() { &work.markup.text[..] } else { request.text };
-        let text = std::str::from_utf8(shown).map_err(|_| {
+        let TextSystem { fonts, glyphs, work, .. } = self;
+        let cut = work.markup.extract(request);
+        let plain_text = if cut.is_some() { &work.markup.text[..] } else { request.text };
+        let text = std::str::from_utf8(plain_text).map_err(|_| {
             error!("the text is not UTF-8: its lines would not be lines of the text")
         })?;
-        let part = &mut Part { fonts, glyphs };
-        work.lines = complex::wrap(part, &mut work.shaper, text, request);
+        let part = &mut LayoutContext { fonts, glyphs };
+        work.lines = shaped_layout::wrap(part, &mut work.shaper, text, request);
         if cut.is_some() {
             work.markup.widen(&mut work.lines);
         }
         Ok(&work.lines)
     }
 
-    /// Whether a font, or one of its fallback fonts, has a glyph for every character of a text.
+    /// Returns true if a font, or one of its fallback fonts, has a glyph for every character of a
+    /// text.
     pub fn has_all_glyphs(&self, font: FontNumber, text: &[u8]) -> bool {
         let Ok(text) = std::str::from_utf8(text) else { return false };
-        text.chars().all(|c| c.is_control() || font::who_has(&self.fonts, font, c).is_some())
+        text.chars()
+            .all(|c| c.is_control() || font::font_with_glyph(&self.fonts, font, c).is_some())
     }
 
-    /// Makes glyphs before they are shown: [`PREWARMED_EACH_FRAME`] of them in each frame.
+    /// Queues glyphs to be generated before they are shown, [`PREWARMED_EACH_FRAME`] of them in
+    /// each frame.
     pub fn prewarm(&mut self, font: FontNumber, text: &str) {
         for c in text.chars().filter(|c| !c.is_control()) {
-            if let Some((number, id)) = font::who_has(&self.fonts, font, c) {
+            if let Some((number, id)) = font::font_with_glyph(&self.fonts, font, c) {
                 let glyph = self.glyphs.of(&self.fonts, number, id);
                 self.glyphs.prewarm(glyph);
             }
         }
     }
 
-    /// Loads fonts anew that are among the changed resources. What retained Guis show of them stays
-    /// as it is until it is updated.
-    pub fn reload(&mut self, store: &mut Store, changed: &[ResourceName]) {
-        for name in changed.iter().filter(|name| name.kind == kind::FONT.name) {
+    /// Reloads the fonts that are among the changed resources. Text in retained GUIs does not
+    /// change until it is updated.
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) {
+        for name in changed.iter().filter(|name| name.kind == resource::FONT.name) {
             if let Some(number) = self.numbers.get(&name.name).copied()
-                && let Err(error) = self.load_again(store, number)
+                && let Err(error) = self.reload_font(store, number)
             {
                 log::error(&error.to_string());
             }
         }
     }
 
-    /// Ends a frame: makes the glyphs that it showed for the first time, and some prewarmed ones,
-    /// and adds them to the packet's changes.
+    /// Ends a frame: generates the glyphs that the frame showed for the first time and some
+    /// prewarmed ones, and adds them to the packet's changes.
     ///
     /// # Errors
-    /// If the system gives no more threads.
-    pub fn flush(&mut self, pool: &Pool, changes: &mut Vec<TextureChange>) -> Result<(), Error> {
-        let made = self.glyphs.flush(&self.fonts, pool, changes);
+    /// Returns an error if the operating system cannot create another thread.
+    pub fn flush(
+        &mut self,
+        pool: &TaskPool,
+        changes: &mut Vec<TextureChange>,
+    ) -> Result<(), Error> {
+        let result = self.glyphs.flush(&self.fonts, pool, changes);
         self.end_frame();
-        made
+        result
     }
 
-    /// Ends a frame that nobody sees: no glyph is made.
+    /// Ends a frame that is not displayed, without generating glyphs.
     pub fn end_frame(&mut self) {
         self.glyphs.frame += 1;
         self.cache.end_frame();
     }
 
-    /// Has every glyph sent again with the next packet: whoever draws has lost them.
+    /// Schedules every glyph to be sent again with the next packet, because the renderer has lost
+    /// them.
     pub fn send_again(&mut self) {
         self.glyphs.send_again();
     }
 }
 
-/// How far around letters their edges are smooth, in units of the size: a pixel and its half.
+/// Width of the smooth edge around letters, in units of the size: three quarters of a pixel.
 const PIXEL: f32 = 0.75;
 
-fn check(request: &Request) -> Result<(), Error> {
+fn check(request: &TextRequest) -> Result<(), Error> {
     let size = request.size;
     if !(size > 0.0 && size <= SIZE_MAX) {
         return Err(error!(
@@ -259,14 +274,14 @@ fn check(request: &Request) -> Result<(), Error> {
     Ok(())
 }
 
-/// A character that no font has: the log hears of it once.
+/// Logs a character that no font has, once per character.
 #[cold]
 fn missing(font: &mut Font, c: char) {
-    let told = &mut font.told.missing;
-    if told.len() >= MISSING_TOLD_MAX || !told.insert(c) {
+    let logged = &mut font.logged.missing;
+    if logged.len() >= MISSING_LOGGED_MAX || !logged.insert(c) {
         return;
     }
-    let more = if told.len() == MISSING_TOLD_MAX { "; others are not told" } else { "" };
+    let more = if logged.len() == MISSING_LOGGED_MAX { "; others are not reported" } else { "" };
     log::warning(&format!(
         "the font '{}' has no glyph for U+{:04X} '{}', and no fallback font either: a box is \
          shown{more}",
@@ -276,53 +291,54 @@ fn missing(font: &mut Font, c: char) {
     ));
 }
 
-impl Texts {
-    /// Lays a text out into the working quads, which reach `around` ems beyond the ink. The bounds
-    /// are not filled in.
-    fn lay_out(&mut self, request: &Request, around: f32) -> Extents {
-        let Texts { fonts, glyphs, work, cache, .. } = self;
-        let part = &mut Part { fonts, glyphs };
-        let (text, spans) = match work.markup.take_out(request) {
+impl TextSystem {
+    /// Lays out a text into the working quads, which extend `around` ems beyond the ink. The bounds
+    /// of the returned extents are not filled in.
+    fn lay_out(&mut self, request: &TextRequest, around: f32) -> TextExtents {
+        let TextSystem { fonts, glyphs, work, cache, .. } = self;
+        let part = &mut LayoutContext { fonts, glyphs };
+        let (text, spans) = match work.markup.extract(request) {
             Some(()) => (&work.markup.text[..], &work.markup.spans[..]),
             None => (request.text, request.spans),
         };
         let quads = &mut work.quads;
         let is_wrapped = request.max_width > 0.0;
         if !is_wrapped
-            && let Some(extents) = simple::lay_out(part, quads, text, spans, request, around)
+            && let Some(extents) = fast_layout::lay_out(part, quads, text, spans, request, around)
         {
             return extents;
         }
-        let wanted = Wanted::new(text, spans, request, around);
+        let wanted = LayoutRequest::new(text, spans, request, around);
         if let Some(entry) = cache.find(&wanted, part.glyphs.version) {
             quads.clear();
             quads.extend(&entry.quads);
             for index in &entry.glyphs {
                 part.glyphs.all[*index as usize].used = part.glyphs.frame;
                 if request.kept {
-                    part.glyphs.keep(*index);
+                    part.glyphs.mark_retained(*index);
                 }
             }
             return entry.extents;
         }
         let valid = String::from_utf8_lossy(text);
-        let told = &mut part.fonts[request.font.0 as usize].told.bad_text;
-        if matches!(valid, std::borrow::Cow::Owned(_)) && !std::mem::replace(told, true) {
+        let logged = &mut part.fonts[request.font.0 as usize].logged.bad_text;
+        if matches!(valid, std::borrow::Cow::Owned(_)) && !std::mem::replace(logged, true) {
             let beginning: String = valid.chars().take(40).collect();
             log::warning(&format!(
                 "a text is not UTF-8, and shows U+FFFD where it is not: \"{beginning}\""
             ));
         }
         let (used, shaper) = (&mut work.used, &mut work.shaper);
-        let extents = complex::lay_out(part, shaper, quads, used, (&valid, spans), request, around);
+        let extents =
+            shaped_layout::lay_out(part, shaper, quads, used, (&valid, spans), request, around);
         cache.keep(&wanted, part.glyphs.version, quads, used, extents);
         extents
     }
 
-    /// Loads a font; `above` are the fonts that fall back to it.
+    /// Loads a font. `above` lists the fonts that fall back to it.
     fn load(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         above: &mut Vec<String>,
     ) -> Result<FontNumber, Error> {
@@ -352,60 +368,61 @@ impl Texts {
         Ok(number)
     }
 
-    fn load_again(&mut self, store: &mut Store, number: FontNumber) -> Result<(), Error> {
+    fn reload_font(&mut self, store: &mut ResourceStore, number: FontNumber) -> Result<(), Error> {
         let name = self.name(number).to_string();
         doing!("When loading font again:", &name);
         let (body, fallback, prewarm) = self.read(store, &name, &mut Vec::new())?;
         self.fonts[number.0 as usize] = Font::new(&name, body, fallback);
         font::order_all(&mut self.fonts);
-        self.glyphs.forget(number.0);
+        self.glyphs.remove_glyphs_of(number.0);
         self.cache.clear();
-        // Others may fall back to it, and hold what it had.
+        // Other fonts may fall back to this one and hold its old glyphs.
         self.fonts.iter_mut().for_each(Font::forget_glyphs);
         self.prewarm(number, &prewarm);
         Ok(())
     }
 
-    /// Reads a font and loads what it falls back to: where its glyphs are, its fallback fonts and
-    /// what is to be prewarmed.
+    /// Reads a font and loads its fallback fonts. Returns the source of its glyphs, its fallback
+    /// fonts and the characters to prewarm.
     fn read(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         above: &mut Vec<String>,
-    ) -> Result<(Body, Vec<u32>, String), Error> {
-        let resource = ResourceName::new(kind::FONT.name, name);
+    ) -> Result<(GlyphSource, Vec<u32>, String), Error> {
+        let resource = ResourceName::new(resource::FONT.name, name);
         if !store.has(&resource) {
-            let Some(file) = core_fonts::find(name) else {
-                let words = store.missing_words(&resource);
-                return Err(error!("{words}; the engine's own font is '{DEFAULT_FONT}'"));
+            let Some(file) = built_in_fonts::find(name) else {
+                let message = store.missing_words(&resource);
+                return Err(error!("{message}; the engine's own font is '{DEFAULT_FONT}'"));
             };
-            let face = Face::open(Arc::new(Data::Embedded(file)), 0)?;
-            let fallback = self.fallback(store, name, core_fonts::fallback(name), above)?;
-            return Ok((Body::Outlines(face), fallback, String::new()));
+            let face = FontFace::open(Arc::new(FontBytes::Embedded(file)), 0)?;
+            let fallback = self.fallback(store, name, built_in_fonts::fallback(name), above)?;
+            return Ok((GlyphSource::Outlines(face), fallback, String::new()));
         }
         let bytes = store.read(&resource)?;
         let damaged = |error: Error| error!("the font '{name}' cannot be used: {}", error.message);
-        let compiled = contain(&resource, || Compiled::from_bytes(&bytes).map_err(damaged))?;
+        let compiled = contain(&resource, || FontData::from_bytes(&bytes).map_err(damaged))?;
         let body = match compiled.body {
-            kind::Body::Outlines { file, face } => {
-                let data = Arc::new(Data::Part(bytes.clone(), file));
-                let open = || Face::open(data, face).map_err(damaged);
-                Body::Outlines(contain(&resource, open)?)
+            resource::FontBody::Outlines { file, face } => {
+                let data = Arc::new(FontBytes::Part(bytes.clone(), file));
+                let open = || FontFace::open(data, face).map_err(damaged);
+                GlyphSource::Outlines(contain(&resource, open)?)
             }
-            kind::Body::Pages(font) => {
+            resource::FontBody::Pages(font) => {
                 let first_page = self.glyphs.add_pages(&font);
-                Body::Pages(Box::new(Pages::new(font, first_page)))
+                GlyphSource::Pages(Box::new(BitmapPages::new(font, first_page)))
             }
         };
         let fallback = self.fallback(store, name, &compiled.fallback, above)?;
         Ok((body, fallback, compiled.prewarm))
     }
 
-    /// The numbers of the fonts that a font falls back to, which are loaded where they are not yet.
+    /// Returns the numbers of the fallback fonts of a font, and loads those that are not loaded
+    /// yet.
     fn fallback(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         others: &[impl AsRef<str>],
         above: &mut Vec<String>,

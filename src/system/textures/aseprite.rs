@@ -1,19 +1,19 @@
-//! Files of Aseprite's own (.aseprite, .ase; its "File Format Specifications"): frames, visible
-//! layers one over the other, durations and tags. Blend modes beside the normal one, and tile maps,
-//! are refused, for what would come out is not what the artist saw.
+//! Reader of Aseprite files (.aseprite, .ase; its "File Format Specifications"): frames, visible
+//! layers flattened, durations and tags. Blend modes other than normal, and tile maps, are
+//! rejected, because the result would differ from the artist's picture.
 
 use super::inflate::unpack;
-use super::sheet::{Direction, FRAMES_MAX, Source, Tag};
-use crate::error;
-use crate::foundation::Error;
-use crate::resource::image::{Image, Pixels, TEXELS_MAX};
+use super::sheet_resource::{FRAMES_MAX, PlayDirection, SheetSource, SheetTag};
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_resource::image::{Image, PixelFormat, TEXELS_MAX, check_size};
 
 const FILE_MAGIC: u16 = 0xa5e0;
 const FRAME_MAGIC: u16 = 0xf1fa;
 
-struct Bytes<'a>(&'a [u8]);
+struct AseReader<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> AseReader<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], Error> {
         let (taken, rest) = self
             .0
@@ -46,29 +46,30 @@ impl<'a> Bytes<'a> {
     }
 }
 
-struct Layer {
+struct AseLayer {
     name: String,
     visible: bool,
     opacity: u8,
-    /// Normal layers have pictures; groups have none, and tile maps cannot be read.
+    /// Type of the layer. Normal layers have pictures, groups have none, and tile maps are not
+    /// supported.
     kind: u16,
     blend: u16,
 }
 
-/// A layer's picture in one frame.
+/// Picture of a layer in one frame.
 #[derive(Clone)]
-struct Cel {
+struct AseCel {
     layer: usize,
     x: i32,
     y: i32,
     opacity: u8,
     order: i32,
-    picture: Picture,
+    picture: AseFrame,
 }
 
 #[derive(Clone)]
-enum Picture {
-    /// The same as in another frame.
+enum AseFrame {
+    /// The same picture as in another frame, by the frame's index.
     Linked(usize),
     Texels {
         width: usize,
@@ -78,57 +79,58 @@ enum Picture {
 }
 
 #[derive(Default)]
-struct File {
+struct AseFile {
     width: usize,
     height: usize,
-    /// Bits of a texel: 32, 16 (grey and alpha) or 8 (palette).
+    /// Bits per texel: 32, 16 (gray and alpha) or 8 (palette).
     depth: u16,
     transparent: u8,
-    layers: Vec<Layer>,
-    /// Visibility of the groups that are open, by their depth.
+    layers: Vec<AseLayer>,
+    /// Visibility of the enclosing groups, by depth.
     groups: Vec<bool>,
-    frames: Vec<(f64, Vec<Cel>)>,
+    frames: Vec<(f64, Vec<AseCel>)>,
     palette: Vec<[u8; 4]>,
     new_palette: bool,
-    tags: Vec<Tag>,
-    /// Bytes of all cels so far.
+    tags: Vec<SheetTag>,
+    /// Total number of bytes of all cels read so far.
     unpacked: usize,
 }
 
-/// Reads a file: every frame, named by its number from 1.
-pub fn read(bytes: &[u8]) -> Result<Source, Error> {
-    let mut all = Bytes(bytes);
-    let mut head = Bytes(all.take(128)?);
+/// Reads a file. Every frame is named by its number from 1.
+pub fn read(bytes: &[u8]) -> Result<SheetSource, Error> {
+    let mut all = AseReader(bytes);
+    let mut head = AseReader(all.take(128)?);
     head.take(4)?;
     if head.u16()? != FILE_MAGIC {
-        return Err(error!("the file is not one of Aseprite's"));
+        return Err(error!("the file is not an Aseprite file"));
     }
     let count = usize::from(head.u16()?);
-    let mut file = File {
+    let mut file = AseFile {
         width: head.u16()?.into(),
         height: head.u16()?.into(),
         depth: head.u16()?,
-        ..File::default()
+        ..AseFile::default()
     };
     let layers_have_opacity = head.u32()? & 1 == 1;
     head.take(10)?;
     file.transparent = head.u8()?;
     if !matches!(file.depth, 8 | 16 | 32) {
-        return Err(error!("the file is damaged: it has {} bits a texel", file.depth));
+        return Err(error!("the file is damaged: it has {} bits per texel", file.depth));
     }
     let texels = file.width as u64 * file.height as u64 * count as u64;
     if texels == 0 || texels > TEXELS_MAX || count > FRAMES_MAX {
         return Err(error!(
-            "its {count} frames of {} x {} are none, or more than {FRAMES_MAX} (FRAMES_MAX) or \
+            "its {count} frames of {} x {} are empty, or more than {FRAMES_MAX} (FRAMES_MAX) or \
              {TEXELS_MAX} texels in all (TEXELS_MAX)",
             file.width, file.height
         ));
     }
+    check_size(file.width as u32, file.height as u32)?;
     for _ in 0..count {
         let size = all.u32()? as usize;
-        let mut frame = Bytes(all.take(size.saturating_sub(4))?);
+        let mut frame = AseReader(all.take(size.saturating_sub(4))?);
         if frame.u16()? != FRAME_MAGIC {
-            return Err(error!("the file is damaged: a frame does not begin as one"));
+            return Err(error!("the file is damaged: a frame has no valid header"));
         }
         frame.take(2)?;
         let milliseconds = f64::from(frame.u16()?.max(1));
@@ -137,21 +139,21 @@ pub fn read(bytes: &[u8]) -> Result<Source, Error> {
         while !frame.0.is_empty() {
             let size = frame.u32()? as usize;
             let kind = frame.u16()?;
-            let mut chunk = Bytes(frame.take(size.saturating_sub(6))?);
+            let mut chunk = AseReader(frame.take(size.saturating_sub(6))?);
             file.chunk(kind, &mut chunk, layers_have_opacity)?;
         }
     }
-    file.check_shown()?;
+    file.check_visible_texels()?;
     let frames = (0..count).map(|index| {
-        let pixels = Pixels::Bytes(file.flatten(index)?);
+        let pixels = PixelFormat::Bytes(file.flatten(index)?);
         let (width, height) = (file.width as u32, file.height as u32);
         Ok(((index + 1).to_string(), file.frames[index].0, Image { width, height, pixels }))
     });
-    Ok(Source { frames: frames.collect::<Result<_, Error>>()?, tags: file.tags.clone() })
+    Ok(SheetSource { frames: frames.collect::<Result<_, Error>>()?, tags: file.tags.clone() })
 }
 
-impl File {
-    fn chunk(&mut self, kind: u16, chunk: &mut Bytes, opacity: bool) -> Result<(), Error> {
+impl AseFile {
+    fn chunk(&mut self, kind: u16, chunk: &mut AseReader, opacity: bool) -> Result<(), Error> {
         match kind {
             0x2004 => self.layer(chunk, opacity),
             0x2005 => self.cel(chunk),
@@ -162,40 +164,44 @@ impl File {
         }
     }
 
-    fn layer(&mut self, chunk: &mut Bytes, has_opacity: bool) -> Result<(), Error> {
+    fn layer(&mut self, chunk: &mut AseReader, has_opacity: bool) -> Result<(), Error> {
         let (flags, kind, depth) = (chunk.u16()?, chunk.u16()?, chunk.u16()?);
         chunk.take(4)?;
         let (blend, opacity) = (chunk.u16()?, chunk.u8()?);
         chunk.take(3)?;
         let name = chunk.text()?;
         self.groups.truncate(depth.into());
-        // A layer for reference (64) is shown in the editor alone.
-        let visible = flags & 1 == 1 && flags & 64 == 0 && self.groups.iter().all(|shown| *shown);
+        // A reference layer (64) is shown only in the editor.
+        let visible =
+            flags & 1 == 1 && flags & 64 == 0 && self.groups.iter().all(|visible| *visible);
         self.groups.push(visible);
         let opacity = if has_opacity { opacity } else { 255 };
-        self.layers.push(Layer { name, visible, opacity, kind, blend });
+        self.layers.push(AseLayer { name, visible, opacity, kind, blend });
         Ok(())
     }
 
-    fn cel(&mut self, chunk: &mut Bytes) -> Result<(), Error> {
+    fn cel(&mut self, chunk: &mut AseReader) -> Result<(), Error> {
         let layer = usize::from(chunk.u16()?);
         let (x, y) = (i32::from(chunk.i16()?), i32::from(chunk.i16()?));
         let (opacity, kind, z) = (chunk.u8()?, chunk.u16()?, i32::from(chunk.i16()?));
         chunk.take(5)?;
-        let shown = self.layers.get(layer);
-        let shown = shown.ok_or_else(|| error!("the file is damaged: a layer is missing"))?;
-        if !shown.visible {
+        let source_layer = self.layers.get(layer);
+        let source_layer =
+            source_layer.ok_or_else(|| error!("the file is damaged: a layer is missing"))?;
+        if !source_layer.visible {
             return Ok(());
         }
-        if shown.blend != 0 || shown.kind == 2 || kind == 3 {
-            let what = if shown.blend != 0 { "a blend mode that is not normal" } else { "tiles" };
+        if source_layer.blend != 0 || source_layer.kind == 2 || kind == 3 {
+            let unsupported =
+                if source_layer.blend != 0 { "a blend mode that is not normal" } else { "tiles" };
             return Err(error!(
-                "layer '{}' has {what}, which cannot be read: flatten it, or export JSON and PNG",
-                shown.name
+                "layer '{}' has {unsupported}, which cannot be read: flatten it, or export JSON \
+                 and PNG",
+                source_layer.name
             ));
         }
         let picture = match kind {
-            1 => Picture::Linked(chunk.u16()?.into()),
+            1 => AseFrame::Linked(chunk.u16()?.into()),
             _ => {
                 let (width, height) = (usize::from(chunk.u16()?), usize::from(chunk.u16()?));
                 let size = width * height * usize::from(self.depth / 8);
@@ -210,41 +216,41 @@ impl File {
                     2 => unpack(chunk.0, size)?,
                     _ => return Err(error!("the file is damaged: a cel is of kind {kind}")),
                 };
-                Picture::Texels { width, height, bytes }
+                AseFrame::Texels { width, height, bytes }
             }
         };
         let order = layer as i32 + z;
         let cels = &mut self.frames.last_mut().expect("a chunk is in a frame").1;
-        cels.push(Cel { layer, x, y, opacity, order, picture });
+        cels.push(AseCel { layer, x, y, opacity, order, picture });
         Ok(())
     }
 
-    fn read_tags(&mut self, chunk: &mut Bytes) -> Result<(), Error> {
+    fn read_tags(&mut self, chunk: &mut AseReader) -> Result<(), Error> {
         let count = chunk.u16()?;
         chunk.take(8)?;
         for _ in 0..count {
             let (from, to) = (u32::from(chunk.u16()?), u32::from(chunk.u16()?));
             let direction = match chunk.u8()? {
-                0 => Direction::Forward,
-                1 => Direction::Reverse,
-                2 => Direction::PingPong,
-                3 => Direction::PingPongReverse,
+                0 => PlayDirection::Forward,
+                1 => PlayDirection::Reverse,
+                2 => PlayDirection::PingPong,
+                3 => PlayDirection::PingPongReverse,
                 other => return Err(error!("the file is damaged: a tag has direction {other}")),
             };
             let repeat = chunk.u16()?.into();
             chunk.take(10)?;
             let name = chunk.text()?;
-            self.tags.push(Tag { name, from, to, direction, repeat });
+            self.tags.push(SheetTag { name, from, to, direction, repeat });
         }
         Ok(())
     }
 
-    fn read_palette(&mut self, chunk: &mut Bytes) -> Result<(), Error> {
+    fn read_palette(&mut self, chunk: &mut AseReader) -> Result<(), Error> {
         self.new_palette = true;
         let _size = chunk.u32()?;
         let (first, last) = (chunk.u32()? as usize, chunk.u32()? as usize);
         chunk.take(8)?;
-        // A texel has a byte for its place in the palette.
+        // A texel stores its palette index in one byte.
         if last > 255 && self.depth == 8 || first > last {
             return Err(error!("the file is damaged: it has colours {first} to {last}"));
         }
@@ -259,7 +265,7 @@ impl File {
         Ok(())
     }
 
-    fn old_palette(&mut self, chunk: &mut Bytes) -> Result<(), Error> {
+    fn old_palette(&mut self, chunk: &mut AseReader) -> Result<(), Error> {
         let mut index = 0;
         for _ in 0..chunk.u16()? {
             index += usize::from(chunk.u8()?);
@@ -283,7 +289,7 @@ impl File {
         self.palette[index] = color;
     }
 
-    /// The colour of a texel of a cel.
+    /// Returns the color of a texel of a cel.
     fn color(&self, bytes: &[u8], texel: usize) -> Result<[u8; 4], Error> {
         Ok(match self.depth {
             32 => bytes[texel * 4..texel * 4 + 4].try_into().expect("four bytes"),
@@ -300,13 +306,13 @@ impl File {
         })
     }
 
-    /// All visible layers of a frame, one over the other.
+    /// Flattens all visible layers of a frame.
     fn flatten(&self, frame: usize) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; self.width * self.height * 4];
-        let mut cels: Vec<&Cel> = self.frames[frame].1.iter().collect();
+        let mut cels: Vec<&AseCel> = self.frames[frame].1.iter().collect();
         cels.sort_by_key(|cel| (cel.order, cel.layer));
         for cel in cels {
-            let Picture::Texels { width, height, bytes } = self.picture(cel)? else { continue };
+            let AseFrame::Texels { width, height, bytes } = self.cel_frame(cel)? else { continue };
             let opacity = u32::from(cel.opacity) * u32::from(self.layers[cel.layer].opacity) / 255;
             let columns = inside(cel.x, *width, self.width);
             for y in inside(cel.y, *height, self.height) {
@@ -321,12 +327,12 @@ impl File {
         Ok(out)
     }
 
-    /// Refuses more texels on each other than a picture can have: a linked cel has next to no bytes
-    /// in the file, and is shown in full.
-    fn check_shown(&self) -> Result<(), Error> {
+    /// Returns an error if all cels together show more texels than a picture can have. A linked cel
+    /// takes almost no bytes in the file, and is shown in full.
+    fn check_visible_texels(&self) -> Result<(), Error> {
         let mut texels = 0;
         for cel in self.frames.iter().flat_map(|(_, cels)| cels) {
-            let Picture::Texels { width, height, .. } = self.picture(cel)? else { continue };
+            let AseFrame::Texels { width, height, .. } = self.cel_frame(cel)? else { continue };
             let columns = inside(cel.x, *width, self.width).len();
             texels += (columns * inside(cel.y, *height, self.height).len()) as u64;
         }
@@ -338,26 +344,27 @@ impl File {
         Ok(())
     }
 
-    /// The texels of a cel, or of the one in an earlier frame that it is linked to.
-    fn picture<'a>(&'a self, cel: &'a Cel) -> Result<&'a Picture, Error> {
-        let Picture::Linked(frame) = cel.picture else { return Ok(&cel.picture) };
+    /// Returns the texels of a cel, or of the cel in another frame that it is linked to.
+    fn cel_frame<'a>(&'a self, cel: &'a AseCel) -> Result<&'a AseFrame, Error> {
+        let AseFrame::Linked(frame) = cel.picture else { return Ok(&cel.picture) };
         let cels = self.frames.get(frame).map(|frame| &frame.1);
         let found = cels.and_then(|cels| cels.iter().find(|known| known.layer == cel.layer));
         match found.map(|found| &found.picture) {
-            Some(picture @ Picture::Texels { .. }) => Ok(picture),
+            Some(picture @ AseFrame::Texels { .. }) => Ok(picture),
             _ => Err(error!("the file is damaged: a cel is linked to nothing")),
         }
     }
 }
 
-/// The part of a cel's `size` columns or rows, from `at`, that lies in a picture of `whole`.
+/// Returns the part of a cel's `size` columns or rows, placed at `at`, that is inside a picture of
+/// size `whole`.
 fn inside(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
     let first = at.min(0).unsigned_abs() as usize;
     let end = (whole as i64 - i64::from(at)).clamp(0, size as i64) as usize;
     first.min(end)..end
 }
 
-/// Puts a colour over another; alpha is not multiplied in, before and after.
+/// Blends a color over another. Neither the inputs nor the result are premultiplied.
 fn over(below: &mut [u8], color: [u8; 4], opacity: u32) {
     let alpha = f32::from(color[3]) * opacity as f32 / (255.0 * 255.0);
     let behind = f32::from(below[3]) / 255.0;
@@ -375,6 +382,55 @@ fn over(below: &mut [u8], color: [u8; 4], opacity: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet_resource::PlayDirection;
+    use engine_test_support::aseprite::aseprite;
+
+    #[test]
+    fn a_file_of_aseprites_own_is_a_sheet() {
+        let source = read(&aseprite(32)).unwrap();
+        let names: Vec<_> = source.frames.iter().map(|(name, ms, _)| (&name[..], *ms)).collect();
+        assert_eq!(names, [("1", 70.0), ("2", 30.0)]);
+        let texels = |index: usize| match &source.frames[index].2.pixels {
+            PixelFormat::Bytes(bytes) => bytes.clone(),
+            PixelFormat::Floats(_) => panic!("bytes"),
+        };
+        assert_eq!(
+            texels(0),
+            [127, 0, 128, 255, 0, 255, 0, 255],
+            "the upper layer lies over the lower"
+        );
+        assert_eq!(texels(1), [255, 0, 0, 255, 0, 255, 0, 255], "a linked cel is that of frame 1");
+        let tag = &source.tags[0];
+        assert_eq!((&tag.name[..], tag.from, tag.to), ("go", 0, 1));
+        assert_eq!(tag.direction, PlayDirection::Reverse);
+        let indexed = read(&aseprite(8)).unwrap();
+        let PixelFormat::Bytes(bytes) = &indexed.frames[0].2.pixels else { panic!("bytes") };
+        assert_eq!(bytes[..], [255, 0, 0, 255, 0, 0, 0, 0], "colour 0 is the transparent one");
+    }
+
+    #[test]
+    fn a_broken_aseprite_file_is_an_error_and_nothing_worse() {
+        let bytes = aseprite(32);
+        for length in 0..bytes.len() {
+            assert!(read(&bytes[..length]).is_err(), "{length}");
+        }
+        let mut accepted = 0;
+        for bit in 0..bytes.len() * 8 {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            accepted += usize::from(read(&bytes).is_ok());
+        }
+        assert!(accepted > 0, "colours may be any");
+        let mut blend = bytes.clone();
+        let layer = blend.windows(2).position(|pair| pair == [4, 0x20]).unwrap();
+        blend[layer + 12] = 3;
+        let message = read(&blend).err().unwrap().message;
+        assert_eq!(
+            message,
+            "layer 'low' has a blend mode that is not normal, which cannot be read: flatten it, or \
+             export JSON and PNG"
+        );
+    }
 
     #[test]
     fn only_the_part_of_a_cel_inside_the_picture_is_walked() {
@@ -386,22 +442,36 @@ mod tests {
     }
 
     #[test]
+    fn a_side_that_no_texture_has_is_refused_before_frames_are_read() {
+        let mut head = vec![0; 128];
+        head[4..6].copy_from_slice(&FILE_MAGIC.to_le_bytes());
+        for (at, value) in [(6, 2u16), (8, 1026), (10, 32_771), (12, 32)] {
+            head[at..at + 2].copy_from_slice(&value.to_le_bytes());
+        }
+        let message = read(&head).err().unwrap().message;
+        assert!(
+            message.starts_with("the picture is 1026 x 32771, and 16384 is the most"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn linked_cels_that_show_more_than_a_picture_can_have_are_refused() {
-        let cel = |picture| Cel { layer: 0, x: 0, y: 0, opacity: 255, order: 0, picture };
+        let cel = |picture| AseCel { layer: 0, x: 0, y: 0, opacity: 255, order: 0, picture };
         let (width, height) = (4096, 4096);
         let bytes = vec![0; width * height];
-        let first = vec![cel(Picture::Texels { width, height, bytes })];
-        let linked = |count| vec![cel(Picture::Linked(0)); count];
-        let file = |count| File {
+        let first = vec![cel(AseFrame::Texels { width, height, bytes })];
+        let linked = |count| vec![cel(AseFrame::Linked(0)); count];
+        let file = |count| AseFile {
             width,
             height,
             depth: 8,
             frames: vec![(1.0, first.clone()), (1.0, linked(count))],
-            ..File::default()
+            ..AseFile::default()
         };
-        assert!(file(7).check_shown().is_ok());
+        assert!(file(7).check_visible_texels().is_ok());
         assert_eq!(
-            file(8).check_shown().unwrap_err().message,
+            file(8).check_visible_texels().unwrap_err().message,
             "its layers show more than 134217728 texels in all frames (TEXELS_MAX)"
         );
     }

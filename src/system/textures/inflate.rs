@@ -1,10 +1,10 @@
-//! Unpacks zlib data (RFC 1950 and 1951), of which the size is known beforehand: Aseprite packs its
-//! pictures so. Knows nothing of pictures.
+//! Decompressor for zlib data (RFC 1950 and 1951) of known size, which Aseprite uses for its
+//! pictures. Knows nothing of pictures.
 
-use crate::error;
-use crate::foundation::Error;
+use engine_foundation::Error;
+use engine_foundation::error;
 
-/// The base and the extra bits of every code for a length, from 257 on.
+/// Base and number of extra bits of each length code, from 257 on.
 const LENGTHS: [(u16, u8); 29] = [
     (3, 0),
     (4, 0),
@@ -36,7 +36,7 @@ const LENGTHS: [(u16, u8); 29] = [
     (227, 5),
     (258, 0),
 ];
-/// The order in which the lengths of the codes of code lengths are told.
+/// Order in which the lengths of the code length codes are stored.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 struct Bits<'a> {
@@ -65,7 +65,7 @@ impl Bits<'_> {
     }
 }
 
-/// Codes of up to 15 bits: how many there are of each length, and what they stand for.
+/// Huffman codes of up to 15 bits: the number of codes of each length, and their symbols.
 struct Codes {
     counts: [u16; 16],
     symbols: Vec<u16>,
@@ -101,7 +101,7 @@ impl Codes {
     }
 }
 
-/// Unpacks exactly `size` bytes.
+/// Decompresses exactly `size` bytes.
 pub fn unpack(bytes: &[u8], size: usize) -> Result<Vec<u8>, Error> {
     if bytes.len() < 2 || bytes[0] & 15 != 8 || bytes[1] & 32 != 0 {
         return Err(damaged());
@@ -148,14 +148,14 @@ fn stored(bits: &mut Bits, out: &mut Vec<u8>, size: usize) -> Result<(), Error> 
     Ok(())
 }
 
-/// The codes of a block that brings its own.
+/// Reads the codes of a block with dynamic codes.
 fn codes(bits: &mut Bits) -> Result<(Codes, Codes), Error> {
     let texts = bits.take(5)? as usize + 257;
     let distances = bits.take(5)? as usize + 1;
-    let told = bits.take(4)? as usize + 4;
+    let code_count = bits.take(4)? as usize + 4;
     let mut lengths = [0; 19];
-    for place in &ORDER[..told] {
-        lengths[*place] = bits.take(3)? as u8;
+    for index in &ORDER[..code_count] {
+        lengths[*index] = bits.take(3)? as u8;
     }
     let of_lengths = Codes::new(&lengths);
     let mut lengths: Vec<u8> = Vec::new();
@@ -219,9 +219,9 @@ fn packed(
 mod tests {
     use super::*;
 
-    /// The packed data of a PNG's one IDAT chunk, by another's hand.
+    /// Returns the compressed data of a PNG's one IDAT chunk, written by an independent encoder.
     fn packed_by_png(rgba: &[u8], width: u32, height: u32) -> Vec<u8> {
-        let png = crate::resource::image::encode_png(width, height, rgba);
+        let png = engine_resource::image::encode_png(width, height, rgba);
         let mut at = 8;
         let mut out = Vec::new();
         while at < png.len() {
@@ -252,7 +252,7 @@ mod tests {
     fn the_three_kinds_of_blocks_are_unpacked() {
         let stored = [0x78, 1, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c'];
         assert_eq!(unpack(&stored, 3).unwrap(), b"abc");
-        // "aaaaaaaaaa" by fixed codes, as zlib packs it.
+        // "aaaaaaaaaa" with fixed codes, as zlib compresses it.
         let fixed = [0x78, 0x9c, 0x4b, 0x84, 0x03, 0x00];
         assert_eq!(unpack(&fixed, 10).unwrap(), b"aaaaaaaaaa");
     }

@@ -1,63 +1,63 @@
-//! Textures of a running game: by name, where in the renderer's tables they are. Small ones share
-//! the layers of an atlas by themselves; what the renderer has to do about them is queued as
-//! `TextureChange` and taken by `flush`. Knows no scripts and no graphics interface; files are
-//! decoded by the data compiler (compile.rs), and by nothing at run time.
+//! Textures of a running game: the mapping from names to slots in the renderer's tables. Small
+//! textures share the layers of an atlas automatically. Work for the renderer is queued as
+//! `TextureChange` and taken by `flush`. Knows no scripts and no graphics API. Files are decoded
+//! only by the data compiler (compile.rs), never at run time.
 //!
-//! A texture loads when it is first asked for. Frames of a sheet are textures, too:
+//! A texture is loaded when it is first requested. Frames of a sheet are textures, too:
 //! `sheets/hero/run_01` is the frame `run_01` of the sheet `sheets/hero`.
 
 mod aseprite;
-mod atlas;
-pub mod compile;
-mod cut;
+mod atlas_allocator;
 mod data;
 mod inflate;
-mod picture;
+mod mipmaps;
 mod registry;
-pub mod sheet;
+pub mod resource;
+pub mod sheet_resource;
+mod sheet_slicing;
 #[cfg(test)]
-pub mod tests;
-mod texels;
+mod tests;
+mod to_image;
 
-use crate::packet::texture::{Sampling, TextureSlot};
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 
-pub use data::check_own;
-#[cfg(test)]
-pub use data::{Head, read as read_head};
-pub use picture::picture;
-pub use registry::{Abilities, Figures, Placed, Textures};
-pub use sheet::Direction;
+pub use data::check_own_texture;
+pub use data::{TextureHeader, read as read_head};
+pub use registry::{SceneTexture, TextureCaps, TextureStats, Textures};
+pub use sheet_resource::PlayDirection;
+pub use to_image::picture;
 
-/// The most textures, frames of sheets included, that a game can have asked for by name.
+/// Maximum number of textures, including frames of sheets, that a game can request by name.
 pub const TEXTURES_MAX: usize = 1 << 16;
-/// The most textures with a slot of their own that can be there at once.
+/// Maximum number of textures outside the atlas, each in a slot, at the same time.
 pub const SLOTS_MAX: u32 = 1 << 14;
-/// Textures of at most this many texels a side share the atlas.
+/// Maximum side in texels of textures that share the atlas.
 pub const SMALL_SIDE_MAX: u32 = 256;
 
-/// A texture's place in the table of a [`Textures`]. It stays the same when the texture is
+/// Index of a texture in the table of a [`Textures`]. It stays the same when the texture is
 /// reloaded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TextureNumber(pub u32);
 
 impl TextureNumber {
-    /// The checkerboard that stands where a texture is missing.
+    /// The checkerboard that is shown in place of a missing texture.
     pub const MISSING: TextureNumber = TextureNumber(0);
 }
 
-/// Where a texture is, as instances and batches say it.
+/// Location of a texture in the renderer, in the form that instances and batches use.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Entry {
-    /// Its own slot; [`TextureSlot::SHARED`] where it is in the atlas.
+pub struct TextureEntry {
+    /// Slot of the texture; [`TextureSlot::SHARED`] if it is in the atlas.
     pub slot: TextureSlot,
-    /// `Instance::paint` without a transform, the filter included.
+    /// `Instance::paint` without a transform, including the filter.
     pub paint: u32,
-    /// Left, bottom, right and top in the texture or the atlas's layer; v goes down the picture.
+    /// Left, bottom, right and top in the texture or the atlas layer. v increases downward.
     pub uv: [f32; 4],
-    /// In texels of the picture. A texture that was made smaller for the adapter keeps these.
+    /// Width of the picture in texels. A texture that was shrunk for the GPU keeps its original
+    /// size here.
     pub width: u32,
     pub height: u32,
-    pub sampling: Sampling,
-    /// Whether there is more to it than the checkerboard.
+    pub sampling: SamplerSettings,
+    /// True if the texture itself is loaded, and not the checkerboard.
     pub loaded: bool,
 }

@@ -1,27 +1,30 @@
-//! Tests of textures from file to packet, in games of a few files that are made here.
+//! Tests of textures from file to packet, in games of a few files that the tests create.
 
-use super::compile::TEXTURE;
-use super::sheet::{Direction, SHEET};
+use super::resource::TEXTURE;
+use super::sheet_resource::{PlayDirection, SHEET};
 use super::*;
-use crate::foundation::log;
-use crate::packet::gui::{Instance, paint};
-use crate::packet::texture::{ATLAS_LEVELS, ATLAS_SIDE, Format, TextureChange, Wrap};
-use crate::resource::compile::{Target, compile, data_folder};
-use crate::resource::image::encode_png;
-use crate::resource::kind::Kinds;
-use crate::resource::name::ResourceName;
-use crate::resource::store::{Data, Store};
+use engine_foundation::log;
+use engine_frame_packet::gui::{QuadInstance, paint};
+use engine_frame_packet::texture::{
+    ATLAS_LEVELS, ATLAS_SIDE, TexelFormat, TextureChange, WrapMode,
+};
+use engine_resource::compile::{CompileTarget, compile, data_folder};
+use engine_resource::image::encode_png;
+use engine_resource::resource_kind::ResourceKinds;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::{DataSource, ResourceStore};
 use std::fs;
 use std::path::PathBuf;
 
-static KINDS: Kinds = Kinds(&[&TEXTURE, &SHEET, &crate::resource::data_kinds::CONFIG]);
+static KINDS: ResourceKinds =
+    ResourceKinds(&[&TEXTURE, &SHEET, &engine_resource::data_resources::CONFIG]);
 
-/// A game's folder, which goes with it.
+/// A game's folder, deleted on drop.
 struct Game {
     root: PathBuf,
     textures: Textures,
-    store: Store,
-    /// What the last compile complained about.
+    store: ResourceStore,
+    /// Problems reported by the last compile.
     problems: Vec<String>,
 }
 
@@ -34,7 +37,8 @@ impl Game {
         let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let textures = Textures::new(false);
-        let mut game = Game { root, textures, store: Store::default(), problems: Vec::new() };
+        let mut game =
+            Game { root, textures, store: ResourceStore::default(), problems: Vec::new() };
         for (path, bytes) in files {
             game.save(path, bytes);
         }
@@ -49,11 +53,11 @@ impl Game {
         fs::write(path, bytes).unwrap();
     }
 
-    /// Compiles, and has the textures reload what is new.
+    /// Compiles, and reloads the changed textures.
     fn compile(&mut self) {
         let data = data_folder(&self.root, "linux");
         fs::create_dir_all(&data).unwrap();
-        let target = Target {
+        let target = CompileTarget {
             root: &self.root,
             data: data.clone(),
             kinds: KINDS,
@@ -64,7 +68,7 @@ impl Game {
         };
         let compiled = compile(&target, &|_, _| {}).unwrap();
         self.problems = compiled.problems.clone();
-        self.store = Store::new(compiled.index, Data::Folder(data, KINDS));
+        self.store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
         self.textures.reload(&mut self.store, &changed);
     }
@@ -73,7 +77,7 @@ impl Game {
         self.textures.find(&mut self.store, name).unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    fn entry(&mut self, name: &str) -> Entry {
+    fn entry(&mut self, name: &str) -> TextureEntry {
         let number = self.find(name);
         *self.textures.entry(number)
     }
@@ -123,8 +127,8 @@ fn many_small_pictures_share_one_layer() {
     for i in 0..50 {
         assert_eq!(game.entry(&format!("t{i}")).slot, TextureSlot::SHARED);
     }
-    let figures = game.textures.figures();
-    assert_eq!((figures.textures, figures.slots, figures.atlas_layers), (50, 0, 1));
+    let stats = game.textures.figures();
+    assert_eq!((stats.textures, stats.slots, stats.atlas_layers), (50, 0, 1));
 }
 
 #[test]
@@ -134,8 +138,8 @@ fn a_large_picture_has_a_slot_with_every_level() {
     assert_eq!((entry.slot, entry.paint & 15), (TextureSlot(1), paint::TEXTURE));
     let changes = game.changes();
     let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((*slot, texels.levels, texels.format), (TextureSlot(1), 9, Format::Rgba8Srgb));
-    let bytes = texels::chain_bytes(texels.format, 300, 100, 9);
+    assert_eq!((*slot, texels.levels, texels.format), (TextureSlot(1), 9, TexelFormat::Rgba8Srgb));
+    let bytes = mipmaps::chain_bytes(texels.format, 300, 100, 9);
     assert_eq!(texels.bytes.len() - texels.start, bytes);
 }
 
@@ -153,17 +157,17 @@ fn settings_beside_a_picture_are_taken() {
     );
     assert_eq!(game.problems, [""; 0]);
     let wall = game.entry("wall");
-    assert_eq!((wall.sampling.nearest, wall.sampling.wrap), (true, Wrap::Repeat));
+    assert_eq!((wall.sampling.nearest, wall.sampling.wrap), (true, WrapMode::Repeat));
     let changes = game.changes();
     let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((texels.format, texels.levels), (Format::Rgba8, 1));
+    assert_eq!((texels.format, texels.levels), (TexelFormat::Rgba8, 1));
     assert_eq!(texels.bytes[texels.start..texels.start + 4], [255, 255, 255, 128]);
     let icon = game.entry("icon");
     assert_eq!((icon.width, icon.height), (64, 32), "it is drawn as large as its picture");
     let changes = game.changes();
     let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((texels.width, texels.height), (16, 8));
-    assert_ne!(game.entry("other").paint & Instance::NEAREST, 0);
+    assert_ne!(game.entry("other").paint & QuadInstance::NEAREST, 0);
 }
 
 #[test]
@@ -188,16 +192,16 @@ fn wrong_settings_say_where_and_what() {
         ("source = \"u.png\"", "u.png: there is no such file"),
         ("filter = [", "t.texture:1:10: list is not closed: add ']'"),
     ];
-    for (text, words) in cases {
+    for (text, message) in cases {
         let files: [(&str, &[u8]); 2] =
             [("t.png", &picture(4, 4, RED)), ("t.texture", text.as_bytes())];
-        assert_eq!(Game::new("wrong", &files).problems, [words]);
+        assert_eq!(Game::new("wrong", &files).problems, [message]);
     }
     let alone = Game::new("alone", &[("t.texture", b"mips = true")]);
     assert_eq!(
         alone.problems,
-        ["t.texture: there is no picture of the same name beside it: add one, or name it by \
-            source = \"path/of/picture.png\""]
+        ["t.texture: there is no picture of the same name next to it: add one, or name it by \
+          source = \"path/of/picture.png\""]
     );
     let broken =
         Game::new("broken", &[("a.png", b"not a picture"), ("b.jpg", &picture(2, 2, RED))]);
@@ -248,7 +252,7 @@ fn a_saved_picture_is_filled_anew_in_its_place() {
 
 #[test]
 fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
-    log::hold_errors();
+    log::capture_errors();
     let mut game = Game::new("keep", &[("ship.png", &picture(30, 20, RED))]);
     let number = game.find("ship");
     let before = *game.textures.entry(number);
@@ -264,10 +268,10 @@ fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
     game.compile();
     assert!(game.textures.entry(number).loaded, "it is back, and nobody had to ask for it");
     assert_eq!(game.find("ship"), number, "a texture keeps its number");
-    let told = log::release_errors();
-    assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("there is no texture 'ship' ("), "{told:?}");
-    assert!(told[0].ends_with("): it is shown as a checkerboard"), "{told:?}");
+    let logged = log::release_errors();
+    assert_eq!(logged.len(), 1);
+    assert!(logged[0].starts_with("there is no texture 'ship' ("), "{logged:?}");
+    assert!(logged[0].ends_with("): it is shown as a checkerboard"), "{logged:?}");
 }
 
 #[test]
@@ -299,7 +303,7 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
             ("flat.texture", b"mips = false"),
         ],
     );
-    game.textures.set_abilities(&mut game.store, Abilities { side_max: 256, blocks: true });
+    game.textures.set_abilities(&mut game.store, TextureCaps { side_max: 256, blocks: true });
     for name in ["huge", "flat"] {
         game.changes();
         let entry = game.entry(name);
@@ -307,15 +311,25 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
         let changes = game.changes();
         let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
         assert_eq!((texels.width, texels.height), (250, 2));
-        let bytes = texels::chain_bytes(texels.format, 250, 2, texels.levels);
+        let bytes = mipmaps::chain_bytes(texels.format, 250, 2, texels.levels);
         assert_eq!(texels.bytes.len() - texels.start, bytes, "{name}");
     }
-    assert!(game.textures.add_target(512, 512).is_err());
-    let target = game.textures.add_target(64, 32).unwrap();
+    assert!(game.textures.add_target("a", 512, 512).is_err());
+    let target = game.textures.add_target("a", 64, 32).unwrap();
     assert_eq!(game.textures.entry(target).width, 64);
+    // One that lives keeps its number, and one that has ended gives it on.
+    let other = game.textures.add_target("b", 64, 32).unwrap();
+    assert_ne!(target, other);
+    game.textures.unload(target);
+    assert!(!game.textures.entry(target).loaded);
+    for _ in 0..70_000 {
+        let again = game.textures.add_target("a", 32, 16).unwrap();
+        assert_eq!((again, game.textures.entry(again).width), (target, 32));
+        game.textures.unload(again);
+    }
 }
 
-/// A sheet of two frames of 8 x 8 side by side, red and green.
+/// Returns a sheet of two 8 x 8 frames next to each other, red and green.
 fn two_frames() -> Vec<u8> {
     let row = [RED.repeat(8), [0, 255, 0, 255].repeat(8)].concat();
     encode_png(16, 8, &row.repeat(8))
@@ -343,14 +357,14 @@ fn frames_of_a_sheet_are_textures() {
     else {
         panic!("{changes:?}")
     };
-    // The frame is 4 x 8 from (2, 1) on; the renderer makes the cell around it.
+    // The frame is 4 x 8 from (2, 1) on; the renderer builds the cell around it.
     assert_eq!((*picture, texels.width, texels.height), (Some((10, 10)), 24, 24));
     let texel = |x: usize, y: usize| &texels.bytes[texels.start + (y * 10 + x) * 4..];
     assert_eq!((texel(2, 1)[1], texel(5, 8)[1], texel(1, 1)[3], texel(6, 1)[3]), (255, 255, 0, 0));
     let sheet = game.textures.sheet(&mut game.store, "s/hero").unwrap();
     assert_eq!((sheet.frames[0].milliseconds, sheet.frames[1].milliseconds), (50.0, 100.0));
     let tag = &sheet.tags[0];
-    assert_eq!((tag.direction, tag.repeat, tag.to), (Direction::PingPong, 3, 1));
+    assert_eq!((tag.direction, tag.repeat, tag.to), (PlayDirection::PingPong, 3, 1));
     assert_eq!(
         game.refused("s/hero/run_1"),
         "the sheet 's/hero' has no frame 'run_1', did you mean 'run_01'?"
@@ -363,14 +377,14 @@ fn frames_of_a_sheet_are_textures() {
 
 #[test]
 fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
-    log::hold_errors();
+    log::capture_errors();
     let grid = b"image = \"hero.png\"\nframe = [8, 8]\nduration = 80\nfilter = \"nearest\"\n\
                  tags = [{ name = \"run\", from = 1, to = 2 }]";
     let files: [(&str, &[u8]); 2] = [("hero.sheet", grid), ("hero.png", &two_frames())];
     let mut game = Game::new("grid", &files);
     assert_eq!(game.problems, [""; 0]);
     let (first, second) = (game.find("hero/1"), game.find("hero/2"));
-    assert_ne!(game.textures.entry(second).paint & Instance::NEAREST, 0);
+    assert_ne!(game.textures.entry(second).paint & QuadInstance::NEAREST, 0);
     assert_eq!(
         game.refused("hero/3"),
         "the sheet 'hero' has no frame '3': it has 2 frames, '1' to '2'"
@@ -379,8 +393,11 @@ fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
     game.save("hero.sheet", b"image = \"hero.png\"\nframe = [8, 8]");
     game.compile();
     assert!(game.textures.entry(first).loaded && !game.textures.entry(second).loaded);
-    let told = log::release_errors();
-    assert_eq!(told, ["the sheet 'hero' has no frame '2' any more: it is shown as a checkerboard"]);
+    let logged = log::release_errors();
+    assert_eq!(
+        logged,
+        ["the sheet 'hero' has no frame '2' any more: it is shown as a checkerboard"]
+    );
 }
 
 #[test]
@@ -390,16 +407,16 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     let mut game = Game::new("page", &files);
     let numbers = ["hero/1", "hero/2"].map(|name| game.find(name));
     game.changes();
-    let placed = |game: &mut Game| {
+    let scene_textures = |game: &mut Game| {
         numbers.map(|number| game.textures.placed(&mut game.store, number).unwrap())
     };
-    let [one, two] = placed(&mut game);
+    let [one, two] = scene_textures(&mut game);
     assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));
     let changes = game.changes();
     let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((*slot, texels.levels), (one.slot, ATLAS_LEVELS));
-    let middle = |placed: &Placed| {
-        let [left, top, width, height] = placed.part;
+    let middle = |found: &SceneTexture| {
+        let [left, top, width, height] = found.part;
         let x = ((left + width * 0.5) * texels.width as f32) as usize;
         let y = ((top + height * 0.5) * texels.height as f32) as usize;
         let at = (y * texels.width as usize + x) * 4;
@@ -408,7 +425,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     assert_eq!((middle(&one), middle(&two)), ([255, 0], [0, 255]));
     game.save("hero.png", &picture(16, 8, [0, 0, 255, 255]));
     game.compile();
-    let [again, _] = placed(&mut game);
+    let [again, _] = scene_textures(&mut game);
     assert_eq!(again.slot, one.slot, "a saved one is filled anew in its place");
     let filled = |change: &TextureChange| match change {
         TextureChange::Put { slot, .. } => *slot == one.slot,
@@ -419,7 +436,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     let ended =
         |change: &TextureChange| matches!(change, TextureChange::End { slot } if *slot == one.slot);
     assert!(game.changes().iter().any(ended));
-    let [missing, _] = placed(&mut game);
+    let [missing, _] = scene_textures(&mut game);
     assert_ne!(missing.slot, TextureSlot::SHARED, "the checkerboard has a slot, too");
 }
 
@@ -460,10 +477,10 @@ fn a_wrong_sheet_says_where_and_what() {
             "hero.sheet:1: frame 'a': 'x' must be a whole number from 0 to 16384",
         ),
     ];
-    for (text, words) in cases {
+    for (text, message) in cases {
         let files: [(&str, &[u8]); 2] =
             [("hero.sheet", text.as_bytes()), ("hero.png", &two_frames())];
-        assert_eq!(Game::new("wrong_sheet", &files).problems, [words]);
+        assert_eq!(Game::new("wrong_sheet", &files).problems, [message]);
     }
     let many = "{ frames: { a: { frame: {x:0,y:0,w:1,h:1}, spriteSourceSize: {x:0,y:0}, \
     sourceSize: {w:16384,h:16384} } }, meta: { image: \"hero.png\" } }";
@@ -472,110 +489,11 @@ fn a_wrong_sheet_says_where_and_what() {
     assert!(problems[0].contains("268435456 texels, and 134217728 is the most"), "{problems:?}");
 }
 
-/// An .aseprite of two frames of 2 x 1: two layers, of which the upper one is half transparent, a
-/// linked cel, and a tag.
-pub fn aseprite(depth: u16) -> Vec<u8> {
-    fn chunk(kind: u16, body: &[u8]) -> Vec<u8> {
-        let size = (body.len() as u32 + 6).to_le_bytes();
-        [&size[..], &kind.to_le_bytes(), body].concat()
-    }
-    let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
-    let layer = |opacity: u8, name: &[u8]| {
-        let name = [&words(&[name.len() as u16])[..], name].concat();
-        let head = words(&[1, 0, 0, 0, 0, 0]);
-        chunk(0x2004, &[&head[..], &[opacity, 0, 0, 0], &name].concat())
-    };
-    let cel = |layer: u16, kind: u16, rest: &[u8]| {
-        let head = [words(&[layer, 0, 0]), vec![255], words(&[kind, 0]), vec![0; 5]].concat();
-        chunk(0x2005, &[&head[..], rest].concat())
-    };
-    let texels: &[u8] = match depth {
-        32 => &[255, 0, 0, 255, 0, 255, 0, 255],
-        _ => &[1, 0],
-    };
-    let raw = [&words(&[2, 1])[..], texels].concat();
-    let upper = [words(&[1, 1]), [0, 0, 255, 255][..usize::from(depth / 8)].to_vec()].concat();
-    let tag = [
-        words(&[1]),
-        vec![0; 8],
-        words(&[0, 1]),
-        vec![1],
-        words(&[0]),
-        vec![0; 10],
-        words(&[2]),
-        b"go".to_vec(),
-    ];
-    let palette = [
-        &[2u8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0][..],
-        &[0; 8],
-        &[0, 0, 9, 9, 9, 255, 0, 0, 255, 0, 0, 255],
-    ];
-    let mut first = vec![chunk(0x2019, &palette.concat()), layer(255, b"low"), cel(0, 0, &raw)];
-    if depth == 32 {
-        first.insert(2, layer(128, b"high"));
-        first.push(cel(1, 0, &upper));
-    }
-    first.push(chunk(0x2018, &tag.concat()));
-    let frame = |milliseconds: u16, chunks: &[u8], count: u16| {
-        let size = (chunks.len() as u32 + 16).to_le_bytes();
-        let head = words(&[0xf1fa, count, milliseconds, 0, 0, 0]);
-        [&size[..], &head, chunks].concat()
-    };
-    let mut head = vec![0; 128];
-    head[4..14].copy_from_slice(&words(&[0xa5e0, 2, 2, 1, depth]));
-    head[14] = 1;
-    let count = first.len() as u16;
-    [head, frame(70, &first.concat(), count), frame(30, &cel(0, 1, &words(&[0])), 1)].concat()
-}
-
 #[test]
-fn a_file_of_aseprites_own_is_a_sheet() {
-    let source = super::aseprite::read(&aseprite(32)).unwrap();
-    let names: Vec<_> = source.frames.iter().map(|(name, ms, _)| (&name[..], *ms)).collect();
-    assert_eq!(names, [("1", 70.0), ("2", 30.0)]);
-    use crate::resource::image::Pixels;
-    let texels = |index: usize| match &source.frames[index].2.pixels {
-        Pixels::Bytes(bytes) => bytes.clone(),
-        Pixels::Floats(_) => panic!("bytes"),
-    };
-    assert_eq!(
-        texels(0),
-        [127, 0, 128, 255, 0, 255, 0, 255],
-        "the upper layer lies over the lower"
-    );
-    assert_eq!(texels(1), [255, 0, 0, 255, 0, 255, 0, 255], "a linked cel is that of frame 1");
-    let tag = &source.tags[0];
-    assert_eq!((&tag.name[..], tag.from, tag.to), ("go", 0, 1));
-    assert_eq!(tag.direction, Direction::Reverse);
-    let indexed = super::aseprite::read(&aseprite(8)).unwrap();
-    let Pixels::Bytes(bytes) = &indexed.frames[0].2.pixels else { panic!("bytes") };
-    assert_eq!(bytes[..], [255, 0, 0, 255, 0, 0, 0, 0], "colour 0 is the transparent one");
-    let mut game = Game::new("ase", &[("hero.aseprite", &aseprite(32))]);
+fn frames_of_an_aseprite_file_are_textures() {
+    let bytes = engine_test_support::aseprite::aseprite(32);
+    let mut game = Game::new("ase", &[("hero.aseprite", &bytes)]);
     assert_eq!(game.entry("hero/2").width, 2);
-}
-
-#[test]
-fn a_broken_aseprite_file_is_an_error_and_nothing_worse() {
-    let bytes = aseprite(32);
-    for length in 0..bytes.len() {
-        assert!(super::aseprite::read(&bytes[..length]).is_err(), "{length}");
-    }
-    let mut read = 0;
-    for bit in 0..bytes.len() * 8 {
-        let mut bytes = bytes.clone();
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        read += usize::from(super::aseprite::read(&bytes).is_ok());
-    }
-    assert!(read > 0, "colours may be any");
-    let mut blend = bytes.clone();
-    let layer = blend.windows(2).position(|pair| pair == [4, 0x20]).unwrap();
-    blend[layer + 12] = 3;
-    let words = super::aseprite::read(&blend).err().unwrap().message;
-    assert_eq!(
-        words,
-        "layer 'low' has a blend mode that is not normal, which cannot be read: flatten it, or \
-         export JSON and PNG"
-    );
 }
 
 #[test]

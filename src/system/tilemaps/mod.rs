@@ -1,91 +1,92 @@
-//! Tile maps: what Tiled and LDtk wrote, as layers of tiles, objects and grids, and which part of
-//! which picture each tile is. Where tiles are drawn is the engine's affair; files are compiled in
-//! the modules below, which all make the same tree of it (`map.rs` says which).
+//! Tile maps: layers of tiles, objects and integer grids imported from Tiled and LDtk, and the
+//! quads that draw each tile from its tile set's image. The engine decides where the quads are
+//! drawn. The submodules compile map files; all of them produce the tree that `map.rs` describes.
 //!
-//! Columns and rows count from 1, from the left bottom; lengths are texels, y upward.
+//! Columns and rows count from 1 at the bottom left. Lengths are in texels; y points up.
 
-mod chunk;
-pub mod kind;
+mod chunk_mesh;
+mod data;
 mod ldtk;
-mod map;
-mod path;
+mod relative_path;
+pub mod resource;
 mod tiled;
 mod tmx;
 
 #[cfg(test)]
 mod tests;
 
-pub use chunk::{CHUNK_CELLS, Chunk, chunks};
-pub use map::{Grid, Layer, Map, MapObject, TileSet, World};
+pub use chunk_mesh::{CHUNK_CELLS, ChunkMesh, chunks};
+pub use data::{IntGrid, MapFile, MapObject, TileLayer, TileSet, TilemapData};
 
-use crate::error;
-use crate::foundation::hash::StateHash;
-use crate::foundation::{Error, Handle, Kind, Slots, log};
-use crate::resource::containment::contain;
-use crate::resource::name::ResourceName;
-use crate::resource::store::Store;
+use engine_foundation::error;
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, Handle, HandleKind, Slots, log};
+use engine_resource::panic_report::contain;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The handle of a tile map.
+/// Handle of a tile map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TilemapId(pub Handle);
 
-/// The most tile maps that can be there at once.
+/// Maximum number of tile maps that exist at once.
 pub const TILEMAPS_MAX: usize = 1024;
-/// The most tiles of one layer.
+/// Maximum number of tiles in one layer.
 pub const TILES_MAX: usize = 1 << 22;
 
-/// The bits of a tile that turn it: left and right, top and bottom, and along its diagonal, which
-/// is done first. The others are its number.
+/// Flip bits of a tile: horizontal, vertical, and along the diagonal. The diagonal flip is applied
+/// first. The remaining bits are the tile's number.
 pub const FLIP_X: u32 = 1 << 31;
 pub const FLIP_Y: u32 = 1 << 30;
 pub const FLIP_DIAGONAL: u32 = 1 << 29;
 const FLIPS: u32 = FLIP_X | FLIP_Y | FLIP_DIAGONAL;
 
-/// A tile without what turns it.
+/// Returns the number of a tile without its flip bits.
 pub fn number_of(tile: u32) -> u32 {
     tile & !FLIPS
 }
 
-/// A map that a game uses: its own copy of the tiles, which can be changed.
+/// Instance of a tile map with an editable copy of the tiles.
 pub struct Tilemap {
-    /// The resource's name.
+    /// Name of the resource.
     pub name: String,
-    world: Arc<World>,
+    map_file: Arc<MapFile>,
     map: usize,
-    /// Of each layer, as the map has them or as the game changed them.
+    /// Tiles of each layer, as loaded from the map or edited by the game.
     tiles: Vec<Arc<Vec<u32>>>,
     visible: Vec<bool>,
-    /// The unit whose component it is; none for one that a script made.
+    /// Unit that has this map as a component; `None` if a script created the map.
     pub owner: Option<Handle>,
-    /// What changed since the world's picture was brought up to date, of one with an owner.
-    edits: Edits,
-    /// Stands for all tiles that were ever put.
+    /// Edits since the last update of the drawn world. Cells are recorded only if the map has an
+    /// owner.
+    edits: TilemapEdits,
+    /// Hash of all `set_tile` calls that changed a tile.
     state: u64,
 }
 
-/// What changed of a map.
+/// Edits to a tile map since they were last taken.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Edits {
-    /// Layers and cells, from 0.
+pub struct TilemapEdits {
+    /// Edited cells as layer, column and row, from 0.
     pub cells: Vec<[u32; 3]>,
-    /// Whether a layer was shown or hidden.
+    /// True if a layer was shown or hidden.
     pub layers: bool,
 }
 
 impl Tilemap {
-    /// What the file says.
-    pub fn map(&self) -> &Map {
-        &self.world.maps[self.map]
+    /// Returns the map as loaded from its file.
+    pub fn map(&self) -> &TilemapData {
+        &self.map_file.maps[self.map]
     }
 
     pub fn sets(&self) -> &[TileSet] {
-        &self.world.sets
+        &self.map_file.sets
     }
 
-    /// The place of a layer by its name.
+    /// Returns the index of the layer with this name.
     pub fn layer(&self, name: &str) -> Option<usize> {
         self.map().layers.iter().position(|layer| layer.name == name)
     }
@@ -98,37 +99,39 @@ impl Tilemap {
         self.edits.layers |= std::mem::replace(&mut self.visible[layer], visible) != visible;
     }
 
-    /// What changed since the last time.
-    pub fn take_edits(&mut self) -> Edits {
+    /// Takes the edits since the last call.
+    pub fn take_edits(&mut self) -> TilemapEdits {
         std::mem::take(&mut self.edits)
     }
 
-    /// A number that stands for all tiles that were ever put.
+    /// Returns a hash of all tile edits so far.
     pub fn state(&self) -> u64 {
         self.state
     }
 
-    fn place(&self, layer: usize, column: i64, row: i64) -> Option<usize> {
+    fn cell_index(&self, layer: usize, column: i64, row: i64) -> Option<usize> {
         let of = &self.map().layers[layer];
         let inside = (1..=i64::from(of.columns)).contains(&column)
             && (1..=i64::from(of.rows)).contains(&row);
         inside.then(|| (row as usize - 1) * of.columns as usize + column as usize - 1)
     }
 
-    /// A tile with its turns; 0 where there is none, `None` outside of the layer.
+    /// Returns a tile with its flip bits: 0 for an empty cell, `None` outside of the layer.
     pub fn tile(&self, layer: usize, column: i64, row: i64) -> Option<u32> {
-        Some(self.tiles[layer][self.place(layer, column, row)?])
+        Some(self.tiles[layer][self.cell_index(layer, column, row)?])
     }
 
-    /// Puts a tile; false outside of the layer.
+    /// Sets a tile. Returns false if the cell is outside of the layer.
     pub fn set_tile(&mut self, layer: usize, column: i64, row: i64, tile: u32) -> bool {
-        let Some(place) = self.place(layer, column, row) else { return false };
-        if self.tiles[layer][place] == tile {
+        let Some(cell_index) = self.cell_index(layer, column, row) else { return false };
+        if self.tiles[layer][cell_index] == tile {
             return true;
         }
-        Arc::make_mut(&mut self.tiles[layer])[place] = tile;
+        Arc::make_mut(&mut self.tiles[layer])[cell_index] = tile;
         let mut hash = StateHash::new(self.state);
-        [layer as u64, place as u64, u64::from(tile)].into_iter().for_each(|it| hash.write_u64(it));
+        [layer as u64, cell_index as u64, u64::from(tile)]
+            .into_iter()
+            .for_each(|it| hash.write_u64(it));
         self.state = hash.finish();
         if self.owner.is_some() {
             self.edits.cells.push([layer as u32, column as u32 - 1, row as u32 - 1]);
@@ -136,15 +139,15 @@ impl Tilemap {
         true
     }
 
-    /// Takes another file's content over. What the game changed stays, in layers that have the same
-    /// name.
-    fn renew(&mut self, world: &Arc<World>) {
+    /// Replaces the content with that of a reloaded file. The game's edits stay in layers that have
+    /// the same name.
+    fn renew(&mut self, map_file: &Arc<MapFile>) {
         let old = self.map().clone();
         let (old_tiles, old_visible) = (self.tiles.clone(), self.visible.clone());
-        let known = world.maps.iter().position(|map| map.name == old.name);
+        let known = map_file.maps.iter().position(|map| map.name == old.name);
         self.map = known.unwrap_or(0);
-        self.world = world.clone();
-        let layers = &world.maps[self.map].layers;
+        self.map_file = map_file.clone();
+        let layers = &map_file.maps[self.map].layers;
         self.tiles = layers.iter().map(|layer| layer.tiles.clone()).collect();
         self.visible = layers.iter().map(|layer| layer.visible).collect();
         for (at, layer) in old.layers.iter().enumerate() {
@@ -152,31 +155,31 @@ impl Tilemap {
             if old_visible[at] != layer.visible {
                 self.visible[now] = old_visible[at];
             }
-            for (place, tile) in old_tiles[at].iter().enumerate() {
+            for (cell_index, tile) in old_tiles[at].iter().enumerate() {
                 let columns = layer.columns as usize;
-                let (column, row) = (place % columns, place / columns);
+                let (column, row) = (cell_index % columns, cell_index / columns);
                 let fits = *tile == 0 || self.set_of(*tile).is_some();
-                if *tile != layer.tiles[place] && fits {
+                if *tile != layer.tiles[cell_index] && fits {
                     self.set_tile(now, column as i64 + 1, row as i64 + 1, *tile);
                 }
             }
         }
-        self.edits = Edits { cells: Vec::new(), layers: true };
+        self.edits = TilemapEdits { cells: Vec::new(), layers: true };
     }
 
-    /// The set that a tile is of, and its number in it.
+    /// Returns the index of the tile set that contains a tile, and the tile's number in that set.
     pub fn set_of(&self, tile: u32) -> Option<(usize, u32)> {
-        self.world.set_of(tile)
+        self.map_file.set_of(tile)
     }
 
-    /// The tiles of a layer that touch a rectangle (left, bottom, right, top, from the map's left
-    /// bottom), row by row from the top: each as its set, the part of its picture and its corners.
-    /// `seconds` is the time that animated tiles go by.
-    pub fn quads(&self, layer: usize, rectangle: [f32; 4], seconds: f64, out: &mut Vec<Quad>) {
+    /// Appends the quads of a layer's tiles that touch a rectangle, row by row from the top. The
+    /// rectangle is left, bottom, right, top, measured from the map's bottom left. `seconds` is the
+    /// time for animated tiles.
+    pub fn quads(&self, layer: usize, rectangle: [f32; 4], seconds: f64, out: &mut Vec<TileQuad>) {
         let of = &self.map().layers[layer];
         let (width, height) = (of.tile_width, of.tile_height);
-        // Pictures may be larger than their cell, to the right and upward.
-        let (over_x, over_y) = (self.world.largest[0], self.world.largest[1]);
+        // Tile images may extend beyond their cell, to the right and upward.
+        let (over_x, over_y) = (self.map_file.largest[0], self.map_file.largest[1]);
         let cell = |at: f32, size: f32, most: u32| {
             ((at / size).floor().max(0.0) as u32).min(most.saturating_sub(1))
         };
@@ -195,13 +198,13 @@ impl Tilemap {
         self.quads_of(layer, (columns, rows), seconds, out);
     }
 
-    /// The tiles in some cells of a layer, likewise.
+    /// Appends the quads of the tiles in a range of cells, as `quads` does.
     fn quads_of(
         &self,
         layer: usize,
         (columns, rows): (RangeInclusive<u32>, RangeInclusive<u32>),
         seconds: f64,
-        out: &mut Vec<Quad>,
+        out: &mut Vec<TileQuad>,
     ) {
         let of = &self.map().layers[layer];
         let (width, height) = (of.tile_width, of.tile_height);
@@ -214,40 +217,41 @@ impl Tilemap {
                 }
                 let Some((set, number)) = self.set_of(tile) else { continue };
                 let at = [of.x + column as f32 * width, of.y + row as f32 * height];
-                out.push(self.world.sets[set].quad(set, number, tile, at, seconds));
+                out.push(self.map_file.sets[set].quad(set, number, tile, at, seconds));
             }
         }
     }
 }
 
-/// A tile as it is drawn.
+/// One tile as a textured quad.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Quad {
+pub struct TileQuad {
     pub set: usize,
-    /// Left top and right bottom in the set's picture, from 0 to 1, down the picture.
+    /// Top left and bottom right in the tile set's image, from 0 to 1, y down.
     pub part: [[f32; 2]; 2],
-    /// Left bottom, right bottom, right top, left top of the picture's part.
+    /// Corners for the bottom left, bottom right, top right and top left of the image part.
     pub corners: [f32; 8],
 }
 
-/// Texels: a sliver inside, so that rounding takes no texel of the neighbour.
+/// Inset of a tile's texture coordinates, in texels, so that rounding never samples a neighboring
+/// tile.
 const INSIDE: f32 = 1.0 / 256.0;
 
 impl TileSet {
-    /// Half a texel of its picture: so far inside of a tile a mixture of texels has none of its
-    /// neighbours.
+    /// Returns half a texel of the set's image. With this inset, filtered sampling does not blend
+    /// in neighboring tiles.
     pub fn half_texel(&self) -> [f32; 2] {
         self.image.map(|side| 0.5 / side)
     }
 
-    /// The frames of a tile, if it is animated.
+    /// Returns the frames of a tile if it is animated.
     fn frames(&self, number: u32) -> Option<&[(u32, f64)]> {
         let at = self.animations.partition_point(|(tile, _)| *tile < number);
         self.animations.get(at).filter(|(tile, _)| *tile == number).map(|(_, frames)| &frames[..])
     }
 
-    /// The number of the tile that an animated one looks like after some seconds.
-    fn shown(&self, number: u32, seconds: f64) -> u32 {
+    /// Returns the number of the tile that an animated tile shows at this time.
+    fn frame_at(&self, number: u32, seconds: f64) -> u32 {
         let Some(frames) = self.frames(number) else { return number };
         let whole: f64 = frames.iter().map(|(_, milliseconds)| milliseconds).sum();
         let mut left = (seconds * 1000.0).rem_euclid(whole);
@@ -260,8 +264,8 @@ impl TileSet {
         number
     }
 
-    fn quad(&self, set: usize, number: u32, tile: u32, [x, y]: [f32; 2], seconds: f64) -> Quad {
-        let number = self.shown(number, seconds);
+    fn quad(&self, set: usize, number: u32, tile: u32, [x, y]: [f32; 2], seconds: f64) -> TileQuad {
+        let number = self.frame_at(number, seconds);
         let (column, row) = (number % self.columns, number / self.columns);
         let (width, height) = (self.tile_width, self.tile_height);
         let left = self.margin + column as f32 * (width + self.spacing);
@@ -282,126 +286,128 @@ impl TileSet {
             at = at.map(|[px, py]| [px, 2.0 * y + height - py]);
         }
         let [a, b, c, d] = at;
-        Quad { set, part, corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]] }
+        TileQuad { set, part, corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]] }
     }
 }
 
-fn level_of(world: &World, name: &str, level: Option<&str>) -> Result<usize, Error> {
+fn level_of(map_file: &MapFile, name: &str, level: Option<&str>) -> Result<usize, Error> {
     let Some(level) = level else { return Ok(0) };
-    world.maps.iter().position(|map| map.name == level).ok_or_else(|| {
-        let names = world.maps.iter().map(|map| map.name.as_str());
-        let hint = crate::foundation::suggest::hint(level, names);
+    map_file.maps.iter().position(|map| map.name == level).ok_or_else(|| {
+        let names = map_file.maps.iter().map(|map| map.name.as_str());
+        let hint = engine_foundation::suggest::hint(level, names);
         error!("the tile map '{name}' has no level '{level}'{hint}")
     })
 }
 
-/// All tile maps.
+/// Registry of all tile maps.
 pub struct Tilemaps {
     pub slots: Slots<Tilemap>,
-    /// What was read so far, by name. Emptied when one of them changes: maps that are there keep
-    /// what they were made of.
-    worlds: HashMap<String, Arc<World>>,
+    /// Map files that were read, by name. A reload removes the changed files; existing maps keep
+    /// the data that they were created from.
+    map_files: HashMap<String, Arc<MapFile>>,
 }
 
 impl Default for Tilemaps {
     fn default() -> Tilemaps {
-        Tilemaps { slots: Slots::new(Kind::Tilemap, TILEMAPS_MAX), worlds: HashMap::new() }
+        Tilemaps { slots: Slots::new(HandleKind::Tilemap, TILEMAPS_MAX), map_files: HashMap::new() }
     }
 }
 
 impl Tilemaps {
-    /// What a file holds, read when it is first asked for.
+    /// Returns the content of a map file. The file is read on first use.
     ///
     /// # Errors
-    /// It is missing or broken.
-    pub fn world(&mut self, store: &mut Store, name: &str) -> Result<Arc<World>, Error> {
-        if let Some(known) = self.worlds.get(name) {
+    /// Returns an error if the file is missing or invalid.
+    pub fn world(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<MapFile>, Error> {
+        if let Some(known) = self.map_files.get(name) {
             return Ok(known.clone());
         }
         let resource = ResourceName::new("tilemap", name);
         let bytes = store.read(&resource)?;
-        let world = Arc::new(contain(&resource, || World::read(&bytes))?);
-        for words in &world.lacking {
-            log::warning(words);
+        let map_file = Arc::new(contain(&resource, || MapFile::read(&bytes))?);
+        for message in &map_file.unknown_tiles {
+            log::warning(message);
         }
-        self.worlds.insert(name.to_string(), world.clone());
-        Ok(world)
+        self.map_files.insert(name.to_string(), map_file.clone());
+        Ok(map_file)
     }
 
-    /// Which of a file's maps is meant: that of the level's name, or the first.
+    /// Returns the index of the map with the level's name, or of the first map.
     ///
     /// # Errors
-    /// The file is missing or broken, or has no such level.
+    /// Returns an error if the file is missing or invalid, or has no such level.
     pub fn find_map(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         level: Option<&str>,
     ) -> Result<usize, Error> {
-        let world = self.world(store, name)?;
-        level_of(&world, name, level)
+        let map_file = self.world(store, name)?;
+        level_of(&map_file, name, level)
     }
 
-    /// Makes a map of a file; of one with several levels, the one of that name, or the first.
+    /// Creates a tile map from a file. In a file with several levels, `level` selects one by name;
+    /// the default is the first.
     ///
     /// # Errors
-    /// The file is missing or broken or has no such level, or there are too many maps.
+    /// Returns an error if the file is missing or invalid or has no such level, or if there are too
+    /// many maps.
     pub fn add(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         level: Option<&str>,
     ) -> Result<TilemapId, Error> {
-        let world = self.world(store, name)?;
-        let map = level_of(&world, name, level)
+        let map_file = self.world(store, name)?;
+        let map = level_of(&map_file, name, level)
             .map_err(|fault| error!("argument #2 'level': {}", fault.message))?;
-        let layers = &world.maps[map].layers;
+        let layers = &map_file.maps[map].layers;
         let tilemap = Tilemap {
             name: name.to_string(),
             tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
             visible: layers.iter().map(|layer| layer.visible).collect(),
             owner: None,
-            edits: Edits::default(),
+            edits: TilemapEdits::default(),
             state: 0,
             map,
-            world,
+            map_file,
         };
         self.slots.add(tilemap).map(TilemapId).ok_or_else(|| {
-            error!("{TILEMAPS_MAX} tile maps are there already (TILEMAPS_MAX): destroy one first")
+            error!("{TILEMAPS_MAX} tile maps already exist (TILEMAPS_MAX): destroy one first")
         })
     }
 
-    /// Ends a map.
-    pub fn remove(&mut self, id: TilemapId, frame: u64, place: &str) {
+    /// Destroys a tile map.
+    pub fn remove(&mut self, id: TilemapId, frame: u64, location: &str) {
         let name = self.of(id).name.clone();
-        self.slots.remove(id.0, &name, frame, place);
+        self.slots.remove(id.0, &name, frame, location);
     }
 
-    /// A living map. Handles are checked where they come in, so it is there.
+    /// Returns a live tile map. The handle must already be checked.
     pub fn of(&self, id: TilemapId) -> &Tilemap {
         self.slots.get(id.0).expect("the handle was checked where it came in")
     }
 
-    /// The same, to change it.
+    /// Returns a live tile map, mutably. The handle must already be checked.
     pub fn of_mut(&mut self, id: TilemapId) -> &mut Tilemap {
         self.slots.get_mut(id.0).expect("the handle was checked where it came in")
     }
 
-    /// Makes a map anew of its file, which changed.
+    /// Rebuilds a tile map from its changed file.
     ///
     /// # Errors
-    /// The file is missing or broken: the map is as it was.
-    pub fn renew(&mut self, store: &mut Store, id: TilemapId) -> Result<(), Error> {
+    /// Returns an error if the file is missing or invalid; the tile map is then unchanged.
+    pub fn renew(&mut self, store: &mut ResourceStore, id: TilemapId) -> Result<(), Error> {
         let name = self.of(id).name.clone();
-        let world = self.world(store, &name)?;
-        self.of_mut(id).renew(&world);
+        let map_file = self.world(store, &name)?;
+        self.of_mut(id).renew(&map_file);
         Ok(())
     }
 
-    /// Resources changed: what is made from now on is made of the new ones.
+    /// Drops cached files that changed, so that the next map created from them uses the new data.
     pub fn reload(&mut self, changed: &[ResourceName]) {
         for name in changed.iter().filter(|name| name.kind == "tilemap") {
-            self.worlds.remove(&name.name);
+            self.map_files.remove(&name.name);
         }
     }
 }

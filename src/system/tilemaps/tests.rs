@@ -1,33 +1,33 @@
-//! Maps of Tiled (both forms) and LDtk come out the same, tiles are found and turned, and what is
-//! wrong is told.
+//! Tests of the tile map compilers: both forms of Tiled maps and LDtk maps give the same result,
+//! tiles are found and flipped, and errors are reported.
 
-use super::kind::TILEMAP;
+use super::resource::TILEMAP;
 use super::*;
-use crate::foundation::sjson::Tree;
-use crate::resource::kind::{Compiling, Form};
+use engine_foundation::sjson::SjsonTree;
+use engine_resource::resource_kind::{CompileContext, SourceForm};
 
-/// The data of a file of that name; other files of the game are given by path.
+/// Compiles a file with this path and text. `others` are the game's other files, by path.
 fn compiled(
     path: &str,
     text: &str,
     others: &[(&str, &str)],
-) -> Result<(World, Vec<String>), String> {
+) -> Result<(MapFile, Vec<String>), String> {
     let read = |wanted: &str| {
         let found = others.iter().find(|(path, _)| *path == wanted);
         found
             .map(|(_, text)| text.as_bytes().to_vec())
             .ok_or_else(|| error!("{wanted} is not there"))
     };
-    let form = if path.ends_with(".tilemap") { Form::Own } else { Form::Raw };
+    let form = if path.ends_with(".tilemap") { SourceForm::Own } else { SourceForm::Raw };
     let name = ResourceName::new("tilemap", "maps/cave");
     let bytes = text.as_bytes().to_vec();
-    let mut compiling = Compiling::new(name, path.to_string(), form, bytes, false, &read);
+    let mut compiling = CompileContext::new(name, path.to_string(), form, bytes, false, &read);
     let data = (TILEMAP.compile)(&mut compiling).map_err(|error| error.message)?;
     let named = compiling.references.iter().map(ToString::to_string).collect();
-    Ok((World::read(&data).map_err(|error| error.message)?, named))
+    Ok((MapFile::read(&data).map_err(|error| error.message)?, named))
 }
 
-fn tilemap(world: World) -> Tilemap {
+fn tilemap(world: MapFile) -> Tilemap {
     let layers = &world.maps[0].layers;
     Tilemap {
         name: "maps/cave".to_string(),
@@ -35,9 +35,9 @@ fn tilemap(world: World) -> Tilemap {
         visible: layers.iter().map(|layer| layer.visible).collect(),
         map: 0,
         owner: None,
-        edits: Edits::default(),
+        edits: TilemapEdits::default(),
         state: 0,
-        world: Arc::new(world),
+        map_file: Arc::new(world),
     }
 }
 
@@ -108,7 +108,7 @@ fn both_forms_of_tiled_say_the_same() {
         Some("String(\"Cave\")".into())
     );
     let layer = &map.layers[0];
-    // From the bottom.
+    // Rows from the bottom.
     assert_eq!(*layer.tiles, [3, 0, 2 | FLIP_X, 1, 2, 0]);
     assert_eq!((layer.x, layer.y, layer.opacity, layer.visible), (4.0, 0.0, 0.5, true));
     let places: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
@@ -124,15 +124,15 @@ fn tiles_are_drawn_at_their_places_turned_and_animated() {
     let mut quads = Vec::new();
     map.quads(0, [-100.0, -100.0, 100.0, 100.0], 0.0, &mut quads);
     assert_eq!(quads.len(), 4);
-    // The upper row first: 1 at the left.
+    // The upper row first: tile 1 at the left.
     assert_eq!(quads[0].corners, [4.0, 8.0, 12.0, 8.0, 12.0, 16.0, 4.0, 16.0]);
     let [[left, top], [right, bottom]] = quads[0].part;
     assert!(
         left < 0.001 && top < 0.001 && (right - 0.25).abs() < 0.001 && (bottom - 0.5).abs() < 0.001
     );
-    // The flipped one: its left is at the right.
+    // The flipped tile: its left side is at the right.
     assert_eq!(quads[3].corners, [28.0, 0.0, 20.0, 0.0, 20.0, 8.0, 28.0, 8.0]);
-    // The animated one shows the next tile after a while.
+    // The animated tile shows the next frame after a while.
     let part = |map: &Tilemap, seconds: f64| {
         let mut quads = Vec::new();
         map.quads(0, [4.0, 0.0, 6.0, 2.0], seconds, &mut quads);
@@ -189,7 +189,7 @@ fn levels_of_ldtk_are_maps() {
 fn tiles_that_no_set_has_are_told() {
     let (world, _) = compiled("maps/cave.tmj", &json("[1,99,0,2147483747,3,40]"), &[]).unwrap();
     assert_eq!(
-        world.lacking,
+        world.unknown_tiles,
         [
             "maps/cave.tmj: layer 'ground' has tile 40 in 1 cell, and no tile set has it: nothing \
              is shown there",
@@ -198,12 +198,12 @@ fn tiles_that_no_set_has_are_told() {
         ]
     );
     let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
-    assert_eq!(world.lacking, [""; 0]);
+    assert_eq!(world.unknown_tiles, [""; 0]);
     let text = json("[1,2,0,3,0,4]").replace("\"gid\":3", "\"gid\":2147483657");
     let (world, _) = compiled("maps/cave.tmj", &text, &[]).unwrap();
-    let words = "maps/cave.tmj: object 'key' is shown as tile 9, and no tile set has it";
-    assert_eq!(world.lacking, [words]);
-    // In LDtk a tile beyond its set must not be one of the next.
+    let message = "maps/cave.tmj: object 'key' is shown as tile 9, and no tile set has it";
+    assert_eq!(world.unknown_tiles, [message]);
+    // In LDtk, a tile number beyond its set must not select a tile of the next set.
     let second = r#"{"uid":8,"relPath":"../tiles/sand.png","pxWid":32,"pxHei":16,"tileGridSize":8,
         "__cWid":4,"__cHei":2}]"#;
     let text = LDTK.replace("\"customData\":[]}]", &format!("\"customData\":[]}},{second}"));
@@ -211,15 +211,18 @@ fn tiles_that_no_set_has_are_told() {
     let (world, _) = compiled("maps/cave.ldtk", &text, &[]).unwrap();
     assert_eq!((world.sets.len(), &*world.maps[0].layers[0].tiles), (2, &vec![0, 0, 0, 1, 0, 0]));
     let layer = "maps/cave.ldtk: level 'Entry', layer 'Ground' has tile";
-    let words = "in 1 cell, and no tile set has it: nothing is shown there";
-    assert_eq!(world.lacking, [format!("{layer} -1 {words}"), format!("{layer} 8 {words}")]);
+    let message = "in 1 cell, and no tile set has it: nothing is shown there";
+    assert_eq!(
+        world.unknown_tiles,
+        [format!("{layer} -1 {message}"), format!("{layer} 8 {message}")]
+    );
     let many: Vec<String> = (0..20).map(|tile| (50 + tile).to_string()).collect();
     let text = json(&format!("[{}]", many.join(",")));
     let text = text
         .replace("\"width\":3,\"height\":2,\"opacity\"", "\"width\":10,\"height\":2,\"opacity\"");
     let (world, _) = compiled("maps/cave.tmj", &text, &[]).unwrap();
-    assert_eq!(world.lacking.len(), 9);
-    assert_eq!(world.lacking[8], "maps/cave.tmj: layer 'ground' has 12 more such tiles");
+    assert_eq!(world.unknown_tiles.len(), 9);
+    assert_eq!(world.unknown_tiles[8], "maps/cave.tmj: layer 'ground' has 12 more of these tiles");
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn where_texels_are_mixed_tiles_keep_to_their_own() {
     let edges = |smooth: bool| {
         let (mesh, sets) = map.chunk_mesh(chunk, 0.0, 1.0, &[smooth]);
         assert_eq!((sets, mesh.vertices.len()), (vec![0], 16));
-        // The first tile is at the left top of its picture of 32 by 16 texels.
+        // The first tile is at the top left of its image of 32 by 16 texels.
         let us = mesh.vertices[..4].iter().map(|vertex| vertex.uv[0] * 32.0);
         let vs = mesh.vertices[..4].iter().map(|vertex| vertex.uv[1] * 16.0);
         let ends = |all: Vec<f32>| {
@@ -249,8 +252,8 @@ fn where_texels_are_mixed_tiles_keep_to_their_own() {
 
 #[test]
 fn what_cannot_be_drawn_says_what_to_change() {
-    let check = |path: &str, text: &str, words: &str| {
-        assert_eq!(compiled(path, text, &[]).unwrap_err(), words);
+    let check = |path: &str, text: &str, message: &str| {
+        assert_eq!(compiled(path, text, &[]).unwrap_err(), message);
     };
     check(
         "maps/cave.tmj",
@@ -266,7 +269,7 @@ fn what_cannot_be_drawn_says_what_to_change() {
     check(
         "maps/cave.tmj",
         &json("[1,2,0,3,0,-5]"),
-        "maps/cave.tmj: layer 'ground' has a tile that is no number of one",
+        "maps/cave.tmj: layer 'ground' has a tile that is not a tile number",
     );
     check(
         "maps/cave.tmj",
@@ -287,8 +290,8 @@ fn what_cannot_be_drawn_says_what_to_change() {
     check(
         "maps/cave.ldtk",
         "{\"externalLevels\":true}",
-        "maps/cave.ldtk: its levels are in files of their own: switch 'Save levels to separate \
-         files' off in LDtk",
+        "maps/cave.ldtk: its levels are in separate files: switch 'Save levels to separate files' \
+         off in LDtk",
     );
     check("maps/cave.ldtk", "{}", "maps/cave.ldtk: there is no map in it");
     check(
@@ -299,7 +302,7 @@ fn what_cannot_be_drawn_says_what_to_change() {
     check(
         "maps/x.tilemap",
         "",
-        "maps/x.tilemap: it must name a map of Tiled or LDtk beside it: map = \"cave.tmx\"",
+        "maps/x.tilemap: it must name a map of Tiled or LDtk next to it: map = \"cave.tmx\"",
     );
     check("maps/x.tilemap", "map = \"cave.png\"", "maps/cave.png is not there");
     let deep = format!("<map>{}", "<a>".repeat(100));
@@ -325,7 +328,7 @@ fn a_few_lines_that_ask_for_very_much_are_refused() {
             layers.join(",")
         )
     };
-    // Each tile that lies on others takes a whole layer.
+    // Each stacked tile takes a whole layer.
     assert_eq!(
         refused("maps/x.ldtk", &world(&[layer(8, 65)])),
         "maps/x.ldtk: layer 'Ground' has more than 64 tiles on one cell (STACKED_MAX): make layers \
@@ -348,10 +351,10 @@ fn a_few_lines_that_ask_for_very_much_are_refused() {
         )
     };
     for (x, width) in [("1e9", "2"), ("-1e300", "2"), ("1.7e308", "1.7e308")] {
-        let words = far(x, width);
+        let message = far(x, width);
         let refused =
             ["are too many for a layer (TILES_MAX), or too few", "save the map again in Tiled"];
-        assert!(refused.iter().any(|end| words.ends_with(end)), "{words}");
+        assert!(refused.iter().any(|end| message.ends_with(end)), "{message}");
     }
 }
 
@@ -369,19 +372,19 @@ fn numbers_of_xml_are_finite_and_its_entities_are_short() {
     for number in ["inf", "-infinity", "NaN", "1e999", "1e2147483648"] {
         let (world, _) = map(number, "").unwrap();
         assert_eq!(world.maps[0].columns, 0, "{number}");
-        assert_eq!(world.maps[0].properties.get("a"), Some(&Tree::Null), "{number}");
+        assert_eq!(world.maps[0].properties.get("a"), Some(&SjsonTree::Null), "{number}");
     }
     let (world, _) = map("1e-2147483648", "").unwrap();
-    assert_eq!(world.maps[0].properties.get("a"), Some(&Tree::Number(0.0)));
-    // Without a ';' each would look through all that follows.
+    assert_eq!(world.maps[0].properties.get("a"), Some(&SjsonTree::Number(0.0)));
+    // Without the limit, each '&' without a ';' would scan all the following text.
     assert!(map("1", &"&".repeat(4 << 20)).is_ok());
 }
 
 #[test]
 fn a_layer_with_parts_of_tiles_is_refused() {
-    let check = |path: &str, text: &str, words: &str| {
+    let check = |path: &str, text: &str, message: &str| {
         let found = compiled(path, text, &[]).unwrap_err();
-        assert!(found.starts_with(words), "{found}");
+        assert!(found.starts_with(message), "{found}");
     };
     let size = "\"__cWid\":3,\"__cHei\":2,\n       \"__opacity\"";
     assert!(LDTK.contains(size));

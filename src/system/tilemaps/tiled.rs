@@ -1,52 +1,56 @@
-//! Maps of Tiled (version 1.10 of its JSON format, mapeditor.org): to the tree that `map.rs` reads.
-//! Its XML is made into the same JSON first (`tmx.rs`).
+//! Compiler for Tiled maps (version 1.10 of the JSON format, mapeditor.org). Produces the tree that
+//! `map.rs` reads. XML maps are converted to the same JSON tree first (`tmx.rs`).
 
-use super::path::{beside, texture};
+use super::relative_path::{resolve, texture};
 use super::tmx;
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::sjson::{self, Tree};
-use crate::resource::kind::Compiling;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_resource::resource_kind::CompileContext;
 
-/// Groups inside of each other.
+/// Maximum nesting depth of groups.
 const GROUPS_MAX: usize = 16;
 
-fn number(tree: &Tree, key: &str) -> f64 {
+fn number(tree: &SjsonTree, key: &str) -> f64 {
     match tree.get(key) {
-        Some(Tree::Number(number)) => *number,
+        Some(SjsonTree::Number(number)) => *number,
         _ => 0.0,
     }
 }
 
-fn text<'a>(tree: &'a Tree, key: &str) -> &'a str {
+fn text<'a>(tree: &'a SjsonTree, key: &str) -> &'a str {
     match tree.get(key) {
-        Some(Tree::String(text)) => text,
+        Some(SjsonTree::String(text)) => text,
         _ => "",
     }
 }
 
-fn list<'a>(tree: &'a Tree, key: &str) -> &'a [Tree] {
+fn list<'a>(tree: &'a SjsonTree, key: &str) -> &'a [SjsonTree] {
     match tree.get(key) {
-        Some(Tree::Array(items)) => items,
+        Some(SjsonTree::Array(items)) => items,
         _ => &[],
     }
 }
 
-pub(super) fn object(fields: Vec<(&str, Tree)>) -> Tree {
-    Tree::Object(fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+pub(super) fn object(fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
+    SjsonTree::Object(fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
 }
 
-/// `[{ name, value }]` as an object.
-fn properties(tree: &Tree) -> Tree {
-    let entry = |property: &Tree| {
-        let value = property.get("value").cloned().unwrap_or(Tree::Null);
+/// Converts `[{ name, value }]` to an object.
+fn properties(tree: &SjsonTree) -> SjsonTree {
+    let entry = |property: &SjsonTree| {
+        let value = property.get("value").cloned().unwrap_or(SjsonTree::Null);
         (text(property, "name").to_string(), value)
     };
-    Tree::Object(list(tree, "properties").iter().map(entry).collect())
+    SjsonTree::Object(list(tree, "properties").iter().map(entry).collect())
 }
 
-/// A map's text, of JSON or XML by its ending, as our tree.
-pub fn compile(compiling: &mut Compiling, path: &str, bytes: &[u8]) -> Result<Tree, Error> {
+/// Compiles a map. Its file extension selects JSON or XML.
+pub fn compile(
+    compiling: &mut CompileContext,
+    path: &str,
+    bytes: &[u8],
+) -> Result<SjsonTree, Error> {
     let map = parse(path, bytes)?;
     let orientation = text(&map, "orientation");
     if orientation != "orthogonal" {
@@ -59,23 +63,23 @@ pub fn compile(compiling: &mut Compiling, path: &str, bytes: &[u8]) -> Result<Tr
     for set in list(&map, "tilesets") {
         sets.push(tile_set(compiling, path, set)?);
     }
-    let mut parts = Parts::of(path, &map);
+    let mut parts = TiledLayers::of(path, &map);
     parts.layers_of(&map, [0.0, 0.0], 1.0, true, 0)?;
-    let Parts { layers, objects, .. } = parts;
-    let made = object(vec![
-        ("name", Tree::String(String::new())),
-        ("columns", Tree::Number(number(&map, "width"))),
-        ("rows", Tree::Number(number(&map, "height"))),
-        ("tile_width", Tree::Number(number(&map, "tilewidth"))),
-        ("tile_height", Tree::Number(number(&map, "tileheight"))),
+    let TiledLayers { layers, objects, .. } = parts;
+    let map_tree = object(vec![
+        ("name", SjsonTree::String(String::new())),
+        ("columns", SjsonTree::Number(number(&map, "width"))),
+        ("rows", SjsonTree::Number(number(&map, "height"))),
+        ("tile_width", SjsonTree::Number(number(&map, "tilewidth"))),
+        ("tile_height", SjsonTree::Number(number(&map, "tileheight"))),
         ("properties", properties(&map)),
-        ("layers", Tree::Array(layers)),
-        ("objects", Tree::Array(objects)),
+        ("layers", SjsonTree::Array(layers)),
+        ("objects", SjsonTree::Array(objects)),
     ]);
-    Ok(object(vec![("sets", Tree::Array(sets)), ("maps", Tree::Array(vec![made]))]))
+    Ok(object(vec![("sets", SjsonTree::Array(sets)), ("maps", SjsonTree::Array(vec![map_tree]))]))
 }
 
-fn parse(path: &str, bytes: &[u8]) -> Result<Tree, Error> {
+fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
     if path.ends_with(".tmx") || path.ends_with(".tsx") {
         return tmx::parse(path, bytes);
     }
@@ -83,10 +87,14 @@ fn parse(path: &str, bytes: &[u8]) -> Result<Tree, Error> {
     Ok(document.to_tree())
 }
 
-fn tile_set(compiling: &mut Compiling, path: &str, named: &Tree) -> Result<Tree, Error> {
+fn tile_set(
+    compiling: &mut CompileContext,
+    path: &str,
+    named: &SjsonTree,
+) -> Result<SjsonTree, Error> {
     let (mut path, mut set) = (path.to_string(), named.clone());
     if !text(named, "source").is_empty() {
-        path = beside(&path, text(named, "source"))?;
+        path = resolve(&path, text(named, "source"))?;
         let bytes = compiling.read(&path)?;
         set = parse(&path, &bytes)?;
     }
@@ -97,71 +105,74 @@ fn tile_set(compiling: &mut Compiling, path: &str, named: &Tree) -> Result<Tree,
              picture (in Tiled: 'Based on Tileset Image')"
         ));
     }
-    let texture = texture(&beside(&path, text(&set, "image"))?);
+    let texture = texture(&resolve(&path, text(&set, "image"))?);
     compiling.refer("texture", &texture);
     let tiles = list(&set, "tiles").iter().map(|tile| {
         let frames = list(tile, "animation").iter().map(|frame| {
             object(vec![
-                ("id", Tree::Number(number(frame, "tileid"))),
-                ("milliseconds", Tree::Number(number(frame, "duration"))),
+                ("id", SjsonTree::Number(number(frame, "tileid"))),
+                ("milliseconds", SjsonTree::Number(number(frame, "duration"))),
             ])
         });
         let mut fields = vec![
-            ("id", Tree::Number(number(tile, "id"))),
-            ("frames", Tree::Array(frames.collect())),
+            ("id", SjsonTree::Number(number(tile, "id"))),
+            ("frames", SjsonTree::Array(frames.collect())),
         ];
-        let Tree::Object(mut own) = properties(tile) else { unreachable!("it makes objects") };
+        let SjsonTree::Object(mut own) = properties(tile) else {
+            unreachable!("it creates objects")
+        };
         let kind = [text(tile, "class"), text(tile, "type")].concat();
         if !kind.is_empty() {
-            own.push(("type".to_string(), Tree::String(kind)));
+            own.push(("type".to_string(), SjsonTree::String(kind)));
         }
         if !own.is_empty() {
-            fields.push(("properties", Tree::Object(own)));
+            fields.push(("properties", SjsonTree::Object(own)));
         }
         object(fields)
     });
     Ok(object(vec![
-        ("first", Tree::Number(number(named, "firstgid"))),
-        ("count", Tree::Number(number(&set, "tilecount"))),
-        ("columns", Tree::Number(number(&set, "columns"))),
-        ("texture", Tree::String(texture)),
-        ("image_width", Tree::Number(number(&set, "imagewidth"))),
-        ("image_height", Tree::Number(number(&set, "imageheight"))),
-        ("tile_width", Tree::Number(number(&set, "tilewidth"))),
-        ("tile_height", Tree::Number(number(&set, "tileheight"))),
-        ("margin", Tree::Number(number(&set, "margin"))),
-        ("spacing", Tree::Number(number(&set, "spacing"))),
-        ("tiles", Tree::Array(tiles.collect())),
+        ("first", SjsonTree::Number(number(named, "firstgid"))),
+        ("count", SjsonTree::Number(number(&set, "tilecount"))),
+        ("columns", SjsonTree::Number(number(&set, "columns"))),
+        ("texture", SjsonTree::String(texture)),
+        ("image_width", SjsonTree::Number(number(&set, "imagewidth"))),
+        ("image_height", SjsonTree::Number(number(&set, "imageheight"))),
+        ("tile_width", SjsonTree::Number(number(&set, "tilewidth"))),
+        ("tile_height", SjsonTree::Number(number(&set, "tileheight"))),
+        ("margin", SjsonTree::Number(number(&set, "margin"))),
+        ("spacing", SjsonTree::Number(number(&set, "spacing"))),
+        ("tiles", SjsonTree::Array(tiles.collect())),
     ]))
 }
 
-/// What is collected of a map's layers.
-struct Parts<'a> {
+/// Layers and objects collected from a map.
+struct TiledLayers<'a> {
     path: &'a str,
-    /// Of the map in texels, and of a cell.
+    /// Height of the map and size of a cell, in texels.
     height: f64,
     cell: [f64; 2],
-    layers: Vec<Tree>,
-    objects: Vec<Tree>,
-    /// Cells of layers that were joined of chunks so far.
+    layers: Vec<SjsonTree>,
+    objects: Vec<SjsonTree>,
+    /// Number of cells in layers joined from chunks so far.
     joined: usize,
 }
 
-/// The most cells of all layers that are made of chunks, together: two small chunks that are far
-/// from each other stand for a large layer.
+/// Maximum number of cells in all layers that are joined from chunks. Two small chunks that are far
+/// apart span a large layer.
 const JOINED_MAX: usize = 4 * super::TILES_MAX;
 
-impl Parts<'_> {
-    fn of<'a>(path: &'a str, map: &Tree) -> Parts<'a> {
+impl TiledLayers<'_> {
+    fn of<'a>(path: &'a str, map: &SjsonTree) -> TiledLayers<'a> {
         let cell = [number(map, "tilewidth"), number(map, "tileheight")];
         let height = number(map, "height") * cell[1];
-        Parts { path, height, cell, layers: Vec::new(), objects: Vec::new(), joined: 0 }
+        TiledLayers { path, height, cell, layers: Vec::new(), objects: Vec::new(), joined: 0 }
     }
 
-    /// The layers of a map or a group, moved and shown as the groups around them are.
+    /// Collects the layers of a map or group. Offset, opacity and visibility of the enclosing
+    /// groups apply to them.
     fn layers_of(
         &mut self,
-        tree: &Tree,
+        tree: &SjsonTree,
         moved: [f64; 2],
         opacity: f64,
         visible: bool,
@@ -170,10 +181,10 @@ impl Parts<'_> {
         for layer in list(tree, "layers") {
             let at = [moved[0] + number(layer, "offsetx"), moved[1] + number(layer, "offsety")];
             let opacity = match layer.get("opacity") {
-                Some(Tree::Number(own)) => opacity * own,
+                Some(SjsonTree::Number(own)) => opacity * own,
                 _ => opacity,
             };
-            let visible = visible && !matches!(layer.get("visible"), Some(Tree::Bool(false)));
+            let visible = visible && !matches!(layer.get("visible"), Some(SjsonTree::Bool(false)));
             match text(layer, "type") {
                 "tilelayer" => self.tiles(layer, at, opacity, visible)?,
                 "objectgroup" => self.objects(layer, at),
@@ -182,7 +193,7 @@ impl Parts<'_> {
                     return Err(error!("{path}: groups are more than {GROUPS_MAX} deep"));
                 }
                 "group" => self.layers_of(layer, at, opacity, visible, depth + 1)?,
-                // A picture behind the map is drawn by the game, as it likes.
+                // Image layers are left to the game.
                 _ => {}
             }
         }
@@ -191,16 +202,16 @@ impl Parts<'_> {
 
     fn tiles(
         &mut self,
-        layer: &Tree,
+        layer: &SjsonTree,
         [x, y]: [f64; 2],
         opacity: f64,
         visible: bool,
     ) -> Result<(), Error> {
         let (path, name) = (self.path, text(layer, "name"));
-        if matches!(layer.get("data"), Some(Tree::String(_)))
+        if matches!(layer.get("data"), Some(SjsonTree::String(_)))
             || list(layer, "chunks")
                 .iter()
-                .any(|of| matches!(of.get("data"), Some(Tree::String(_))))
+                .any(|of| matches!(of.get("data"), Some(SjsonTree::String(_))))
         {
             return Err(error!(
                 "{path}: the tiles of layer '{name}' are packed: set the map's Tile Layer Format \
@@ -227,56 +238,57 @@ impl Parts<'_> {
         let left = x + start[0] * self.cell[0];
         let top = y + start[1] * self.cell[1];
         self.layers.push(object(vec![
-            ("name", Tree::String(name.to_string())),
-            ("columns", Tree::Number(columns)),
-            ("rows", Tree::Number(rows)),
-            ("tile_width", Tree::Number(self.cell[0])),
-            ("tile_height", Tree::Number(self.cell[1])),
-            ("x", Tree::Number(left)),
-            ("y", Tree::Number(self.height - top - rows * self.cell[1])),
-            ("opacity", Tree::Number(opacity)),
-            ("visible", Tree::Bool(visible)),
-            ("tiles", Tree::Array(tiles)),
+            ("name", SjsonTree::String(name.to_string())),
+            ("columns", SjsonTree::Number(columns)),
+            ("rows", SjsonTree::Number(rows)),
+            ("tile_width", SjsonTree::Number(self.cell[0])),
+            ("tile_height", SjsonTree::Number(self.cell[1])),
+            ("x", SjsonTree::Number(left)),
+            ("y", SjsonTree::Number(self.height - top - rows * self.cell[1])),
+            ("opacity", SjsonTree::Number(opacity)),
+            ("visible", SjsonTree::Bool(visible)),
+            ("tiles", SjsonTree::Array(tiles)),
             ("properties", properties(layer)),
         ]));
         Ok(())
     }
 
-    fn objects(&mut self, layer: &Tree, [x, y]: [f64; 2]) {
+    fn objects(&mut self, layer: &SjsonTree, [x, y]: [f64; 2]) {
         for one in list(layer, "objects") {
             let tile = number(one, "gid");
             let (width, height) = (number(one, "width"), number(one, "height"));
-            // Tiles are placed by their left bottom, everything else by its left top.
+            // Tile objects are placed by their bottom left, all others by their top left.
             let below = if tile > 0.0 { 0.0 } else { height };
             let outline = [list(one, "polygon"), list(one, "polyline")].concat();
             let points = outline.iter().map(|point| {
-                Tree::Array(vec![
-                    Tree::Number(number(point, "x")),
-                    Tree::Number(-number(point, "y")),
+                SjsonTree::Array(vec![
+                    SjsonTree::Number(number(point, "x")),
+                    SjsonTree::Number(-number(point, "y")),
                 ])
             });
             self.objects.push(object(vec![
-                ("name", Tree::String(text(one, "name").to_string())),
-                ("kind", Tree::String([text(one, "class"), text(one, "type")].concat())),
-                ("layer", Tree::String(text(layer, "name").to_string())),
-                ("x", Tree::Number(x + number(one, "x"))),
-                ("y", Tree::Number(self.height - (y + number(one, "y") + below))),
-                ("width", Tree::Number(width)),
-                ("height", Tree::Number(height)),
-                ("rotation", Tree::Number(number(one, "rotation"))),
-                ("tile", Tree::Number(tile)),
-                ("points", Tree::Array(points.collect())),
+                ("name", SjsonTree::String(text(one, "name").to_string())),
+                ("kind", SjsonTree::String([text(one, "class"), text(one, "type")].concat())),
+                ("layer", SjsonTree::String(text(layer, "name").to_string())),
+                ("x", SjsonTree::Number(x + number(one, "x"))),
+                ("y", SjsonTree::Number(self.height - (y + number(one, "y") + below))),
+                ("width", SjsonTree::Number(width)),
+                ("height", SjsonTree::Number(height)),
+                ("rotation", SjsonTree::Number(number(one, "rotation"))),
+                ("tile", SjsonTree::Number(tile)),
+                ("points", SjsonTree::Array(points.collect())),
                 ("properties", properties(one)),
             ]));
         }
     }
 }
 
-/// The farthest cell from the origin that a chunk can begin at.
+/// Maximum distance from the origin, in cells, at which a chunk can begin.
 const CHUNK_AT_MAX: f64 = 1e9;
 
-/// The chunks of an infinite map as one layer: columns, rows, tiles, and its first cell.
-fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2]), Error> {
+/// Joins the chunks of an infinite map into one layer: columns, rows, tiles, and the position of
+/// its first cell.
+fn joined(path: &str, chunks: &[SjsonTree]) -> Result<(f64, f64, Vec<SjsonTree>, [f64; 2]), Error> {
     for (chunk, key) in
         chunks.iter().flat_map(|one| ["x", "y", "width", "height"].map(|k| (one, k)))
     {
@@ -289,7 +301,8 @@ fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2])
         }
     }
     let edge = |of: fn(f64, f64) -> f64, key: &str, size: Option<&str>| {
-        let at = |chunk: &Tree| number(chunk, key) + size.map_or(0.0, |size| number(chunk, size));
+        let at =
+            |chunk: &SjsonTree| number(chunk, key) + size.map_or(0.0, |size| number(chunk, size));
         chunks.iter().map(at).reduce(of).unwrap_or(0.0)
     };
     let (left, top) = (edge(f64::min, "x", None), edge(f64::min, "y", None));
@@ -301,14 +314,14 @@ fn joined(path: &str, chunks: &[Tree]) -> Result<(f64, f64, Vec<Tree>, [f64; 2])
             "{path}: {columns} × {rows} tiles are too many for a layer (TILES_MAX), or too few"
         ));
     }
-    let mut tiles = vec![Tree::Number(0.0); columns as usize * rows as usize];
+    let mut tiles = vec![SjsonTree::Number(0.0); columns as usize * rows as usize];
     for chunk in chunks {
         let width = number(chunk, "width").max(1.0) as usize;
         for (i, tile) in list(chunk, "data").iter().enumerate() {
             let column = (number(chunk, "x") - left) as usize + i % width;
             let row = (number(chunk, "y") - top) as usize + i / width;
-            if let Some(place) = tiles.get_mut(row * columns as usize + column) {
-                *place = tile.clone();
+            if let Some(slot) = tiles.get_mut(row * columns as usize + column) {
+                *slot = tile.clone();
             }
         }
     }

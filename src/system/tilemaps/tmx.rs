@@ -1,45 +1,46 @@
-//! Tiled's XML (`.tmx`, `.tsx`) as the tree that its JSON would be. Reads as much of XML as Tiled
-//! writes: elements, attributes, text, comments, the five named characters and numbered ones.
+//! Conversion of Tiled's XML (`.tmx`, `.tsx`) into the tree that Tiled's JSON would give. The
+//! parser supports the XML that Tiled writes: elements, attributes, text, comments, the five named
+//! character entities and numeric ones.
 
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::sjson::Tree;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::sjson::SjsonTree;
 
-/// Elements inside of each other.
+/// Maximum nesting depth of elements.
 const DEPTH_MAX: usize = 64;
 
-struct Element {
+struct XmlElement {
     tag: String,
     attributes: Vec<(String, String)>,
-    children: Vec<Element>,
+    children: Vec<XmlElement>,
     text: String,
 }
 
-/// The text of a file as a tree.
-pub fn parse(path: &str, bytes: &[u8]) -> Result<Tree, Error> {
+/// Parses the text of a file into a tree.
+pub fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| error!("{path}: the file is not UTF-8"))?;
-    let mut reader = Reader { path, text, at: 0 };
+    let mut reader = XmlReader { path, text, at: 0 };
     let root = reader.root()?;
     Ok(root.tree())
 }
 
-struct Reader<'a> {
+struct XmlReader<'a> {
     path: &'a str,
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn fault(&self, words: &str) -> Error {
+impl<'a> XmlReader<'a> {
+    fn fault(&self, message: &str) -> Error {
         let line = 1 + self.text[..self.at].bytes().filter(|byte| *byte == b'\n').count();
-        error!("{}:{line}: {words}", self.path)
+        error!("{}:{line}: {message}", self.path)
     }
 
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// Goes past what ends with `end`: what is before it.
+    /// Skips past the next `end` and returns the text before it.
     fn until(&mut self, end: &str) -> Result<&'a str, Error> {
         let rest = self.rest();
         let found = rest.find(end);
@@ -48,7 +49,7 @@ impl<'a> Reader<'a> {
         Ok(&rest[..length])
     }
 
-    fn root(&mut self) -> Result<Element, Error> {
+    fn root(&mut self) -> Result<XmlElement, Error> {
         loop {
             self.until("<")?;
             if self.rest().starts_with("!--") {
@@ -61,8 +62,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An element, after its `<`.
-    fn element(&mut self, depth: usize) -> Result<Element, Error> {
+    /// Parses an element after its `<`.
+    fn element(&mut self, depth: usize) -> Result<XmlElement, Error> {
         if depth == DEPTH_MAX {
             return Err(self.fault("elements are nested too deep"));
         }
@@ -73,7 +74,7 @@ impl<'a> Reader<'a> {
             None => (inside, false),
         };
         let (tag, mut rest) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
-        let mut element = Element {
+        let mut element = XmlElement {
             tag: tag.to_string(),
             attributes: Vec::new(),
             children: Vec::new(),
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Name, value and what is after `name="value"`.
+/// Splits `name="value"` off the start of a text: name, value and the rest.
 fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     let (name, after) = text.split_once('=')?;
     let after = after.trim_start();
@@ -118,12 +119,12 @@ fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     Some((name.trim(), value, after))
 }
 
-/// A number, which "inf" and "1e999" are not.
+/// Parses a finite number; "inf" and "1e999" are rejected.
 fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// The most bytes between `&` and `;`.
+/// Maximum number of bytes between `&` and `;`.
 const NAME_BYTES_MAX: usize = 16;
 
 fn unescaped(text: &str) -> String {
@@ -152,135 +153,142 @@ fn unescaped(text: &str) -> String {
     out + rest
 }
 
-/// Attributes that stay text, whatever they look like.
+/// Attributes that stay text even if they look like numbers.
 const TEXTS: [&str; 9] =
     ["name", "class", "type", "image", "source", "orientation", "value", "encoding", "compression"];
 
-impl Element {
+impl XmlElement {
     fn get(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _)| known == name)?;
         Some(&found.1)
     }
 
-    fn child(&self, tag: &str) -> Option<&Element> {
+    fn child(&self, tag: &str) -> Option<&XmlElement> {
         self.children.iter().find(|child| child.tag == tag)
     }
 
-    fn list(&self, tags: &[&str]) -> Tree {
-        let meant = self.children.iter().filter(|child| tags.contains(&child.tag.as_str()));
-        Tree::Array(meant.map(Element::tree).collect())
+    fn list(&self, tags: &[&str]) -> SjsonTree {
+        let matching = self.children.iter().filter(|child| tags.contains(&child.tag.as_str()));
+        SjsonTree::Array(matching.map(XmlElement::tree).collect())
     }
 
-    /// Whole numbers of text, between commas.
-    fn numbers(text: &str) -> Tree {
+    /// Parses comma-separated integers.
+    fn numbers(text: &str) -> SjsonTree {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        let number = |part: &str| finite(part).map_or(Tree::Null, Tree::Number);
-        Tree::Array(parts.map(number).collect())
+        let number = |part: &str| finite(part).map_or(SjsonTree::Null, SjsonTree::Number);
+        SjsonTree::Array(parts.map(number).collect())
     }
 
-    fn tree(&self) -> Tree {
-        let mut fields: Vec<(String, Tree)> = Vec::new();
+    fn tree(&self) -> SjsonTree {
+        let mut fields: Vec<(String, SjsonTree)> = Vec::new();
         for (name, value) in &self.attributes {
             if self.tag == "property" && name == "value" {
                 continue;
             }
             let number = finite(value).filter(|_| !TEXTS.contains(&name.as_str()));
             let tree = match number {
-                Some(number) if name == "visible" => Tree::Bool(number != 0.0),
-                Some(number) => Tree::Number(number),
-                None => Tree::String(value.clone()),
+                Some(number) if name == "visible" => SjsonTree::Bool(number != 0.0),
+                Some(number) => SjsonTree::Number(number),
+                None => SjsonTree::String(value.clone()),
             };
             fields.push((name.clone(), tree));
         }
-        let mut put = |key: &str, tree: Tree| fields.push((key.to_string(), tree));
+        let mut add_field = |key: &str, tree: SjsonTree| fields.push((key.to_string(), tree));
         if let Some(properties) = self.child("properties") {
-            put("properties", properties.list(&["property"]));
+            add_field("properties", properties.list(&["property"]));
         }
         match self.tag.as_str() {
             "map" => {
-                put("tilesets", self.list(&["tileset"]));
-                put("layers", self.list(&["layer", "objectgroup", "group", "imagelayer"]));
+                add_field("tilesets", self.list(&["tileset"]));
+                add_field("layers", self.list(&["layer", "objectgroup", "group", "imagelayer"]));
             }
             "group" => {
-                put("type", Tree::String("group".to_string()));
-                put("layers", self.list(&["layer", "objectgroup", "group", "imagelayer"]));
+                add_field("type", SjsonTree::String("group".to_string()));
+                add_field("layers", self.list(&["layer", "objectgroup", "group", "imagelayer"]));
             }
             "tileset" => {
                 if let Some(image) = self.child("image") {
-                    put("image", Tree::String(image.get("source").unwrap_or("").to_string()));
+                    add_field(
+                        "image",
+                        SjsonTree::String(image.get("source").unwrap_or("").to_string()),
+                    );
                     let size = |key: &str| image.get(key).and_then(finite);
-                    put("imagewidth", Tree::Number(size("width").unwrap_or(0.0)));
-                    put("imageheight", Tree::Number(size("height").unwrap_or(0.0)));
+                    add_field("imagewidth", SjsonTree::Number(size("width").unwrap_or(0.0)));
+                    add_field("imageheight", SjsonTree::Number(size("height").unwrap_or(0.0)));
                 }
-                put("tiles", self.list(&["tile"]));
+                add_field("tiles", self.list(&["tile"]));
             }
             "tile" => {
                 if let Some(animation) = self.child("animation") {
-                    put("animation", animation.list(&["frame"]));
+                    add_field("animation", animation.list(&["frame"]));
                 }
             }
             "layer" => {
-                put("type", Tree::String("tilelayer".to_string()));
+                add_field("type", SjsonTree::String("tilelayer".to_string()));
                 if let Some(data) = self.child("data") {
-                    put_tiles(data, &mut put);
+                    add_tiles(data, &mut add_field);
                 }
             }
             "objectgroup" => {
-                put("type", Tree::String("objectgroup".to_string()));
-                put("objects", self.list(&["object"]));
+                add_field("type", SjsonTree::String("objectgroup".to_string()));
+                add_field("objects", self.list(&["object"]));
             }
             "object" => {
                 for outline in ["polygon", "polyline"] {
                     if let Some(points) = self.child(outline).and_then(|it| it.get("points")) {
-                        put(outline, self::points(points));
+                        add_field(outline, self::points(points));
                     }
                 }
             }
-            "property" => self.put_value(&mut put),
+            "property" => self.add_value(&mut add_field),
             _ => {}
         }
-        Tree::Object(fields)
+        SjsonTree::Object(fields)
     }
 
-    /// The value of a property, by its type; one of several lines is the element's text.
-    fn put_value(&self, put: &mut impl FnMut(&str, Tree)) {
+    /// Adds the value of a property, converted by its type. Multi-line values are the element's
+    /// text.
+    fn add_value(&self, add_field: &mut impl FnMut(&str, SjsonTree)) {
         let value = self.get("value").unwrap_or(&self.text);
         let tree = match self.get("type") {
-            Some("int" | "float" | "object") => finite(value).map_or(Tree::Null, Tree::Number),
-            Some("bool") => Tree::Bool(value == "true"),
-            _ => Tree::String(value.to_string()),
+            Some("int" | "float" | "object") => {
+                finite(value).map_or(SjsonTree::Null, SjsonTree::Number)
+            }
+            Some("bool") => SjsonTree::Bool(value == "true"),
+            _ => SjsonTree::String(value.to_string()),
         };
-        put("value", tree);
+        add_field("value", tree);
     }
 }
 
-/// The tiles of a layer; packed ones stay a string, which is refused with words later.
-fn put_tiles(data: &Element, put: &mut impl FnMut(&str, Tree)) {
-    let tiles = |of: &Element| match data.get("encoding") {
-        Some("csv") => Element::numbers(&of.text),
-        _ => Tree::String(of.text.clone()),
+/// Adds the tiles of a layer. Compressed tiles stay a string; the compiler rejects them with an
+/// error later.
+fn add_tiles(data: &XmlElement, add_field: &mut impl FnMut(&str, SjsonTree)) {
+    let tiles = |of: &XmlElement| match data.get("encoding") {
+        Some("csv") => XmlElement::numbers(&of.text),
+        _ => SjsonTree::String(of.text.clone()),
     };
     let chunks = data.children.iter().filter(|child| child.tag == "chunk");
-    let chunks: Vec<Tree> = chunks
+    let chunks: Vec<SjsonTree> = chunks
         .map(|chunk| {
-            let Tree::Object(mut fields) = chunk.tree() else { return Tree::Null };
+            let SjsonTree::Object(mut fields) = chunk.tree() else { return SjsonTree::Null };
             fields.push(("data".to_string(), tiles(chunk)));
-            Tree::Object(fields)
+            SjsonTree::Object(fields)
         })
         .collect();
     match chunks.is_empty() {
-        true => put("data", tiles(data)),
-        false => put("chunks", Tree::Array(chunks)),
+        true => add_field("data", tiles(data)),
+        false => add_field("chunks", SjsonTree::Array(chunks)),
     }
 }
 
-/// `"0,0 10,5"` as points.
-fn points(text: &str) -> Tree {
+/// Parses points of the form `"0,0 10,5"`.
+fn points(text: &str) -> SjsonTree {
     let point = |pair: &str| {
         let (x, y) = pair.split_once(',')?;
-        let number = |text: &str| finite(text).map(Tree::Number);
+        let number = |text: &str| finite(text).map(SjsonTree::Number);
         let fields = vec![("x".to_string(), number(x)?), ("y".to_string(), number(y)?)];
-        Some(Tree::Object(fields))
+        Some(SjsonTree::Object(fields))
     };
-    Tree::Array(text.split_whitespace().filter_map(point).collect())
+    SjsonTree::Array(text.split_whitespace().filter_map(point).collect())
 }

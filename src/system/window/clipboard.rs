@@ -1,31 +1,31 @@
-//! The clipboard: the desktop's, or one of the game's own where runs must be equal or there is no
+//! Clipboard: that of the desktop, or a private one if runs must be reproducible or there is no
 //! desktop.
 
-use crate::foundation::fault;
+use engine_foundation::panic;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
-/// How long a game waits for the program that has the clipboard. Most answer within a millisecond;
-/// one that hangs would hold the game for as long.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Maximum time that a game waits for the program that owns the clipboard. Most programs answer
+/// within a millisecond; one that hangs would block the game for as long.
+const TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The most bytes that are put there or taken from there.
+/// Maximum number of bytes that are written to the clipboard or read from it.
 pub const CLIPBOARD_BYTES_MAX: usize = 16 << 20;
 
-/// A clipboard.
+/// Clipboard of the desktop or of the game.
 pub enum Clipboard {
-    /// Nobody else sees it.
+    /// Private clipboard that no other program sees.
     Own(String),
-    /// The desktop's, not opened yet.
+    /// Clipboard of the desktop, not opened yet.
     Desktop,
-    Open(Opened),
+    Open(DesktopClipboard),
 }
 
-/// The desktop's clipboard.
-pub struct Opened {
+/// Opened clipboard of the desktop.
+pub struct DesktopClipboard {
     clipboard: arboard::Clipboard,
-    /// What a program was asked for that has not answered yet.
-    asked: Option<Receiver<Result<String, arboard::Error>>>,
+    /// Request that a program has not answered yet.
+    pending_answer: Option<Receiver<Result<String, arboard::Error>>>,
 }
 
 impl Default for Clipboard {
@@ -37,13 +37,14 @@ impl Default for Clipboard {
 impl Clipboard {
     fn open(&mut self) -> Result<(), String> {
         if matches!(self, Clipboard::Desktop) {
-            let clipboard = arboard::Clipboard::new().map_err(|reason| words(&reason))?;
-            *self = Clipboard::Open(Opened { clipboard, asked: None });
+            let clipboard = arboard::Clipboard::new().map_err(|reason| error_message(&reason))?;
+            *self = Clipboard::Open(DesktopClipboard { clipboard, pending_answer: None });
         }
         Ok(())
     }
 
-    /// The text that is there, "" where it is none; the words where the desktop refuses.
+    /// Returns the text in the clipboard, "" if it contains none, or the desktop's reason if it
+    /// refuses.
     pub fn text(&mut self) -> Result<String, String> {
         self.open()?;
         let text = match self {
@@ -51,10 +52,10 @@ impl Clipboard {
             Clipboard::Open(opened) => match opened.ask() {
                 Some(Ok(text)) => text,
                 Some(Err(arboard::Error::ContentNotAvailable)) => String::new(),
-                Some(Err(reason)) => return Err(words(&reason)),
+                Some(Err(reason)) => return Err(error_message(&reason)),
                 None => {
-                    let what = "the program that has put something there does not answer";
-                    return Err(format!("the clipboard cannot be used: {what}"));
+                    let explanation = "the program that owns its content does not answer";
+                    return Err(format!("the clipboard cannot be used: {explanation}"));
                 }
             },
             Clipboard::Desktop => unreachable!("it was opened"),
@@ -65,13 +66,13 @@ impl Clipboard {
         }
     }
 
-    /// Puts a text there.
+    /// Puts a text into the clipboard.
     pub fn set_text(&mut self, text: &str) -> Result<(), String> {
         self.open()?;
         match self {
             Clipboard::Own(own) => *own = text.to_string(),
-            Clipboard::Open(Opened { clipboard, .. }) => {
-                clipboard.set_text(text).map_err(|reason| words(&reason))?;
+            Clipboard::Open(DesktopClipboard { clipboard, .. }) => {
+                clipboard.set_text(text).map_err(|reason| error_message(&reason))?;
             }
             Clipboard::Desktop => unreachable!("it was opened"),
         }
@@ -79,45 +80,45 @@ impl Clipboard {
     }
 }
 
-impl Opened {
-    /// The text that is there, as the desktop gives it; none where nobody answers in time. What is
-    /// asked for is waited for by a thread, which ends when the desktop's own patience does.
+impl DesktopClipboard {
+    /// Returns the desktop's answer, or `None` if no program answers in time. A separate thread
+    /// waits for the answer and ends when the desktop's own timeout does.
     fn ask(&mut self) -> Option<Result<String, arboard::Error>> {
         if cfg!(any(windows, target_os = "macos")) {
-            // The desktop itself keeps the text there.
+            // The desktop itself stores the text on these systems.
             return Some(self.clipboard.get_text());
         }
-        if let Some(asked) = &self.asked
-            && matches!(asked.try_recv(), Err(TryRecvError::Empty))
+        if let Some(pending_answer) = &self.pending_answer
+            && matches!(pending_answer.try_recv(), Err(TryRecvError::Empty))
         {
             return None;
         }
         let (send, answer) = channel();
         let read = move || {
             let text = arboard::Clipboard::new().and_then(|mut clipboard| clipboard.get_text());
-            // The game may have ended meanwhile.
+            // The receiver may be gone if the game has ended.
             let _ = send.send(text);
         };
-        let thread = fault::spawn("clipboard", read);
+        let thread = panic::spawn("clipboard", read);
         if thread.is_err() {
             return Some(self.clipboard.get_text());
         }
-        match answer.recv_timeout(PATIENCE) {
+        match answer.recv_timeout(TIMEOUT) {
             Ok(text) => Some(text),
             Err(_) => {
-                self.asked = Some(answer);
+                self.pending_answer = Some(answer);
                 None
             }
         }
     }
 }
 
-fn words(reason: &arboard::Error) -> String {
-    let what = match reason {
-        arboard::Error::ConversionFailure => "what is there is no text that can be read (UTF-8)",
+fn error_message(reason: &arboard::Error) -> String {
+    let explanation = match reason {
+        arboard::Error::ConversionFailure => "its content is not readable text (UTF-8)",
         _ => return format!("the clipboard cannot be used: {reason}"),
     };
-    format!("the clipboard cannot be used: {what}")
+    format!("the clipboard cannot be used: {explanation}")
 }
 
 #[cfg(test)]

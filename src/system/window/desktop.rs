@@ -1,139 +1,144 @@
-//! The desktop: the connection to it and the game's windows there, opened, listened to, told the
-//! game's wishes. What one window does is in shown.rs; these two alone speak to the windowing
-//! library, and what they tell is in told.rs.
+//! Connection to the desktop and its native windows: opens windows, collects their events, and
+//! executes the game's commands. native_window.rs has a single window. These two files alone use
+//! the windowing library; event.rs has their events.
 
-use super::lost;
-use super::shown::{Shown, first_line};
-use super::told::{Change, DisplayMode, Monitor, Told};
-use super::{CursorMode, Opening, Wish};
+use super::display_loss;
+use super::event::{DisplayMode, Monitor, WindowChange, WindowEvent};
+use super::native_window::{NativeWindow, first_line};
+use super::{CursorMode, WindowCommand, WindowOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use winit::application::ApplicationHandler;
-use winit::event::{DeviceEvent, DeviceId, WindowEvent};
+use winit::event::{DeviceEvent, DeviceId, WindowEvent as WinitEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::monitor::MonitorHandle;
 use winit::platform::pump_events::{EventLoopExtPumpEvents, PumpStatus};
 use winit::window::{Window as DesktopWindow, WindowId};
 
-/// The most ways to show pictures that are told of all monitors together.
+/// Maximum number of display modes that are reported for all monitors together.
 const MODES_MAX: usize = 1024;
 
-/// Why there is no window: the desktop's words.
+/// Desktop's reason why the window could not be opened.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NoDesktop(pub String);
+pub struct DesktopError(pub String);
 
-/// The connection to the desktop, and the windows on it. The main one has no number.
+/// Connection to the desktop with its windows. The main window has no number.
 pub struct Desktop {
-    /// Holds the windows, which end before the connection.
-    listener: Listener,
+    /// Listener that owns the windows, which must be dropped before the connection.
+    listener: EventListener,
     events: EventLoop<()>,
-    /// The display is gone: nothing is asked of it any more.
+    /// True if the display is lost; no further requests are sent to it.
     lost: bool,
 }
 
 impl Desktop {
-    /// Opens a window. On the main thread, and once in a process.
-    pub fn open(opening: &Opening) -> Result<Desktop, NoDesktop> {
-        let events = EventLoop::new().map_err(|reason| NoDesktop(first_line(&reason)))?;
+    /// Opens the main window. Call it on the main thread, once per process.
+    pub fn open(opening: &WindowOptions) -> Result<Desktop, DesktopError> {
+        let events = EventLoop::new().map_err(|reason| DesktopError(first_line(&reason)))?;
         events.set_control_flow(ControlFlow::Poll);
-        let listener = Listener { waiting: vec![(None, opening.clone())], ..Listener::default() };
-        lost::watch(&events);
+        let listener =
+            EventListener { waiting: vec![(None, opening.clone())], ..EventListener::default() };
+        display_loss::watch(&events);
         let mut desktop = Desktop { listener, events, lost: false };
-        // The window is made when the desktop says that it is ready for one: at once, mostly.
+        // The window is created when the desktop is ready for it, usually at once.
         for _ in 0..100 {
             let wait = Some(Duration::from_millis(10));
             let _ = desktop.events.pump_app_events(wait, &mut desktop.listener);
             if let Some(problem) = desktop.listener.problem.take() {
-                return Err(NoDesktop(problem));
+                return Err(DesktopError(problem));
             }
             if !desktop.listener.windows.is_empty() {
                 return Ok(desktop);
             }
         }
-        Err(NoDesktop("the desktop opened no window within a second".to_string()))
+        Err(DesktopError("the desktop opened no window within a second".to_string()))
     }
 
-    /// The main window, for the renderer.
+    /// Returns the main window for the renderer.
     pub fn window(&self) -> Arc<DesktopWindow> {
         Arc::clone(&self.listener.windows[0].window)
     }
 
-    /// Another one, once it is there.
+    /// Returns a secondary window if it is open.
     pub fn other(&self, number: u64) -> Option<Arc<DesktopWindow>> {
         let mut windows = self.listener.windows.iter();
         let found = windows.find(|window| window.number == Some(number));
         found.map(|found| Arc::clone(&found.window))
     }
 
-    /// Opens one more window, which is told by that number: when the desktop is listened to next.
-    pub fn open_other(&mut self, number: u64, opening: Opening) {
+    /// Requests a secondary window with this number. It opens during the next poll.
+    pub fn open_other(&mut self, number: u64, opening: WindowOptions) {
         self.listener.waiting.push((Some(number), opening));
     }
 
-    /// Closes it; what it tells is of no interest any more. The renderer must have let go of it.
+    /// Closes a secondary window; its further events are ignored. The renderer must have released
+    /// it.
     pub fn close_other(&mut self, number: u64) {
         if self.lost {
             return;
         }
-        let Listener { windows, waiting, told, .. } = &mut self.listener;
+        let EventListener { windows, waiting, pending_events, .. } = &mut self.listener;
         waiting.retain(|(waiting, _)| *waiting != Some(number));
         windows.retain(|window| {
             if window.number == Some(number) && window.focused {
-                // No desktop tells that of one that is gone, and keys would stay down.
-                told.push(Told::Change(Change::Of(number, Box::new(Change::Focus(false)))));
+                // No desktop reports the lost focus of a closed window, and keys would stay down.
+                pending_events.push(WindowEvent::Change(WindowChange::Of(
+                    number,
+                    Box::new(WindowChange::Focus(false)),
+                )));
             }
             window.number != Some(number)
         });
     }
 
-    /// What was told since the last time, in its order. Waits for something for at most so long.
-    pub fn poll(&mut self, wait: Duration) -> Vec<Told> {
+    /// Returns the events since the last call, in their order. Waits at most `wait` for an event.
+    pub fn poll(&mut self, wait: Duration) -> Vec<WindowEvent> {
         let status = self.ask(|desktop| {
             let status = desktop.events.pump_app_events(Some(wait), &mut desktop.listener);
-            let Listener { windows, told, .. } = &mut desktop.listener;
+            let EventListener { windows, pending_events, .. } = &mut desktop.listener;
             for window in windows {
-                window.look_if_minimized(told);
-                window.hold_again();
+                window.poll_minimized(pending_events);
+                window.retry_cursor_grab();
             }
             status
         });
-        // Nobody here ends the loop: the connection did.
+        // The game never ends the event loop, so the connection was lost.
         if matches!(status, Some(PumpStatus::Exit(_))) {
-            self.lose();
+            self.handle_display_loss();
         }
-        std::mem::take(&mut self.listener.told)
+        std::mem::take(&mut self.listener.pending_events)
     }
 
-    /// Whether the display is gone.
+    /// Returns true if the display is lost.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    fn lose(&mut self) {
+    fn handle_display_loss(&mut self) {
         if !std::mem::replace(&mut self.lost, true) {
-            self.listener.told.push(Told::Change(Change::Gone));
+            self.listener.pending_events.push(WindowEvent::Change(WindowChange::Gone));
         }
     }
 
-    /// Asks something of the display, unless it is gone. Where it goes meanwhile, the windowing
-    /// library panics or says nothing.
+    /// Runs a request to the display, unless the display is lost. If it is lost during the request,
+    /// the windowing library panics or returns nothing.
     fn ask<R>(&mut self, ask: impl FnOnce(&mut Desktop) -> R) -> Option<R> {
         if self.lost {
             return None;
         }
         let answer = catch_unwind(AssertUnwindSafe(|| ask(self)));
-        if answer.is_err() && !lost::is_lost() {
-            // Only listening finds out that the connection is gone.
+        if answer.is_err() && !display_loss::is_lost() {
+            // Only polling the event loop detects that the connection is lost.
             let status = catch_unwind(AssertUnwindSafe(|| {
                 self.events.pump_app_events(Some(Duration::ZERO), &mut self.listener)
             }));
             if matches!(status, Ok(PumpStatus::Exit(_))) {
-                self.lose();
+                self.handle_display_loss();
             }
         }
-        if lost::is_lost() {
-            self.lose();
+        if display_loss::is_lost() {
+            self.handle_display_loss();
         }
         match answer {
             Ok(answer) => Some(answer),
@@ -142,45 +147,45 @@ impl Desktop {
         }
     }
 
-    /// Whether something spoiled a window since the last time, so that it must be drawn again.
+    /// Returns true if a window was damaged since the last call and must be redrawn.
     pub fn take_exposed(&mut self) -> bool {
         std::mem::take(&mut self.listener.exposed)
     }
 
-    /// Does what the game wants of a window; the words say what the desktop refused.
-    pub fn perform(&mut self, number: Option<u64>, wish: Wish) -> Result<(), String> {
-        let done = self.ask(|desktop| {
-            let Listener { windows, told, .. } = &mut desktop.listener;
+    /// Executes a command for a window. Returns the desktop's reason if it refuses.
+    pub fn perform(&mut self, number: Option<u64>, command: WindowCommand) -> Result<(), String> {
+        let result = self.ask(|desktop| {
+            let EventListener { windows, pending_events, .. } = &mut desktop.listener;
             match windows.iter_mut().find(|window| window.number == number) {
-                Some(window) => window.perform(wish, told),
+                Some(window) => window.perform(command, pending_events),
                 None => Ok(()),
             }
         });
-        done.unwrap_or(Ok(()))
+        result.unwrap_or(Ok(()))
     }
 }
 
-/// Hears what the desktop tells, and keeps it until it is asked for.
+/// Event handler that collects desktop events until they are polled.
 #[derive(Default)]
-struct Listener {
-    /// The main one first.
-    windows: Vec<Shown>,
-    /// Those that are to be opened.
-    waiting: Vec<(Option<u64>, Opening)>,
-    /// Why the main one could not be opened.
+struct EventListener {
+    /// Open windows, the main one first.
+    windows: Vec<NativeWindow>,
+    /// Windows that wait to be opened.
+    waiting: Vec<(Option<u64>, WindowOptions)>,
+    /// Reason why the main window could not be opened.
     problem: Option<String>,
-    told: Vec<Told>,
+    pending_events: Vec<WindowEvent>,
     exposed: bool,
 }
 
-impl Listener {
-    /// Opens those that wait: only here can windows be made.
+impl EventListener {
+    /// Opens the waiting windows. Windows can be created only inside the event loop.
     fn open(&mut self, active: &ActiveEventLoop) {
         for (number, opening) in std::mem::take(&mut self.waiting) {
-            match Shown::open(active, number, &opening, &mut self.told) {
+            match NativeWindow::open(active, number, &opening, &mut self.pending_events) {
                 Ok(window) => {
                     if number.is_none() {
-                        tell_monitors(&window, &mut self.told);
+                        send_monitors(&window, &mut self.pending_events);
                     }
                     self.windows.push(window);
                 }
@@ -188,10 +193,13 @@ impl Listener {
                     None => self.problem = Some(reason),
                     Some(number) => {
                         let title = &opening.title;
-                        crate::foundation::log::error(&format!(
+                        engine_foundation::log::error(&format!(
                             "the desktop opened no window \"{title}\": {reason}"
                         ));
-                        self.told.push(Told::Change(Change::Of(number, Box::new(Change::Gone))));
+                        self.pending_events.push(WindowEvent::Change(WindowChange::Of(
+                            number,
+                            Box::new(WindowChange::Gone),
+                        )));
                     }
                 },
             }
@@ -199,27 +207,27 @@ impl Listener {
     }
 }
 
-/// Tells which monitors there are, and what they can.
-fn tell_monitors(main: &Shown, told: &mut Vec<Told>) {
+/// Reports the monitors and their display modes.
+fn send_monitors(main: &NativeWindow, events: &mut Vec<WindowEvent>) {
     let handles: Vec<MonitorHandle> = main.window.available_monitors().collect();
     let modes = handles.iter().enumerate().flat_map(|(at, handle)| modes(at as u32 + 1, handle));
     let modes = modes.take(MODES_MAX).collect();
-    told.push(Told::Change(Change::Monitors(handles.iter().map(monitor).collect())));
-    told.push(Told::Change(Change::Modes(modes)));
+    events.push(WindowEvent::Change(WindowChange::Monitors(handles.iter().map(monitor).collect())));
+    events.push(WindowEvent::Change(WindowChange::Modes(modes)));
 }
 
 fn monitor(handle: &MonitorHandle) -> Monitor {
-    let (place, size) = (handle.position(), handle.size());
+    let (position, size) = (handle.position(), handle.size());
     Monitor {
         name: handle.name().unwrap_or_default(),
-        position: (place.x, place.y),
+        position: (position.x, position.y),
         pixels: (size.width, size.height),
         scale: handle.scale_factor(),
         refresh: handle.refresh_rate_millihertz().map_or(0.0, |rate| f64::from(rate) / 1000.0),
     }
 }
 
-/// The modes of a monitor: the smallest first, each once.
+/// Returns the display modes of a monitor, smallest first, without duplicates.
 fn modes(number: u32, handle: &MonitorHandle) -> Vec<DisplayMode> {
     let modes = handle.video_modes().map(|mode| DisplayMode {
         monitor: number,
@@ -236,41 +244,42 @@ fn modes(number: u32, handle: &MonitorHandle) -> Vec<DisplayMode> {
     modes
 }
 
-impl ApplicationHandler for Listener {
+impl ApplicationHandler for EventListener {
     fn resumed(&mut self, active: &ActiveEventLoop) {
         if self.windows.is_empty() && self.problem.is_none() {
             self.open(active);
         }
     }
 
-    fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WindowEvent) {
+    fn window_event(&mut self, _: &ActiveEventLoop, id: WindowId, event: WinitEvent) {
         let Some(at) = self.windows.iter().position(|window| window.window.id() == id) else {
-            // Of one that the game has closed.
+            // An event of a window that the game has closed.
             return;
         };
         match event {
-            WindowEvent::ModifiersChanged(modifiers) => {
-                // A key may go down over one window, and up over another.
+            WinitEvent::ModifiersChanged(modifiers) => {
+                // A key may be pressed over one window and released over another.
                 self.windows.iter_mut().for_each(|window| window.modifiers = modifiers.state());
             }
-            WindowEvent::RedrawRequested => self.exposed = true,
-            WindowEvent::ScaleFactorChanged { scale_factor, .. } => {
-                self.windows[at].scaled(scale_factor, &mut self.told);
+            WinitEvent::RedrawRequested => self.exposed = true,
+            WinitEvent::ScaleFactorChanged { scale_factor, .. } => {
+                self.windows[at].handle_scale_change(scale_factor, &mut self.pending_events);
                 if at == 0 {
-                    tell_monitors(&self.windows[0], &mut self.told);
+                    send_monitors(&self.windows[0], &mut self.pending_events);
                 }
             }
-            event => self.windows[at].hear(event, &mut self.told),
+            event => self.windows[at].handle_event(event, &mut self.pending_events),
         }
     }
 
     fn device_event(&mut self, _: &ActiveEventLoop, _: DeviceId, event: DeviceEvent) {
-        let hears =
-            |window: &Shown| window.focused && (window.inside || window.mode == CursorMode::Lock);
+        let receives_motion = |window: &NativeWindow| {
+            window.focused && (window.inside || window.mode == CursorMode::Lock)
+        };
         if let DeviceEvent::MouseMotion { delta: (x, y) } = event
-            && self.windows.iter().any(hears)
+            && self.windows.iter().any(receives_motion)
         {
-            self.told.push(Told::MouseMotion { x: x as f32, y: -y as f32 });
+            self.pending_events.push(WindowEvent::MouseMotion { x: x as f32, y: -y as f32 });
         }
     }
 
@@ -278,6 +287,6 @@ impl ApplicationHandler for Listener {
         if !self.windows.is_empty() {
             self.open(active);
         }
-        self.windows.iter_mut().for_each(|window| window.show_picture(active));
+        self.windows.iter_mut().for_each(|window| window.show_cursor_image(active));
     }
 }

@@ -1,44 +1,44 @@
-//! The window as the game sees it: its state, made of what the desktop tells, and the wishes that
-//! wait to be done; those beside the main one are in others.rs. Without a display the state is all
-//! there is. The desktop's own windows are in desktop.rs and shown.rs; nothing else here knows of
-//! them.
+//! Windows as the game sees them: their state, updated from desktop events, and the queued commands
+//! to the desktop. secondary_windows.rs has the windows besides the main one. Without a display,
+//! only this state exists. desktop.rs and native_window.rs have the native windows; nothing else
+//! here uses the windowing library.
 
 mod clipboard;
 mod desktop;
-mod dropped;
-mod lent;
-mod lost;
-mod others;
-mod shown;
-mod texts;
-mod told;
+mod display_loss;
+mod dropped_files;
+mod event;
+mod foreign_window;
+mod native_window;
+mod secondary_windows;
+mod text_validation;
 
-use crate::foundation::hash::StateHash;
-use crate::foundation::{Vec2, log};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Vec2, log};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clipboard::{CLIPBOARD_BYTES_MAX, Clipboard};
-pub use desktop::{Desktop, NoDesktop};
-pub use dropped::{DROPPED_BYTES_MAX, read_as_if_dropped, read_dropped};
-pub use lent::{Became, Lent};
-pub use others::{Others, WINDOWS_MAX, WindowId};
-pub use texts::{TITLE_BYTES_MAX, clipboard_fault, title_fault, title_of};
-pub use told::{Change, DisplayMode, Monitor, Told, Touched};
+pub use desktop::{Desktop, DesktopError};
+pub use dropped_files::{DROPPED_BYTES_MAX, read_as_if_dropped, read_dropped};
+pub use event::{DisplayMode, Monitor, PointerPhase, WindowChange, WindowEvent};
+pub use foreign_window::{ForeignWindow, ForeignWindowStatus};
+pub use secondary_windows::{SecondaryWindows, WINDOWS_MAX, WindowId};
+pub use text_validation::{TITLE_BYTES_MAX, clipboard_error, title_error, title_of};
 
-/// The smallest and the largest side that a window can be wished to have, in logical pixels.
+/// Minimum and maximum side of a window that can be requested, in logical pixels.
 pub const SIDE_MIN: u32 = 1;
 pub const SIDE_MAX: u32 = 16384;
-/// The most files that are remembered as dropped on the window.
+/// Maximum number of remembered files that were dropped on the window.
 pub const DROPPED_MAX: usize = 4096;
-/// The largest side of a cursor's picture and of an icon.
+/// Maximum side of a cursor image or icon, in pixels.
 pub const PICTURE_SIDE_MAX: u32 = 256;
-/// The most wishes that wait at once.
-pub const WISHES_MAX: usize = 4096;
+/// Maximum number of queued commands.
+pub const COMMANDS_MAX: usize = 4096;
 
-/// Declares a set of words that scripts and settings use.
-macro_rules! words {
+/// Declares an enum with a name in scripts and settings for each variant.
+macro_rules! keyword_enum {
     (
         $(#[$doc:meta])*
         $name:ident { $($(#[$item_doc:meta])* $item:ident = $word:literal),* $(,)? }
@@ -61,44 +61,44 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// How the window stands on the screen.
+keyword_enum! {
+    /// Fullscreen mode of a window.
     Fullscreen {
         Off = "off",
-        /// As large as the monitor, with the desktop's own resolution.
+        /// As large as the monitor, in the desktop's resolution.
         Borderless = "borderless",
-        /// With a resolution of its own, where the system has such a thing; else as borderless.
+        /// In its own display mode if the system supports this; otherwise borderless.
         Exclusive = "exclusive",
     }
 }
 
-words! {
-    /// When a picture is shown.
+keyword_enum! {
+    /// Vertical synchronization mode.
     Vsync {
-        /// At the monitor's pace, never torn.
+        /// At the monitor's refresh rate, without tearing.
         On = "on",
-        /// At once, torn where it comes in between.
+        /// Immediately, with tearing.
         Off = "off",
-        /// At the monitor's pace; one that is late is shown at once.
+        /// At the monitor's refresh rate; a late image is shown immediately.
         Adaptive = "adaptive",
-        /// The newest at the monitor's pace: the game runs on.
+        /// The newest image at the monitor's refresh rate; the game does not wait.
         Mailbox = "mailbox",
     }
 }
 
-words! {
-    /// Where the mouse's cursor can go.
+keyword_enum! {
+    /// Confinement of the mouse cursor.
     CursorMode {
         Free = "free",
-        /// Not out of the window.
+        /// Confined to the window.
         Clip = "clip",
-        /// Nowhere, and it is not seen: only its motion is told.
+        /// Locked in place and hidden: only its motion is reported.
         Lock = "lock",
     }
 }
 
-words! {
-    /// The desktop's own cursors.
+keyword_enum! {
+    /// Cursor shape provided by the desktop.
     CursorShape {
         Arrow = "arrow",
         Hand = "hand",
@@ -120,21 +120,21 @@ words! {
     }
 }
 
-/// A picture in the form that desktops want: rows from the top, red, green, blue, alpha.
+/// Image for icons and cursors: rows from the top, red, green, blue, alpha.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Picture {
+pub struct IconImage {
     pub width: u32,
     pub height: u32,
     pub rgba: Arc<[u8]>,
 }
 
-/// What the game wants of the desktop.
+/// Command from the game to the desktop.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Wish {
+pub enum WindowCommand {
     Title(String),
-    /// In logical pixels.
+    /// Size in logical pixels.
     Size(u32, u32),
-    /// Of the upper left corner, in pixels of the desktop.
+    /// Position of the top left corner, in pixels of the desktop.
     Position(i32, i32),
     Fullscreen(Fullscreen),
     Resizable(bool),
@@ -146,37 +146,37 @@ pub enum Wish {
     ShowCursor(bool),
     CursorMode(CursorMode),
     CursorShape(CursorShape),
-    /// With the place of its tip, from its upper left corner.
-    CursorPicture(Picture, u32, u32),
-    /// In logical pixels from the lower left corner.
+    /// Cursor image with its hotspot, measured from the top left corner.
+    CursorPicture(IconImage, u32, u32),
+    /// Position in logical pixels from the bottom left corner.
     MoveCursor(f32, f32),
     Ime(bool),
-    /// Where the text is that is being written, for the list of candidates: left, bottom, width and
-    /// height in logical pixels.
+    /// Area of the text that is being edited, for placing the candidate list: left, bottom, width
+    /// and height in logical pixels.
     ImeArea([f32; 4]),
-    Icon(Picture),
+    Icon(IconImage),
 }
 
-/// How a window is opened.
+/// Options that a window is opened with.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Opening {
+pub struct WindowOptions {
     pub title: String,
-    /// In logical pixels.
+    /// Width and height in logical pixels.
     pub width: u32,
     pub height: u32,
     pub fullscreen: Fullscreen,
     pub vsync: Vsync,
     pub resizable: bool,
-    /// Which monitor, from 1; 0: where the desktop puts it.
+    /// Number of the monitor, from 1; 0 lets the desktop choose.
     pub monitor: usize,
-    /// Its upper left corner, in pixels of the desktop; where the desktop puts it if none.
+    /// Position of the top left corner, in pixels of the desktop; `None` lets the desktop choose.
     pub position: Option<(i32, i32)>,
     pub visible: bool,
 }
 
-impl Default for Opening {
-    fn default() -> Opening {
-        Opening {
+impl Default for WindowOptions {
+    fn default() -> WindowOptions {
+        WindowOptions {
             title: String::new(),
             width: 1280,
             height: 720,
@@ -190,20 +190,21 @@ impl Default for Opening {
     }
 }
 
-/// The window's state.
+/// State of one window.
 pub struct Window {
     pub title: String,
-    /// Whether the desktop shows one; without, everything else here still answers.
+    /// True if the desktop shows the window. The other fields are valid without a desktop window,
+    /// too.
     pub is_open: bool,
-    /// In pixels of the screen.
+    /// Width and height in screen pixels.
     pub pixels: (u32, u32),
-    /// Pixels of the screen for each logical pixel.
+    /// Number of screen pixels per logical pixel.
     pub scale: f64,
-    /// Of the upper left corner, in pixels of the desktop.
+    /// Position of the top left corner, in pixels of the desktop.
     pub position: (i32, i32),
     pub focused: bool,
     pub hidden: bool,
-    /// Whether the game wants it to be seen.
+    /// True if the game wants the window to be visible.
     pub visible: bool,
     pub minimized: bool,
     pub maximized: bool,
@@ -215,35 +216,37 @@ pub struct Window {
     pub cursor_mode: CursorMode,
     pub cursor_shape: CursorShape,
     pub ime: bool,
-    /// Whether text is collected.
+    /// True if typed text is collected.
     pub keystrokes: bool,
-    /// Whether the player has asked to close it in this frame.
+    /// True if the player has asked to close the window in this frame.
     pub closing: bool,
-    /// Whether the game itself asks for that.
+    /// True if the game itself has asked to close the window.
     pub asked_to_close: bool,
-    /// The player has closed it, or the desktop taken it away: what is there is the game's handle.
+    /// True if the player has closed the window or the desktop has removed it. Only the game's
+    /// handle is left.
     pub shut: bool,
-    /// Where the mouse is over it, in logical pixels from the lower left corner; devices tell it of
-    /// the main window.
+    /// Position of the mouse over the window, in logical pixels from the bottom left corner. For
+    /// the main window, the mouse device reports the position instead.
     pub cursor: Vec2,
     pub monitors: Vec<Monitor>,
     pub modes: Vec<DisplayMode>,
-    /// Files that were dropped on it: all of them, and how many before this frame.
+    /// Files dropped on the window, and the number of those dropped before this frame.
     pub dropped: Vec<PathBuf>,
     pub dropped_before: usize,
     pub clipboard: Clipboard,
-    /// From the newest input to the picture that shows it: frames, and seconds; recent averages.
+    /// Latency from the newest input to the image that shows it, in frames and in seconds; recent
+    /// averages.
     pub latency: (f32, f32),
-    /// How it was to be opened.
-    pub opening: Opening,
-    wishes: VecDeque<Wish>,
-    /// Whether the wishes come true by themselves, for there is nobody to ask.
-    alone: bool,
+    /// Options that the window was opened with.
+    pub opening: WindowOptions,
+    commands: VecDeque<WindowCommand>,
+    /// True if there is no desktop and commands take effect immediately.
+    detached: bool,
 }
 
 impl Window {
-    /// A window that nothing shows: what is wished is so.
-    pub fn new(opening: &Opening) -> Window {
+    /// Creates a window without a desktop window: commands take effect immediately.
+    pub fn new(opening: &WindowOptions) -> Window {
         Window {
             title: opening.title.clone(),
             is_open: false,
@@ -275,28 +278,29 @@ impl Window {
             clipboard: Clipboard::default(),
             latency: (0.0, 0.0),
             opening: opening.clone(),
-            wishes: VecDeque::new(),
-            alone: true,
+            commands: VecDeque::new(),
+            detached: true,
         }
     }
 
-    /// From now on wishes wait for somebody, and only what is told changes the window.
+    /// Connects the window to a desktop: commands are queued, and only desktop events change the
+    /// window.
     pub fn listen(&mut self) {
-        self.alone = false;
+        self.detached = false;
     }
 
-    /// Whether somebody does what is wished and tells what came of it.
+    /// Returns true if a desktop executes the commands and reports their results.
     pub fn is_listening(&self) -> bool {
-        !self.alone
+        !self.detached
     }
 
-    /// Width and height in logical pixels.
+    /// Returns width and height in logical pixels.
     pub fn logical(&self) -> Vec2 {
         Vec2::new(self.pixels.0 as f32, self.pixels.1 as f32) / self.scale as f32
     }
 
-    /// A frame begins, with what the desktop told since the last one.
-    pub fn begin_frame<'a>(&mut self, changes: impl IntoIterator<Item = &'a Change>) {
+    /// Begins a frame with the changes reported by the desktop since the last one.
+    pub fn begin_frame<'a>(&mut self, changes: impl IntoIterator<Item = &'a WindowChange>) {
         self.dropped_before = self.dropped.len();
         self.closing = false;
         for change in changes {
@@ -304,88 +308,88 @@ impl Window {
         }
         let surplus = self.dropped.len().saturating_sub(DROPPED_MAX);
         if surplus > self.dropped_before {
-            let words = format!(
+            let message = format!(
                 "more than {DROPPED_MAX} files were dropped on the window at once: the first of \
                  them are left out (DROPPED_MAX)"
             );
-            log::warn("dropped", &words);
+            log::warn("dropped", &message);
         }
         self.dropped.drain(..surplus);
         self.dropped_before = self.dropped_before.saturating_sub(surplus);
     }
 
-    fn take(&mut self, change: &Change) {
+    fn take(&mut self, change: &WindowChange) {
         match change {
-            Change::Opened => self.is_open = true,
-            Change::Resized { width, height } => self.pixels = (*width, *height),
-            Change::Scale(scale) => self.scale = *scale,
-            Change::Moved { x, y } => self.position = (*x, *y),
-            Change::Focus(focused) => self.focused = *focused,
-            Change::Hidden(hidden) => self.hidden = *hidden,
-            Change::Minimized(minimized) => self.minimized = *minimized,
-            Change::Maximized(maximized) => self.maximized = *maximized,
-            Change::MouseInside(inside) => self.mouse_inside = *inside,
-            Change::Close => self.closing = true,
-            Change::Gone => {
+            WindowChange::Opened => self.is_open = true,
+            WindowChange::Resized { width, height } => self.pixels = (*width, *height),
+            WindowChange::Scale(scale) => self.scale = *scale,
+            WindowChange::Moved { x, y } => self.position = (*x, *y),
+            WindowChange::Focus(focused) => self.focused = *focused,
+            WindowChange::Hidden(hidden) => self.hidden = *hidden,
+            WindowChange::Minimized(minimized) => self.minimized = *minimized,
+            WindowChange::Maximized(maximized) => self.maximized = *maximized,
+            WindowChange::MouseInside(inside) => self.mouse_inside = *inside,
+            WindowChange::Close => self.closing = true,
+            WindowChange::Gone => {
                 self.closing = true;
                 self.shut();
             }
-            Change::Cursor { x, y } => self.cursor = Vec2::new(*x, *y),
-            Change::Dropped(path) => self.dropped.push(PathBuf::from(path)),
-            Change::Monitors(monitors) => self.monitors.clone_from(monitors),
-            Change::Modes(modes) => self.modes.clone_from(modes),
-            // Of another window.
-            Change::Of(..) => {}
+            WindowChange::Cursor { x, y } => self.cursor = Vec2::new(*x, *y),
+            WindowChange::Dropped(path) => self.dropped.push(PathBuf::from(path)),
+            WindowChange::Monitors(monitors) => self.monitors.clone_from(monitors),
+            WindowChange::Modes(modes) => self.modes.clone_from(modes),
+            // A change of another window.
+            WindowChange::Of(..) => {}
         }
     }
 
-    /// The desktop shows it no more.
+    /// Marks the window as no longer shown by the desktop.
     pub fn shut(&mut self) {
         (self.shut, self.is_open, self.focused, self.mouse_inside) = (true, false, false, false);
-        self.wishes.clear();
+        self.commands.clear();
     }
 
-    /// Whether nothing of it can be seen. One that has the focus is not minimized, whatever was
-    /// said before.
+    /// Returns true if no part of the window is visible. A focused window counts as not minimized,
+    /// even if it was reported as minimized.
     pub fn is_unseen(&self) -> bool {
         let minimized = self.minimized && !self.focused;
         !self.visible || self.hidden || minimized || self.pixels.0.min(self.pixels.1) == 0
     }
 
-    /// Wishes something; what of the window's state follows at once is so from now on.
-    pub fn wish(&mut self, wish: Wish) {
+    /// Issues a command. State that follows from the command changes immediately.
+    pub fn wish(&mut self, wish: WindowCommand) {
         match &wish {
-            Wish::Title(title) => self.title.clone_from(title),
-            Wish::Fullscreen(fullscreen) => self.fullscreen = *fullscreen,
-            Wish::Resizable(resizable) => self.resizable = *resizable,
-            Wish::Visible(visible) => self.visible = *visible,
-            Wish::ShowCursor(shown) => self.cursor_shown = *shown,
-            Wish::CursorMode(mode) => self.cursor_mode = *mode,
-            Wish::CursorShape(shape) => self.cursor_shape = *shape,
-            Wish::Ime(on) => self.ime = *on,
-            Wish::Minimize => (self.minimized, self.maximized) = (true, false),
-            Wish::Maximize => (self.minimized, self.maximized) = (false, true),
-            Wish::Restore => (self.minimized, self.maximized) = (false, false),
+            WindowCommand::Title(title) => self.title.clone_from(title),
+            WindowCommand::Fullscreen(fullscreen) => self.fullscreen = *fullscreen,
+            WindowCommand::Resizable(resizable) => self.resizable = *resizable,
+            WindowCommand::Visible(visible) => self.visible = *visible,
+            WindowCommand::ShowCursor(shown) => self.cursor_shown = *shown,
+            WindowCommand::CursorMode(mode) => self.cursor_mode = *mode,
+            WindowCommand::CursorShape(shape) => self.cursor_shape = *shape,
+            WindowCommand::Ime(on) => self.ime = *on,
+            WindowCommand::Minimize => (self.minimized, self.maximized) = (true, false),
+            WindowCommand::Maximize => (self.minimized, self.maximized) = (false, true),
+            WindowCommand::Restore => (self.minimized, self.maximized) = (false, false),
             _ => {}
         }
-        if self.alone {
+        if self.detached {
             match wish {
-                Wish::Size(width, height) => {
+                WindowCommand::Size(width, height) => {
                     let pixels = |side: u32| (f64::from(side) * self.scale).round() as u32;
                     self.pixels = (pixels(width), pixels(height));
                 }
-                Wish::Position(x, y) => self.position = (x, y),
-                Wish::Focus => self.focused = !self.shut,
+                WindowCommand::Position(x, y) => self.position = (x, y),
+                WindowCommand::Focus => self.focused = !self.shut,
                 _ => {}
             }
-        } else if !self.shut && self.wishes.len() < WISHES_MAX {
-            self.wishes.push_back(wish);
+        } else if !self.shut && self.commands.len() < COMMANDS_MAX {
+            self.commands.push_back(wish);
         }
     }
 
-    /// What is to be done, in its order.
-    pub fn take_wishes(&mut self) -> impl Iterator<Item = Wish> {
-        std::mem::take(&mut self.wishes).into_iter()
+    /// Takes the queued commands in their order.
+    pub fn take_wishes(&mut self) -> impl Iterator<Item = WindowCommand> {
+        std::mem::take(&mut self.commands).into_iter()
     }
 
     pub fn write_state(&self, hash: &mut StateHash) {
@@ -394,7 +398,8 @@ impl Window {
         }
         hash.write_f64(self.scale);
         hash.write_u64(u64::from(self.focused));
-        // As it was before windows could be closed without an end of the game.
+        // Keeps the hash of open windows as it was before windows could close without ending the
+        // game.
         if self.shut {
             hash.write_u64(1);
         }
@@ -408,11 +413,11 @@ mod tests {
 
     #[test]
     fn without_a_desktop_wishes_come_true_at_once() {
-        let mut window = Window::new(&Opening::default());
-        window.wish(Wish::Size(640, 360));
-        window.wish(Wish::Position(3, -4));
-        window.wish(Wish::Title("Yard".into()));
-        window.wish(Wish::Fullscreen(Fullscreen::Borderless));
+        let mut window = Window::new(&WindowOptions::default());
+        window.wish(WindowCommand::Size(640, 360));
+        window.wish(WindowCommand::Position(3, -4));
+        window.wish(WindowCommand::Title("Yard".into()));
+        window.wish(WindowCommand::Fullscreen(Fullscreen::Borderless));
         assert_eq!((window.pixels, window.position), ((640, 360), (3, -4)));
         assert_eq!((&window.title[..], window.fullscreen), ("Yard", Fullscreen::Borderless));
         assert_eq!(window.take_wishes().count(), 0);
@@ -420,13 +425,16 @@ mod tests {
 
     #[test]
     fn with_a_desktop_the_size_is_what_it_tells() {
-        let mut window = Window::new(&Opening::default());
+        let mut window = Window::new(&WindowOptions::default());
         window.listen();
-        window.wish(Wish::Size(640, 360));
+        window.wish(WindowCommand::Size(640, 360));
         assert_eq!(window.pixels, (1280, 720));
-        assert_eq!(window.take_wishes().collect::<Vec<_>>(), [Wish::Size(640, 360)]);
-        let changes =
-            [Change::Scale(2.0), Change::Resized { width: 1280, height: 700 }, Change::Close];
+        assert_eq!(window.take_wishes().collect::<Vec<_>>(), [WindowCommand::Size(640, 360)]);
+        let changes = [
+            WindowChange::Scale(2.0),
+            WindowChange::Resized { width: 1280, height: 700 },
+            WindowChange::Close,
+        ];
         window.begin_frame(&changes);
         assert_eq!(window.logical(), Vec2::new(640.0, 350.0));
         assert!(window.closing);
@@ -436,41 +444,41 @@ mod tests {
 
     #[test]
     fn a_window_is_unseen_while_it_is_hidden_or_minimized_or_has_no_size() {
-        let mut window = Window::new(&Opening::default());
+        let mut window = Window::new(&WindowOptions::default());
         assert!(!window.is_unseen());
         for (change, unseen) in [
-            (Change::Hidden(true), true),
-            (Change::Hidden(false), false),
-            // Not every desktop tells that a window is not minimized any more.
-            (Change::Minimized(true), false),
-            (Change::Focus(false), true),
-            (Change::Minimized(false), false),
-            (Change::Resized { width: 0, height: 9 }, true),
-            (Change::Resized { width: 9, height: 9 }, false),
+            (WindowChange::Hidden(true), true),
+            (WindowChange::Hidden(false), false),
+            // Not every desktop reports that a window is no longer minimized.
+            (WindowChange::Minimized(true), false),
+            (WindowChange::Focus(false), true),
+            (WindowChange::Minimized(false), false),
+            (WindowChange::Resized { width: 0, height: 9 }, true),
+            (WindowChange::Resized { width: 9, height: 9 }, false),
         ] {
             window.begin_frame([&change]);
             assert_eq!(window.is_unseen(), unseen, "{change:?}");
         }
-        window.wish(Wish::Visible(false));
+        window.wish(WindowCommand::Visible(false));
         assert!(window.is_unseen());
     }
 
     #[test]
     fn what_is_wished_of_a_window_that_was_taken_away_waits_for_nobody() {
-        let mut window = Window::new(&Opening::default());
+        let mut window = Window::new(&WindowOptions::default());
         window.listen();
-        window.begin_frame(&[Change::Opened, Change::Focus(true)]);
-        window.wish(Wish::Minimize);
-        window.begin_frame(&[Change::Gone]);
+        window.begin_frame(&[WindowChange::Opened, WindowChange::Focus(true)]);
+        window.wish(WindowCommand::Minimize);
+        window.begin_frame(&[WindowChange::Gone]);
         assert!(window.closing && window.shut && !window.is_open && !window.focused);
-        window.wish(Wish::Focus);
+        window.wish(WindowCommand::Focus);
         assert_eq!(window.take_wishes().count(), 0);
     }
 
     #[test]
     fn only_the_newest_dropped_files_are_kept() {
-        let mut window = Window::new(&Opening::default());
-        let dropped = |number: usize| Change::Dropped(format!("{number}.png"));
+        let mut window = Window::new(&WindowOptions::default());
+        let dropped = |number: usize| WindowChange::Dropped(format!("{number}.png"));
         let all: Vec<_> = (0..DROPPED_MAX + 2).map(dropped).collect();
         window.begin_frame(&all[..3]);
         window.begin_frame(&all[3..]);

@@ -1,90 +1,93 @@
-//! Workers: threads of their own for long jobs of a game, beside its frames and the tasks in them.
-//! Messages both ways, progress, the end. Knows no scripts: messages and results are bytes, and
-//! what runs on a thread is handed in from above.
+//! Workers: threads for long jobs of a game, which run in parallel to its frames and their tasks.
+//! Workers exchange messages with the game, report progress and return a result. This module knows
+//! no scripts: messages and results are bytes, and the caller passes in the function that runs on a
+//! thread.
 //!
-//! In lockstep (deterministic runs) a worker's time goes by turns, each some frames long: when a
-//! turn is over, the game waits until the worker is at rest, takes what it sent and gives it what
-//! was sent to it meanwhile. So a run is the same however fast the machine is.
+//! In lockstep (deterministic runs) a worker's time is divided into turns of a fixed number of
+//! frames. At the end of a turn the game waits until the worker is at rest. Then it receives the
+//! worker's messages and delivers the messages that were sent to the worker meanwhile. A run is
+//! therefore the same on every machine, however fast the machine is.
 
-mod link;
+mod channel;
 #[cfg(test)]
 mod tests;
 
-pub use link::{Controls, End, Inside};
+pub use channel::{ThreadControls, WorkerEnd, WorkerEndpoint};
 
-use crate::foundation::memory::Owner;
-use crate::foundation::{Error, Handle, Kind, Slots, fault, log};
-use link::{Link, Load, Mail, Rest};
+use channel::{MessageQueue, QueueLoad, WorkerActivity, WorkerChannel};
+use engine_foundation::memory::OwnerScope;
+use engine_foundation::{Error, Handle, HandleKind, Slots, log, panic};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Workers that can be there at once, ended ones whose results nobody asked for included.
+/// The most workers at once, including ended workers whose results were not collected.
 pub const WORKERS_MAX: usize = 16;
-/// Messages that can wait to be received, each way.
+/// The most messages that wait to be received, in each direction.
 pub const MESSAGES_MAX: usize = 4096;
-/// Bytes that they can take.
+/// The most bytes of the messages that wait to be received, in each direction.
 pub const MESSAGE_BYTES_MAX: usize = 256 << 20;
-/// Frames that a turn can take in lockstep.
+/// The most frames of a turn in lockstep.
 pub const TURN_FRAMES_MAX: u64 = 3600;
-/// A failure that nobody asked for after so many frames is told by the log.
-const UNASKED_FRAMES_MAX: u64 = 60;
-/// So long the end of the game waits for workers that were cancelled.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// As the main thread's usually is: recursion goes as deep.
+/// A failure whose result was not collected within this number of frames is logged.
+const UNCOLLECTED_FRAMES_MAX: u64 = 60;
+/// The time that the end of the game waits for cancelled workers.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Stack size of a worker thread. It equals the usual size of the main thread's stack, so that
+/// recursion can be equally deep.
 const STACK_BYTES: usize = 8 << 20;
 
 /// The handle of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkerId(pub Handle);
 
-/// How a worker is.
+/// The status of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
+pub enum WorkerStatus {
     Running,
     Done,
     Failed,
 }
 
-impl Status {
+impl WorkerStatus {
     pub const fn name(self) -> &'static str {
         match self {
-            Status::Running => "running",
-            Status::Done => "done",
-            Status::Failed => "failed",
+            WorkerStatus::Running => "running",
+            WorkerStatus::Done => "done",
+            WorkerStatus::Failed => "failed",
         }
     }
 }
 
-/// What to start.
-pub struct Order {
-    /// For people.
+/// Description of a worker to start.
+pub struct WorkerStart {
+    /// The worker's name, for logs and messages.
     pub name: String,
-    /// The first message that it receives.
+    /// The first message that the worker receives.
     pub data: Vec<u8>,
-    /// How many frames a turn takes in lockstep, 1 to [`TURN_FRAMES_MAX`].
+    /// Number of frames of a turn in lockstep, from 1 to [`TURN_FRAMES_MAX`].
     pub turn_frames: u64,
 }
 
 enum Worker {
-    Child(Box<Child>),
-    /// Inside a worker: the game that started it.
-    Parent(Inside),
+    Child(Box<WorkerHandle>),
+    /// Inside a worker: the connection to the game that started it.
+    Parent(WorkerEndpoint),
 }
 
-/// A worker as the game sees it.
-struct Child {
+/// The game's side of a worker.
+struct WorkerHandle {
     name: String,
-    link: Arc<Link>,
+    link: Arc<WorkerChannel>,
     turn_frames: u64,
-    /// In lockstep: the frame that begins with the end of the running turn, and what was sent and
-    /// received, as far as the game may know of it.
-    due: u64,
-    outgoing: Mail,
-    arrived: Mail,
-    unread: Load,
+    /// In lockstep: the frame at whose start the current turn ends. The following fields hold the
+    /// messages and the state that the game can see in lockstep.
+    turn_end_frame: u64,
+    outgoing: MessageQueue,
+    arrived: MessageQueue,
+    unread: QueueLoad,
     progress: f64,
-    end: Option<End>,
-    /// When the game could know of the failure.
+    end: Option<WorkerEnd>,
+    /// The first frame in which the game could see the failure.
     failed_in: Option<u64>,
 }
 
@@ -96,19 +99,20 @@ pub struct Workers {
     started: u64,
     parent: Option<WorkerId>,
     asked_to_end: fn() -> bool,
-    /// What the worker that this is came to.
+    /// Inside a worker: the result of this worker.
     result: Option<Vec<u8>>,
 }
 
 impl Workers {
-    /// `asked_to_end`: whether the process should end, so that nothing is waited for.
+    /// Creates an empty set of workers. `asked_to_end` returns true if the process should end, so
+    /// that nothing waits any longer.
     pub fn new(lockstep: bool, asked_to_end: fn() -> bool) -> Workers {
-        let slots = Slots::new(Kind::Worker, WORKERS_MAX);
+        let slots = Slots::new(HandleKind::Worker, WORKERS_MAX);
         Workers { slots, lockstep, frame: 0, started: 0, parent: None, asked_to_end, result: None }
     }
 
-    /// From now on these are the workers of a worker: there are none, but for its parent.
-    pub fn enter(&mut self, inside: Inside) {
+    /// Turns this set into that of a worker: it contains only the connection to its parent.
+    pub fn enter(&mut self, inside: WorkerEndpoint) {
         self.parent = self.slots.add(Worker::Parent(inside)).map(WorkerId);
     }
 
@@ -116,12 +120,12 @@ impl Workers {
         &self.slots
     }
 
-    /// The game, inside a worker.
+    /// Returns the parent game, if this is inside a worker.
     pub fn parent(&self) -> Option<WorkerId> {
         self.parent
     }
 
-    /// How many were ever started.
+    /// Returns the number of workers that were ever started.
     pub fn started(&self) -> u64 {
         self.started
     }
@@ -129,39 +133,40 @@ impl Workers {
     /// Starts a thread that runs `run`.
     ///
     /// # Errors
-    /// If there are too many, or the system has no thread left.
+    /// Returns an error if there are too many workers, or if the operating system cannot create a
+    /// thread.
     pub fn start(
         &mut self,
-        order: Order,
-        run: impl FnOnce(Inside) -> End + Send + 'static,
+        order: WorkerStart,
+        run: impl FnOnce(WorkerEndpoint) -> WorkerEnd + Send + 'static,
     ) -> Result<WorkerId, Error> {
         if self.slots.len() >= WORKERS_MAX {
-            return Err(crate::error!(
-                "{WORKERS_MAX} workers are there already (WORKERS_MAX): ask for the results of \
-                 those that have ended, cancel some, or send more work to one"
+            return Err(engine_foundation::error!(
+                "{WORKERS_MAX} workers already exist (WORKERS_MAX): read the results of those that \
+                 have ended, cancel some, or send more work to one"
             ));
         }
-        let link = Link::new(self.lockstep);
-        // There is room for one message.
-        let _ = link.lock().inbox.add(order.data, Load::default());
-        let inside = Inside { link: link.clone() };
+        let link = WorkerChannel::new(self.lockstep);
+        // There is always room for one message.
+        let _ = link.lock().inbox.add(order.data, QueueLoad::default());
+        let inside = WorkerEndpoint { link: link.clone() };
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = fault::spawn_with(builder, &format!("worker {}", order.name), move || {
-            Owner::of_thread("workers");
+        let thread = panic::spawn_with(builder, &format!("worker {}", order.name), move || {
+            OwnerScope::of_thread("workers");
             let link = inside.link.clone();
-            let end = fault::contain(|| run(inside));
-            link.finish(end.unwrap_or_else(|error| End::Failed(error.to_string())));
+            let end = panic::contain(|| run(inside));
+            link.finish(end.unwrap_or_else(|error| WorkerEnd::Failed(error.to_string())));
         });
-        thread.map_err(|reason| crate::error!("no thread can be made: {reason}"))?;
+        thread.map_err(|reason| engine_foundation::error!("no thread can be started: {reason}"))?;
         self.started += 1;
-        let child = Child {
+        let child = WorkerHandle {
             name: order.name,
             link,
             turn_frames: order.turn_frames,
-            due: self.frame + order.turn_frames,
-            outgoing: Mail::default(),
-            arrived: Mail::default(),
-            unread: Load::default(),
+            turn_end_frame: self.frame + order.turn_frames,
+            outgoing: MessageQueue::default(),
+            arrived: MessageQueue::default(),
+            unread: QueueLoad::default(),
             progress: 0.0,
             end: None,
             failed_in: None,
@@ -170,8 +175,8 @@ impl Workers {
         Ok(WorkerId(handle.expect("there is room")))
     }
 
-    /// A frame begins: in lockstep, turns that are over end now. Failures that nobody asks for are
-    /// told.
+    /// Begins a frame. In lockstep, turns that are over end now. Failures whose results nobody
+    /// collects are logged.
     pub fn begin_frame(&mut self, frame: u64) {
         self.frame = frame;
         if self.slots.is_empty() {
@@ -180,10 +185,10 @@ impl Workers {
         let handles: Vec<Handle> = self.slots.iter().map(|(handle, _)| handle).collect();
         for handle in handles {
             let Some(Worker::Child(child)) = self.slots.get_mut(handle) else { continue };
-            if child.link.lockstep && child.end.is_none() && frame >= child.due {
-                child.turn(frame, self.asked_to_end);
+            if child.link.lockstep && child.end.is_none() && frame >= child.turn_end_frame {
+                child.run_turn(frame, self.asked_to_end);
             }
-            child.tell_failure(frame);
+            child.report_failure(frame);
         }
     }
 
@@ -191,8 +196,8 @@ impl Workers {
         self.slots.get_mut(id.0).expect("the handle was checked where it came in")
     }
 
-    /// A worker that was started here.
-    fn child(&mut self, id: WorkerId) -> Result<&mut Child, String> {
+    /// Returns a worker that was started here.
+    fn child(&mut self, id: WorkerId) -> Result<&mut WorkerHandle, String> {
         match self.worker(id) {
             Worker::Child(child) => Ok(child),
             Worker::Parent(_) => Err("this is the game that started this worker: only messages \
@@ -201,7 +206,7 @@ impl Workers {
         }
     }
 
-    /// Sends a message. The words say why there is no room.
+    /// Sends a message. The error says why there is no room.
     pub fn send(&mut self, id: WorkerId, message: Vec<u8>) -> Result<(), String> {
         match self.worker(id) {
             Worker::Parent(inside) => inside.send(message),
@@ -209,8 +214,8 @@ impl Workers {
         }
     }
 
-    /// The next message that has arrived. Inside a worker, in lockstep: the turn ends where there
-    /// is none.
+    /// Returns the next message that has arrived. Inside a worker in lockstep, the turn ends if
+    /// there is none.
     pub fn receive(&mut self, id: WorkerId) -> Result<Option<Vec<u8>>, String> {
         match self.worker(id) {
             Worker::Parent(inside) => inside.receive(),
@@ -219,8 +224,8 @@ impl Workers {
         }
     }
 
-    /// The next message, waited for. `None` where there will be none: the worker has ended, or
-    /// waits for a message itself.
+    /// Returns the next message, and blocks until there is one. Returns `None` if there will be
+    /// none because the worker has ended or waits for a message itself.
     pub fn wait(&mut self, id: WorkerId) -> Result<Option<Vec<u8>>, String> {
         let (frame, asked_to_end) = (self.frame, self.asked_to_end);
         match self.worker(id) {
@@ -229,8 +234,9 @@ impl Workers {
                 Ok(child.wait_by_turns(frame, asked_to_end))
             }
             Worker::Child(child) => {
-                let something = |state: &link::State| {
-                    let waits = state.rest == Rest::Message && state.inbox.is_empty();
+                let something = |state: &channel::ChannelState| {
+                    let waits =
+                        state.wait_reason == WorkerActivity::Message && state.inbox.is_empty();
                     !state.outbox.is_empty() || state.end.is_some() || waits
                 };
                 Ok(child.link.wait_until(something, asked_to_end).outbox.take())
@@ -238,46 +244,47 @@ impl Workers {
         }
     }
 
-    /// How a worker is.
-    pub fn status(&mut self, id: WorkerId) -> Result<Status, String> {
+    /// Returns the status of a worker.
+    pub fn status(&mut self, id: WorkerId) -> Result<WorkerStatus, String> {
         let child = self.child(id)?;
-        child.look();
+        child.refresh_state();
         Ok(match child.end {
-            None => Status::Running,
-            Some(End::Done(_)) => Status::Done,
-            Some(End::Failed(_)) => Status::Failed,
+            None => WorkerStatus::Running,
+            Some(WorkerEnd::Done(_)) => WorkerStatus::Done,
+            Some(WorkerEnd::Failed(_)) => WorkerStatus::Failed,
         })
     }
 
-    /// How far a worker said it is, from 0 to 1; 1 when it is done.
+    /// Returns the progress that a worker reported, from 0 to 1; 1 when it is done.
     pub fn progress(&mut self, id: WorkerId) -> Result<f64, String> {
         let child = self.child(id)?;
-        child.look();
-        Ok(if let Some(End::Done(_)) = child.end { 1.0 } else { child.progress })
+        child.refresh_state();
+        Ok(if let Some(WorkerEnd::Done(_)) = child.end { 1.0 } else { child.progress })
     }
 
-    /// What a worker that has ended came to; its handle is stale then. `None`: it runs.
-    pub fn result(&mut self, id: WorkerId, place: &str) -> Result<Option<End>, String> {
+    /// Takes the outcome of a worker that has ended, and removes the worker: its handle becomes
+    /// stale. Returns `None` if the worker still runs.
+    pub fn result(&mut self, id: WorkerId, location: &str) -> Result<Option<WorkerEnd>, String> {
         let frame = self.frame;
         let child = self.child(id)?;
-        child.look();
+        child.refresh_state();
         let Some(end) = child.end.take() else { return Ok(None) };
         let name = child.name.clone();
-        self.slots.remove(id.0, &name, frame, place);
+        self.slots.remove(id.0, &name, frame, location);
         Ok(Some(end))
     }
 
-    /// Stops a worker, and forgets what it came to; its handle is stale then.
-    pub fn cancel(&mut self, id: WorkerId, place: &str) -> Result<(), String> {
+    /// Stops a worker, discards its outcome and removes it: its handle becomes stale.
+    pub fn cancel(&mut self, id: WorkerId, location: &str) -> Result<(), String> {
         let frame = self.frame;
         let child = self.child(id)?;
         child.link.cancel();
         let name = child.name.clone();
-        self.slots.remove(id.0, &name, frame, place);
+        self.slots.remove(id.0, &name, frame, location);
         Ok(())
     }
 
-    /// Inside a worker: how far it is. In the game itself there is nobody to tell.
+    /// Inside a worker: reports its progress. Does nothing in the game itself.
     pub fn set_progress(&mut self, progress: f64) {
         if let Some(parent) = self.parent
             && let Worker::Parent(inside) = self.worker(parent)
@@ -286,7 +293,7 @@ impl Workers {
         }
     }
 
-    /// Inside a worker: what it came to.
+    /// Inside a worker: sets its result.
     pub fn set_result(&mut self, result: Vec<u8>) {
         self.result = Some(result);
     }
@@ -296,18 +303,19 @@ impl Workers {
     }
 }
 
-impl Child {
+impl WorkerHandle {
     fn send(&mut self, message: Vec<u8>) -> Result<(), String> {
         if self.link.lockstep {
             return self.outgoing.add(message, self.unread);
         }
-        self.link.lock().inbox.add(message, Load::default())?;
+        self.link.lock().inbox.add(message, QueueLoad::default())?;
         self.link.wake();
         Ok(())
     }
 
-    /// Takes in what the thread says of itself, where it may be known at any time.
-    fn look(&mut self) {
+    /// Copies progress and outcome from the thread. Does nothing in lockstep, where they are copied
+    /// at the end of a turn.
+    fn refresh_state(&mut self) {
         if self.link.lockstep || self.end.is_some() {
             return;
         }
@@ -316,9 +324,11 @@ impl Child {
         self.end = state.end.clone();
     }
 
-    /// Ends a turn, and begins the next. False: the process is to end.
-    fn turn(&mut self, frame: u64, asked_to_end: fn() -> bool) -> bool {
-        let over = |state: &link::State| state.rest != Rest::No || state.end.is_some();
+    /// Ends a turn and begins the next. Returns false if the process is to end.
+    fn run_turn(&mut self, frame: u64, asked_to_end: fn() -> bool) -> bool {
+        let over = |state: &channel::ChannelState| {
+            state.wait_reason != WorkerActivity::NotWaiting || state.end.is_some()
+        };
         let mut state = self.link.wait_until(over, asked_to_end);
         if !over(&state) {
             return false;
@@ -329,11 +339,11 @@ impl Child {
         self.end = state.end.clone();
         state.inbox.append(&mut self.outgoing);
         self.unread = state.inbox.load();
-        if state.rest == Rest::Turn || !state.inbox.is_empty() {
-            state.rest = Rest::No;
+        if state.wait_reason == WorkerActivity::Turn || !state.inbox.is_empty() {
+            state.wait_reason = WorkerActivity::NotWaiting;
             self.link.wake();
         }
-        self.due = frame + self.turn_frames;
+        self.turn_end_frame = frame + self.turn_frames;
         true
     }
 
@@ -342,23 +352,23 @@ impl Child {
             if let Some(message) = self.arrived.take() {
                 return Some(message);
             }
-            if self.end.is_some() || !self.turn(frame, asked_to_end) {
+            if self.end.is_some() || !self.run_turn(frame, asked_to_end) {
                 return None;
             }
-            let waits = self.link.lock().rest == Rest::Message;
+            let waits = self.link.lock().wait_reason == WorkerActivity::Message;
             if waits && self.arrived.is_empty() {
                 return None;
             }
         }
     }
 
-    fn tell_failure(&mut self, frame: u64) {
-        self.look();
-        let Some(End::Failed(words)) = &self.end else { return };
+    fn report_failure(&mut self, frame: u64) {
+        self.refresh_state();
+        let Some(WorkerEnd::Failed(message)) = &self.end else { return };
         let since = *self.failed_in.get_or_insert(frame);
-        if frame == since + UNASKED_FRAMES_MAX {
+        if frame == since + UNCOLLECTED_FRAMES_MAX {
             log::warning(&format!(
-                "worker '{}' failed, and nobody asked for its result: {words}",
+                "worker '{}' failed, and nobody asked for its result: {message}",
                 self.name
             ));
         }
@@ -366,7 +376,7 @@ impl Child {
 }
 
 impl Drop for Workers {
-    /// Workers end with their game.
+    /// Cancels all workers when their game ends.
     fn drop(&mut self) {
         let children = || {
             self.slots.iter().filter_map(|(_, worker)| match worker {
@@ -377,7 +387,11 @@ impl Drop for Workers {
         children().for_each(|child| child.link.cancel());
         let began = Instant::now();
         for child in children() {
-            drop(child.link.wait_until(|state| state.end.is_some(), || began.elapsed() > PATIENCE));
+            drop(
+                child
+                    .link
+                    .wait_until(|state| state.end.is_some(), || began.elapsed() > SHUTDOWN_TIMEOUT),
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Workers without scripts: both ways of keeping time, and their ends.
+//! Tests of workers without scripts: free-running and lockstep timing, and the ends of workers.
 
 use super::*;
 use std::sync::mpsc::channel;
@@ -7,27 +7,27 @@ fn workers(lockstep: bool) -> Workers {
     Workers::new(lockstep, || false)
 }
 
-fn order(data: &[u8]) -> Order {
-    Order { name: "test".to_string(), data: data.to_vec(), turn_frames: 1 }
+fn order(data: &[u8]) -> WorkerStart {
+    WorkerStart { name: "test".to_string(), data: data.to_vec(), turn_frames: 1 }
 }
 
-/// A worker that runs `run` with what it was given.
+/// Starts a worker that runs `run` with its first message.
 fn start(
     workers: &mut Workers,
     data: &[u8],
-    run: impl FnOnce(&Inside, Vec<u8>) -> Result<Vec<u8>, String> + Send + 'static,
+    run: impl FnOnce(&WorkerEndpoint, Vec<u8>) -> Result<Vec<u8>, String> + Send + 'static,
 ) -> WorkerId {
     let started = workers.start(order(data), |inside| {
         let data = inside.receive().unwrap().unwrap();
         match run(&inside, data) {
-            Ok(result) => End::Done(result),
-            Err(words) => End::Failed(words),
+            Ok(result) => WorkerEnd::Done(result),
+            Err(message) => WorkerEnd::Failed(message),
         }
     });
     started.unwrap()
 }
 
-fn wait_for_end(workers: &mut Workers, id: WorkerId) -> End {
+fn wait_for_end(workers: &mut Workers, id: WorkerId) -> WorkerEnd {
     loop {
         if let Some(end) = workers.result(id, "").unwrap() {
             return end;
@@ -52,9 +52,9 @@ fn messages_go_both_ways_in_order_and_the_result_comes_last() {
     }
     assert_eq!(workers.wait(id), Ok(None), "it waits, too");
     assert_eq!(workers.progress(id), Ok(0.5));
-    assert_eq!(workers.status(id), Ok(Status::Running));
+    assert_eq!(workers.status(id), Ok(WorkerStatus::Running));
     workers.send(id, b"!".to_vec()).unwrap();
-    assert_eq!(wait_for_end(&mut workers, id), End::Done(b"3!".to_vec()));
+    assert_eq!(wait_for_end(&mut workers, id), WorkerEnd::Done(b"3!".to_vec()));
 }
 
 #[test]
@@ -81,25 +81,25 @@ fn in_lockstep_what_a_worker_did_is_seen_in_the_frame_in_which_its_turn_is_over(
     workers.begin_frame(2);
     workers.begin_frame(3);
     workers.send(id, vec![9]).unwrap();
-    assert_eq!(workers.status(id), Ok(Status::Running));
-    // The message is there for the turn that begins with frame 4.
+    assert_eq!(workers.status(id), Ok(WorkerStatus::Running));
+    // The message arrives in time for the turn that begins with frame 4.
     workers.begin_frame(4);
-    assert_eq!(workers.status(id), Ok(Status::Running));
+    assert_eq!(workers.status(id), Ok(WorkerStatus::Running));
     workers.begin_frame(5);
-    assert_eq!(workers.result(id, ""), Ok(Some(End::Done(vec![3, 9]))));
+    assert_eq!(workers.result(id, ""), Ok(Some(WorkerEnd::Done(vec![3, 9]))));
 }
 
 #[test]
 fn in_lockstep_a_turn_can_take_several_frames() {
     let mut workers = workers(true);
-    let order = Order { turn_frames: 3, ..order(b"") };
-    let id = workers.start(order, |_| End::Done(Vec::new())).unwrap();
+    let order = WorkerStart { turn_frames: 3, ..order(b"") };
+    let id = workers.start(order, |_| WorkerEnd::Done(Vec::new())).unwrap();
     for frame in 1..=2 {
         workers.begin_frame(frame);
-        assert_eq!(workers.status(id), Ok(Status::Running), "frame {frame}");
+        assert_eq!(workers.status(id), Ok(WorkerStatus::Running), "frame {frame}");
     }
     workers.begin_frame(3);
-    assert_eq!(workers.status(id), Ok(Status::Done));
+    assert_eq!(workers.status(id), Ok(WorkerStatus::Done));
 }
 
 #[test]
@@ -117,22 +117,22 @@ fn in_lockstep_waiting_goes_by_turns() {
     workers.send(id, Vec::new()).unwrap();
     assert_eq!(workers.wait(id), Ok(Some(vec![7])), "sent before it could know");
     while workers.wait(id).unwrap().is_some() {}
-    assert_eq!(workers.status(id), Ok(Status::Running), "it waits for a message");
+    assert_eq!(workers.status(id), Ok(WorkerStatus::Running), "it waits for a message");
 }
 
 #[test]
 fn a_worker_that_is_cancelled_while_it_waits_ends_and_its_handle_is_stale() {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     for lockstep in [false, true] {
         let mut workers = workers(lockstep);
-        let tell = tell.clone();
+        let sender = sender.clone();
         let id = start(&mut workers, b"", move |inside, _| {
             let stopped = inside.wait();
-            tell.send(stopped.clone()).unwrap();
+            sender.send(stopped.clone()).unwrap();
             stopped.map(|_| Vec::new())
         });
         workers.cancel(id, "main.lua:3").unwrap();
-        assert_eq!(told.recv().unwrap(), Err("stopped: this worker was cancelled".to_string()));
+        assert_eq!(receiver.recv().unwrap(), Err("stopped: this worker was cancelled".to_string()));
         assert!(workers.slots().get(id.0).is_none());
     }
 }
@@ -141,47 +141,51 @@ fn a_worker_that_is_cancelled_while_it_waits_ends_and_its_handle_is_stale() {
 fn a_panic_on_a_workers_thread_is_its_failure() {
     let mut workers = workers(false);
     let id = workers.start(order(b""), |_| panic!("no feathers")).unwrap();
-    let End::Failed(words) = wait_for_end(&mut workers, id) else { panic!("it failed") };
-    assert!(words.contains("no feathers"), "{words}");
+    let WorkerEnd::Failed(message) = wait_for_end(&mut workers, id) else { panic!("it failed") };
+    assert!(message.contains("no feathers"), "{message}");
 }
 
 #[test]
 fn limits_are_said_with_their_names() {
     let mut workers = workers(true);
-    let wait = |inside: &Inside, _: Vec<u8>| {
+    let wait = |inside: &WorkerEndpoint, _: Vec<u8>| {
         let mut sent = 0;
-        let words = loop {
+        let message = loop {
             match inside.send(vec![0]) {
                 Ok(()) => sent += 1,
-                Err(words) => break words,
+                Err(message) => break message,
             }
         };
         inside.send(format!("{sent}").into_bytes()).unwrap_err();
-        Err(words)
+        Err(message)
     };
     let id = start(&mut workers, b"", wait);
     workers.begin_frame(1);
-    let words = "4096 messages wait to be received already (MESSAGES_MAX): receive them first, or \
-                 put more into each";
-    assert_eq!(workers.result(id, ""), Ok(Some(End::Failed(words.to_string()))));
+    let message = "4096 messages wait to be received already (MESSAGES_MAX): receive them first, \
+                   or put more into each";
+    assert_eq!(workers.result(id, ""), Ok(Some(WorkerEnd::Failed(message.to_string()))));
     for _ in 0..WORKERS_MAX {
         start(&mut workers, b"", |inside, _| inside.wait().map(|_| Vec::new()));
     }
-    let refused = workers.start(order(b""), |_| End::Done(Vec::new())).unwrap_err();
-    assert!(refused.message.starts_with("16 workers are there already (WORKERS_MAX)"), "{refused}");
-    let big = Mail::default().add(vec![0; MESSAGE_BYTES_MAX + 1], Load::default()).unwrap_err();
+    let refused = workers.start(order(b""), |_| WorkerEnd::Done(Vec::new())).unwrap_err();
+    assert!(refused.message.starts_with("16 workers already exist (WORKERS_MAX)"), "{refused}");
+    let big = MessageQueue::default()
+        .add(vec![0; MESSAGE_BYTES_MAX + 1], QueueLoad::default())
+        .unwrap_err();
     assert!(big.starts_with("the messages that wait to be received would take more"), "{big}");
 }
 
 #[test]
 fn a_game_that_ends_takes_its_workers_along() {
-    let (tell, told) = channel::<()>();
+    let (sender, receiver) = channel::<()>();
     let mut workers = workers(false);
     start(&mut workers, b"", move |inside, _| {
         let stopped = inside.wait();
-        drop(tell);
+        drop(sender);
         stopped.map(|_| Vec::new())
     });
     drop(workers);
-    assert!(told.try_recv().is_err_and(|why| why == std::sync::mpsc::TryRecvError::Disconnected));
+    assert!(
+        receiver.try_recv().is_err_and(|why| why == std::sync::mpsc::TryRecvError::Disconnected)
+    );
 }

@@ -1,67 +1,70 @@
-//! Actors: the bodies of units, and bodies without a unit.
+//! Actors: physics bodies of units, and bodies without a unit.
 
-use super::properties::Properties;
-use super::spec::{ActorSpec, Form};
+use super::component::{ActorDesc, ShapeForm};
+use super::resource::PhysicsProperties;
 use super::{ActorId, MeshOf, MoverId, PhysicsTables, PhysicsWorldId, model_shape, owner_of};
-use crate::foundation::{Error, Quat, Vec3, suggest};
-use crate::system::physics::{Body, BodyId, Filter, Motion, PLACE_MAX, Part, SPEED_MAX};
-use crate::world::unit::{UnitId, Units};
+use crate::unit::{UnitId, Units};
+use engine_foundation::{Error, Quat, Vec3, suggest};
+use engine_physics::{
+    BodyDesc, BodyId, ColliderDesc, CollisionFilter, MotionType, PLACE_MAX, SPEED_MAX,
+};
 use std::sync::Arc;
 
-/// A body that scripts know.
+/// A physics body that scripts can use.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub physics: PhysicsWorldId,
     pub body: BodyId,
     pub unit: Option<UnitId>,
-    /// The unit's node that it moves, or follows; from 0.
+    /// Index of the unit's node that the actor moves or follows, from 0.
     pub node: u32,
     pub name: Arc<str>,
-    /// The name of the physics material that it was given last.
+    /// Name of the physics material that was set last.
     pub material: Option<Arc<str>>,
     pub trigger: bool,
-    pub filter: Filter,
+    pub filter: CollisionFilter,
     pub collides: bool,
     pub found: bool,
-    /// How much it falls where gravity is enabled.
+    /// Gravity factor that applies if gravity is enabled.
     pub gravity: f32,
-    /// Where its node was when the two were last equal.
+    /// Pose of the node when node and body were last equal.
     pub(super) shown: (Vec3, Quat),
-    /// How often it was put somewhere at once.
+    /// Number of teleports.
     pub(super) jumps: u32,
-    /// Whose actor it is, where it is a mover's.
+    /// The mover that owns the actor, if any.
     pub mover: Option<MoverId>,
 }
 
 impl Actor {
-    /// It and its node were put somewhere at once.
+    /// Records a teleport of the actor and its node.
     pub fn moved_to(&mut self, position: Vec3, rotation: Quat) {
         self.shown = (position, rotation);
         self.jumps = self.jumps.wrapping_add(1);
     }
 }
 
-/// What an actor would be pushed with.
+/// Velocity change of a push, to be checked against the maximum speed.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Pushed {
-    /// Metres a second.
+pub struct PushTarget {
+    /// Metres per second.
     pub by: Vec3,
 }
 
 impl PhysicsTables {
-    fn properties_now(&self) -> Arc<Properties> {
+    fn properties_now(&self) -> Arc<PhysicsProperties> {
         self.properties.clone().unwrap_or_default()
     }
 
-    /// Makes an actor of a unit; it gets the next place.
+    /// Creates an actor of a unit; it gets the next index.
     ///
     /// # Errors
-    /// Its node, filter, material or mesh is not there, or the node's scale cannot be.
+    /// Returns an error if its node, filter, material or mesh does not exist, or if the node's
+    /// scale is invalid.
     pub fn add_actor(
         &mut self,
         unit: UnitId,
         units: &mut Units,
-        spec: &ActorSpec,
+        spec: &ActorDesc,
         mesh_of: &mut MeshOf,
     ) -> Result<ActorId, Error> {
         let row = unit.row();
@@ -72,35 +75,36 @@ impl PhysicsTables {
         let scale = scale_of(units, row, node);
         if !(scale.is_finite() && scale.min_element() > 1e-6) {
             let name = &resource.node_names[node];
-            return Err(crate::error!(
+            return Err(engine_foundation::error!(
                 "{at}: its node '{name}' has the scale {scale}, and an actor needs more than 0 \
                  along every axis: scale the node, or mirror the shape in the file"
             ));
         }
         let (position, rotation) =
             (units.scene.world_position(row, node), units.scene.world_rotation(row, node));
-        check_place(position).map_err(named)?;
+        check_position(position).map_err(named)?;
         let physics = self.parts(unit).expect("it was made").physics;
         let parts = self.shapes(spec, scale, mesh_of).map_err(named)?;
         let properties = self.properties_now();
         let filter = properties.filter(&spec.filter).map_err(named)?;
         let filter = properties.filters[filter].1;
-        let body = Body { position, rotation, parts, filter, ..spec.body.clone() };
-        let known = Known { unit: Some(unit), node: node as u32, name: &spec.name, mover: None };
-        let made = self.put_actor(physics, body, known).map_err(named)?;
-        self.actor_mut(made).material = spec.material.as_deref().map(Arc::from);
-        self.parts[row as usize].as_mut().expect("it was made").actors.push(Some(made));
-        Ok(made)
+        let body = BodyDesc { position, rotation, parts, filter, ..spec.body.clone() };
+        let known =
+            ActorOrigin { unit: Some(unit), node: node as u32, name: &spec.name, mover: None };
+        let actor = self.insert_actor(physics, body, known).map_err(named)?;
+        self.actor_mut(actor).material = spec.material.as_deref().map(Arc::from);
+        self.parts[row as usize].as_mut().expect("it was made").actors.push(Some(actor));
+        Ok(actor)
     }
 
-    /// The shapes of an actor, with its materials, in the size that its node has.
+    /// Returns the shapes of an actor with their materials, scaled by its node.
     fn shapes(
         &mut self,
-        spec: &ActorSpec,
+        spec: &ActorDesc,
         scale: Vec3,
         mesh_of: &mut MeshOf,
-    ) -> Result<Vec<Part>, Error> {
-        let mut part = Part::DEFAULT;
+    ) -> Result<Vec<ColliderDesc>, Error> {
+        let mut part = ColliderDesc::DEFAULT;
         if let Some(name) = &spec.material {
             let properties = self.properties_now();
             let material = properties.material(name)?;
@@ -113,44 +117,48 @@ impl PhysicsTables {
         part.density = spec.density.unwrap_or(part.density);
         let mut parts = Vec::with_capacity(spec.shapes.len());
         for shape in &spec.shapes {
-            let made = match &shape.form {
-                Form::Given(shape) if scale == Vec3::ONE => shape.clone(),
-                Form::Given(shape) => shape.scaled(scale)?,
-                Form::Model { mesh, hull } => {
+            let scaled = match &shape.form {
+                ShapeForm::Collider(shape) if scale == Vec3::ONE => shape.clone(),
+                ShapeForm::Collider(shape) => shape.scaled(scale)?,
+                ShapeForm::Model { mesh, hull } => {
                     let key = (mesh.clone(), *hull, scale.to_array().map(f32::to_bits));
                     match self.solids.get(&key) {
                         Some(known) => known.clone(),
                         None => {
-                            let made = model_shape(mesh_of(mesh)?, *hull).scaled(scale)?;
-                            let made = made.solid()?;
-                            self.solids.insert(key, made.clone());
-                            made
+                            let scaled = model_shape(mesh_of(mesh)?, *hull).scaled(scale)?;
+                            let scaled = scaled.solid()?;
+                            self.solids.insert(key, scaled.clone());
+                            scaled
                         }
                     }
                 }
             };
             let (position, rotation) = (shape.position * scale, shape.rotation);
-            parts.push(Part { shape: made, position, rotation, ..part });
+            parts.push(ColliderDesc { shape: scaled, position, rotation, ..part });
         }
         Ok(parts)
     }
 
-    /// Makes an actor that belongs to no unit.
+    /// Creates an actor without a unit.
     ///
     /// # Errors
-    /// There is no room, or the shape cannot be.
-    pub fn spawn_actor(&mut self, physics: PhysicsWorldId, body: Body) -> Result<ActorId, Error> {
-        check_place(body.position)?;
-        self.put_actor(physics, body, Known { unit: None, node: 0, name: "", mover: None })
-    }
-
-    pub(super) fn put_actor(
+    /// Returns an error if there are too many actors or bodies, or if the shape is invalid.
+    pub fn spawn_actor(
         &mut self,
         physics: PhysicsWorldId,
-        mut body: Body,
-        known: Known,
+        body: BodyDesc,
     ) -> Result<ActorId, Error> {
-        // The owner's number is the handle, which comes with the slot.
+        check_position(body.position)?;
+        self.insert_actor(physics, body, ActorOrigin { unit: None, node: 0, name: "", mover: None })
+    }
+
+    pub(super) fn insert_actor(
+        &mut self,
+        physics: PhysicsWorldId,
+        mut body: BodyDesc,
+        known: ActorOrigin,
+    ) -> Result<ActorId, Error> {
+        // The owner's number is the handle, which is known only after the slot is allocated.
         let actor = Actor {
             physics,
             body: BodyId::none(),
@@ -168,16 +176,16 @@ impl PhysicsTables {
             mover: known.mover,
         };
         let handle = self.actors.add(actor).ok_or_else(|| {
-            crate::error!(
-                "{} actors are there already (ACTORS_MAX): destroy some first",
+            engine_foundation::error!(
+                "{} actors already exist (ACTORS_MAX): destroy some first",
                 super::ACTORS_MAX
             )
         })?;
         body.owner = owner_of(handle, known.unit);
         match self.world_mut(physics).simulation.add(&body) {
-            Ok(made) => {
-                self.actor_mut(ActorId(handle)).body = made;
-                self.settle(ActorId(handle));
+            Ok(added) => {
+                self.actor_mut(ActorId(handle)).body = added;
+                self.sync_enabled(ActorId(handle));
                 Ok(ActorId(handle))
             }
             Err(error) => {
@@ -187,14 +195,14 @@ impl PhysicsTables {
         }
     }
 
-    /// Ends an actor; a unit keeps its place.
-    pub fn end_actor(&mut self, actor: ActorId, frame: u64, place: &str) {
+    /// Destroys an actor. The unit keeps the actor's index unused.
+    pub fn end_actor(&mut self, actor: ActorId, frame: u64, location: &str) {
         let Some(gone) = self.actors.get(actor.0) else { return };
         let (physics, body, name, unit) = (gone.physics, gone.body, gone.name.clone(), gone.unit);
         if let Some(world) = self.worlds.get_mut(physics.0) {
             world.simulation.remove(body);
         }
-        self.actors.remove(actor.0, &name, frame, place);
+        self.actors.remove(actor.0, &name, frame, location);
         let parts = unit.and_then(|unit| self.parts.get_mut(unit.row() as usize)?.as_deref_mut());
         if let Some(parts) = parts {
             for known in &mut parts.actors {
@@ -205,17 +213,17 @@ impl PhysicsTables {
         }
     }
 
-    /// How many places for actors a unit has.
+    /// Returns the number of actor indices of a unit, including those of destroyed actors.
     pub fn num_actors(&self, unit: UnitId) -> usize {
         self.parts(unit).map_or(0, |parts| parts.actors.len())
     }
 
-    /// The actor in a unit's place, from 0; `None`: it ended.
-    pub fn unit_actor(&self, unit: UnitId, place: usize) -> Option<ActorId> {
-        self.parts(unit).and_then(|parts| *parts.actors.get(place)?)
+    /// Returns the actor at an index in a unit, from 0, or `None` if the actor was destroyed.
+    pub fn unit_actor(&self, unit: UnitId, index: usize) -> Option<ActorId> {
+        self.parts(unit).and_then(|parts| *parts.actors.get(index)?)
     }
 
-    /// The place of a unit's actor by its name.
+    /// Returns the index of a unit's actor, by name.
     pub fn find_actor(&self, unit: UnitId, name: &str) -> Option<usize> {
         let parts = self.parts(unit)?;
         let living = parts
@@ -225,94 +233,102 @@ impl PhysicsTables {
         living.or_else(|| parts.spec.actors.iter().position(|spec| spec.name == name))
     }
 
-    /// The name that is nearest to one that no actor of the unit has, as words to add.
+    /// Returns a suggestion for the name of a missing actor, to append to a message.
     pub fn near_name(&self, unit: UnitId, name: &str) -> String {
         let parts = self.parts(unit);
         let specs = parts.map_or(&[][..], |parts| &parts.spec.actors[..]);
         suggest::hint(name, specs.iter().map(|spec| spec.name.as_str()))
     }
 
-    /// Makes the actor of a place again that was ended.
+    /// Creates a destroyed actor again, at its index.
     ///
     /// # Errors
-    /// As for [`PhysicsTables::add_actor`]; or it is there, or no file says how it is.
-    pub fn create_again(
+    /// Returns the errors of [`PhysicsTables::add_actor`], or an error if the actor exists or the
+    /// unit's file has no such actor.
+    pub fn recreate(
         &mut self,
         unit: UnitId,
         units: &mut Units,
-        place: usize,
+        index: usize,
         mesh_of: &mut MeshOf,
     ) -> Result<ActorId, Error> {
-        if let Some(actor) = self.unit_actor(unit, place) {
+        if let Some(actor) = self.unit_actor(unit, index) {
             let name = &self.actor(actor).name;
-            return Err(crate::error!("the actor '{name}' is there already: destroy it first"));
+            return Err(engine_foundation::error!(
+                "the actor '{name}' already exists: destroy it first"
+            ));
         }
         let spec = self.parts(unit).map(|parts| parts.spec.clone());
-        let Some(spec) = spec.as_ref().and_then(|spec| spec.actors.get(place)) else {
-            return Err(crate::error!("the unit's file has no actor {}", place + 1));
+        let Some(spec) = spec.as_ref().and_then(|spec| spec.actors.get(index)) else {
+            return Err(engine_foundation::error!("the unit's file has no actor {}", index + 1));
         };
-        let made = self.add_actor(unit, units, spec, mesh_of)?;
-        // It came in the next place; it belongs into its own.
+        let actor = self.add_actor(unit, units, spec, mesh_of)?;
+        // The new actor is at the end of the list and is moved to its own index.
         let parts = self.parts[unit.row() as usize].as_mut().expect("it has actors");
         parts.actors.pop();
-        parts.actors[place] = Some(made);
-        Ok(made)
+        parts.actors[index] = Some(actor);
+        Ok(actor)
     }
 
-    /// Makes an actor that the unit's file does not have.
+    /// Creates an actor that is not in the unit's file.
     ///
     /// # Errors
-    /// As for [`PhysicsTables::add_actor`].
+    /// Returns the errors of [`PhysicsTables::add_actor`].
     pub fn create_new(
         &mut self,
         unit: UnitId,
         units: &mut Units,
         physics: PhysicsWorldId,
-        spec: &ActorSpec,
+        spec: &ActorDesc,
         mesh_of: &mut MeshOf,
     ) -> Result<ActorId, Error> {
         if self.parts(unit).is_none() {
             self.make_parts(unit, physics, Arc::default());
         }
-        if self.num_actors(unit) >= super::spec::UNIT_ACTORS_MAX {
-            let most = super::spec::UNIT_ACTORS_MAX;
-            return Err(crate::error!("the unit has {most} actors already (UNIT_ACTORS_MAX)"));
+        if self.num_actors(unit) >= super::component::UNIT_ACTORS_MAX {
+            let most = super::component::UNIT_ACTORS_MAX;
+            return Err(engine_foundation::error!(
+                "the unit has {most} actors already (UNIT_ACTORS_MAX)"
+            ));
         }
         self.add_actor(unit, units, spec, mesh_of)
     }
 
-    /// Sets with whom an actor collides, whether it does, and whether questions find it.
+    /// Changes the collision filter of an actor, its collision flag, and its visibility for
+    /// queries.
     pub fn set_groups(&mut self, actor: ActorId, change: impl FnOnce(&mut Actor)) {
         let known = self.actor_mut(actor);
         change(known);
         let (filter, collides, found) = (known.filter, known.collides, known.found);
-        // A unit without physics gets it back with what was asked for meanwhile.
+        // The changes of a disabled unit take effect when it is enabled.
         let enabled = !self.is_disabled(actor);
         let (simulation, body) = self.body_mut(actor);
         simulation.set_filter(body, filter, collides && enabled, found && enabled);
     }
 
-    /// Checks that an actor can be pushed: it moves by forces, and not faster than all bounds.
+    /// Checks that an actor can be pushed: it is dynamic, and does not exceed the maximum speed.
     ///
     /// # Errors
-    /// It cannot.
+    /// Returns an error if the actor cannot be pushed.
     pub fn check_push(&self, actor: ActorId, impulse: Vec3) -> Result<(), Error> {
         let (simulation, body) = self.body(actor);
         self.check_dynamic(actor)?;
         check_speed(impulse / simulation.mass(body).max(f32::MIN_POSITIVE))
     }
 
+    /// Checks that an actor is dynamic.
+    ///
     /// # Errors
-    /// The actor does not move by forces.
+    /// Returns an error if forces do not move the actor.
     pub fn check_dynamic(&self, actor: ActorId) -> Result<(), Error> {
         let (simulation, body) = self.body(actor);
         match simulation.motion(body) {
-            Motion::Dynamic => Ok(()),
-            Motion::Static => Err(crate::error!(
+            MotionType::Dynamic => Ok(()),
+            MotionType::Static => Err(engine_foundation::error!(
                 "the actor '{}' is static, and only dynamic ones move by forces",
                 self.actor(actor).name
             )),
-            Motion::Kinematic => Err(crate::error!(
+            MotionType::Kinematic => Err(engine_foundation::error!(
                 "the actor '{}' is kinematic, and only dynamic ones move by forces: move its node, \
                  or make it dynamic with Actor.set_kinematic(actor, false)",
                 self.actor(actor).name
@@ -321,61 +337,67 @@ impl PhysicsTables {
     }
 }
 
-/// What an actor is made for.
-pub(super) struct Known<'a> {
+/// Owner and name of a new actor.
+pub(super) struct ActorOrigin<'a> {
     pub unit: Option<UnitId>,
     pub node: u32,
     pub name: &'a str,
     pub mover: Option<MoverId>,
 }
 
+/// Checks a speed.
+///
 /// # Errors
-/// Faster than anything can be.
+/// Returns an error if the speed exceeds the maximum.
 pub(super) fn check_speed(speed: Vec3) -> Result<(), Error> {
     match speed.length() <= SPEED_MAX {
         true => Ok(()),
-        false => Err(crate::error!(
+        false => Err(engine_foundation::error!(
             "that would make it faster than {SPEED_MAX} a second (SPEED_MAX): {} a second",
             speed.length()
         )),
     }
 }
 
-impl Pushed {
+impl PushTarget {
+    /// Checks the speed of the push.
+    ///
     /// # Errors
-    /// Faster than anything can be.
+    /// Returns an error if the speed exceeds the maximum.
     pub fn check(self) -> Result<(), Error> {
         check_speed(self.by)
     }
 }
 
+/// Checks a position.
+///
 /// # Errors
-/// Farther away than anything can be.
-pub fn check_place(position: Vec3) -> Result<(), Error> {
+/// Returns an error if the position is too far from the origin.
+pub fn check_position(position: Vec3) -> Result<(), Error> {
     match position.abs().max_element() <= PLACE_MAX {
         true => Ok(()),
-        false => Err(crate::error!(
+        false => Err(engine_foundation::error!(
             "{position} is farther than {PLACE_MAX} metres from the origin (PLACE_MAX)"
         )),
     }
 }
 
-/// The place of a node by its name; the root if none is said.
+/// Returns the index of a node by its name; without a name, the root.
 pub(super) fn node_of(
-    resource: &crate::world::unit_resource::UnitResource,
+    resource: &crate::unit_resource::UnitResource,
     name: Option<&str>,
 ) -> Result<usize, Error> {
     let Some(name) = name else { return Ok(0) };
     resource.node(name).ok_or_else(|| {
         let hint = suggest::hint(name, resource.node_names.iter().map(String::as_str));
-        crate::error!(
+        engine_foundation::error!(
             "the unit has no node '{name}'{hint}: name one of its nodes, or leave 'node' out for \
              the root"
         )
     })
 }
 
-/// How large a node is in the world along each axis; below 0 where it is mirrored.
+/// Returns the world scale of a node along each axis, negative if the node is mirrored.
 fn scale_of(units: &mut Units, row: u32, node: usize) -> Vec3 {
     let world = units.scene.world(row, node);
     let axes = [world.x_axis, world.y_axis, world.z_axis].map(|axis| axis.truncate());

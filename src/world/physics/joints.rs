@@ -1,27 +1,28 @@
-//! Joints between actors, of units' files and of scripts.
+//! Joints between actors, created by units' files and by scripts.
 
 use super::actors::node_of;
-use super::spec::JointSpec;
+use super::component::JointDesc;
 use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
-use crate::foundation::{Error, suggest};
-use crate::system::physics::{JointId as Hold, JointKind, JointPlan, JointState, Link};
-use crate::world::unit::{UnitId, Units};
+use crate::unit::{UnitId, Units};
+use engine_foundation::{Error, suggest};
+use engine_physics::{JointBodies, JointId as Hold, JointKind, JointPlan, JointState};
 
-/// What holds two actors together.
+/// A joint between two actors, or between an actor and the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
     pub physics: PhysicsWorldId,
     pub hold: Hold,
     pub kind: JointKind,
-    /// The second may be the world.
+    /// Connected actors. `None` in place of the second actor is the world.
     pub actors: (ActorId, Option<ActorId>),
 }
 
 impl PhysicsTables {
-    /// Makes a joint; the plan's owner and bodies are filled in.
+    /// Creates a joint; this function sets the owner and the bodies of the plan.
     ///
     /// # Errors
-    /// There is no room, or the actors are in another world or the same.
+    /// Returns an error if there are too many joints, or if the actors are in different worlds or
+    /// the same actor.
     pub fn add_joint(
         &mut self,
         physics: PhysicsWorldId,
@@ -30,16 +31,18 @@ impl PhysicsTables {
     ) -> Result<JointId, Error> {
         for actor in [Some(actors.0), actors.1].into_iter().flatten() {
             if self.actor(actor).physics != physics {
-                return Err(crate::error!("the actors are not both in that physics world"));
+                return Err(engine_foundation::error!(
+                    "the actors are not both in that physics world"
+                ));
             }
         }
         let body = |actor: ActorId| self.actor(actor).body;
-        plan.link = Link(body(actors.0), actors.1.map(body));
-        // The owner's number is the handle, which comes with the slot.
+        plan.link = JointBodies(body(actors.0), actors.1.map(body));
+        // The owner's number is the handle, which is known only after the slot is allocated.
         let joint = Joint { physics, hold: Hold::none(), kind: plan.kind, actors };
         let handle = self.joints.add(joint).ok_or_else(|| {
-            crate::error!(
-                "{} joints are there already (JOINTS_MAX): destroy some first",
+            engine_foundation::error!(
+                "{} joints already exist (JOINTS_MAX): destroy some first",
                 super::JOINTS_MAX
             )
         })?;
@@ -56,39 +59,39 @@ impl PhysicsTables {
         }
     }
 
-    /// Makes a joint of a unit's file.
+    /// Creates a joint that a unit's file declares.
     pub(super) fn add_unit_joint(
         &mut self,
         unit: UnitId,
         units: &mut Units,
-        spec: &JointSpec,
+        spec: &JointDesc,
     ) -> Result<(), Error> {
         let resource = units.of(unit).resource.clone();
         let at = format!("unit \"{}\", joint '{}'", resource.name, spec.name);
         let named = |error: Error| Error { message: format!("{at}: {}", error.message), ..error };
         let node = node_of(&resource, spec.node.as_deref()).map_err(named)?;
         let actor = |name: &str| {
-            let place = self.find_actor(unit, name);
-            place.and_then(|place| self.unit_actor(unit, place)).ok_or_else(|| {
+            let index = self.find_actor(unit, name);
+            index.and_then(|index| self.unit_actor(unit, index)).ok_or_else(|| {
                 let parts = self.parts(unit).expect("it was made");
                 let names = parts.spec.actors.iter().map(|spec| spec.name.as_str());
                 let hint = suggest::hint(name, names);
-                crate::error!("{at}: the unit has no actor '{name}'{hint}")
+                engine_foundation::error!("{at}: the unit has no actor '{name}'{hint}")
             })
         };
         let one = actor(&spec.actors.0)?;
         let two = spec.actors.1.as_deref().map(actor).transpose()?;
         let world = units.scene.world(unit.row(), node);
-        let place = world.transform_point3(spec.position);
-        let other = spec.other.map_or(place, |other| world.transform_point3(other));
+        let anchor = world.transform_point3(spec.position);
+        let other = spec.other.map_or(anchor, |other| world.transform_point3(other));
         let physics = self.parts(unit).expect("it was made").physics;
         let plan = JointPlan {
             kind: spec.kind,
-            link: Link(self.actor(one).body, None),
-            anchors: [place, other],
+            link: JointBodies(self.actor(one).body, None),
+            anchors: [anchor, other],
             axis: world.transform_vector3(spec.axis),
             limits: spec.limits,
-            length: spec.length.unwrap_or(place.distance(other)),
+            length: spec.length.unwrap_or(anchor.distance(other)),
             stiffness: spec.stiffness,
             damping: spec.damping,
             break_force: spec.break_force,
@@ -96,26 +99,26 @@ impl PhysicsTables {
             collides: spec.collides,
             owner: 0,
         };
-        let made = self.add_joint(physics, (one, two), plan).map_err(named)?;
-        self.parts[unit.row() as usize].as_mut().expect("it was made").joints.push(made);
+        let joint = self.add_joint(physics, (one, two), plan).map_err(named)?;
+        self.parts[unit.row() as usize].as_mut().expect("it was made").joints.push(joint);
         Ok(())
     }
 
-    /// The joints of a unit's file, in its order.
+    /// Returns the joint of a unit's file with a name.
     pub fn unit_joint(&self, unit: UnitId, name: &str) -> Option<JointId> {
         let parts = self.parts(unit)?;
-        let place = parts.spec.joints.iter().position(|spec| spec.name == name)?;
-        parts.joints.get(place).copied().filter(|joint| self.joints.get(joint.0).is_some())
+        let index = parts.spec.joints.iter().position(|spec| spec.name == name)?;
+        parts.joints.get(index).copied().filter(|joint| self.joints.get(joint.0).is_some())
     }
 
-    pub fn end_joint(&mut self, joint: JointId, frame: u64, place: &str) {
-        let Some(gone) = self.joints.remove(joint.0, "", frame, place) else { return };
+    pub fn end_joint(&mut self, joint: JointId, frame: u64, location: &str) {
+        let Some(gone) = self.joints.remove(joint.0, "", frame, location) else { return };
         if let Some(world) = self.worlds.get_mut(gone.physics.0) {
             world.simulation.remove_joint(gone.hold);
         }
     }
 
-    /// What a joint does; `None`: it does not hold any more.
+    /// Returns the state of a joint, or `None` if the joint is broken.
     pub fn joint_state(&self, joint: JointId) -> Option<JointState> {
         let joint = self.joints.get(joint.0).expect("the handle was checked where it came in");
         self.world(joint.physics).simulation.joint_state(joint.hold, joint.kind)

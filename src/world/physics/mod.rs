@@ -1,122 +1,126 @@
-//! What binds bodies to units: physics worlds, actors, movers and joints as tables. A unit's file
-//! says which it has (spec.rs); the simulation itself is in the system of the same name. Knows no
-//! scripts.
+//! Physics of units: physics worlds, actors, movers and joints as tables. A unit's file declares
+//! its actors, movers and joints (spec.rs); the simulation itself is in the system of the same
+//! name. Independent of scripts.
 
 mod actors;
-mod carry;
-mod fields;
+mod component;
+mod disable;
+mod field_reader;
 mod joints;
 mod movers;
-mod properties;
-mod spec;
-mod state;
+mod moving_platforms;
+mod resource;
+mod snapshot;
 mod step;
-mod switch;
 
-pub use actors::{Actor, Pushed, check_place};
-pub use fields::Fault;
+pub use actors::{Actor, PushTarget, check_position};
+pub use component::{
+    ActorDesc, JointDesc, MoverDesc, PHYSICS, PhysicsTemplate, SLOPE_MAX, of_extras,
+};
+pub use field_reader::FieldError;
 pub use joints::Joint;
 pub use movers::Mover;
-pub use properties::{DEFAULT, NAME, PHYSICS_PROPERTIES, Properties};
-pub use spec::{ActorSpec, JointSpec, MoverSpec, PHYSICS, SLOPE_MAX, UnitPhysics, of_extras};
-pub use state::Kept;
+pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
+pub use snapshot::PhysicsWorldSnapshot;
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
 use super::unit_resource::UnitResource;
-use crate::foundation::{Error, Handle, Kind, Slots, Vec3};
-use crate::system::physics::{BODIES_MAX, Physics, Setup, Shape};
+use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3};
+use engine_physics::{BODIES_MAX, ColliderShape, Simulation, SimulationSettings};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most actors of all worlds together.
+/// Maximum number of actors of all worlds together.
 pub const ACTORS_MAX: usize = 4 * BODIES_MAX;
-/// The most movers of all worlds together.
+/// Maximum number of movers of all worlds together.
 pub const MOVERS_MAX: usize = 1 << 12;
-/// The most joints of all worlds together.
+/// Maximum number of joints of all worlds together.
 pub const JOINTS_MAX: usize = 1 << 16;
-/// The most states of physics worlds that are kept.
+/// Maximum number of snapshots of physics worlds.
 pub const SNAPSHOTS_MAX: usize = 64;
 
 macro_rules! handles {
-    ($($(#[$words:meta])* $name:ident)*) => {$(
-        $(#[$words])*
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub struct $name(pub Handle);
     )*};
 }
 
 handles! {
-    /// The handle of a physics world.
+    /// Handle of a physics world.
     PhysicsWorldId
-    /// The handle of an actor.
+    /// Handle of an actor.
     ActorId
-    /// The handle of a mover.
+    /// Handle of a mover.
     MoverId
-    /// The handle of a joint.
+    /// Handle of a joint.
     JointId
-    /// The handle of a kept state.
+    /// Handle of a snapshot.
     SnapshotId
 }
 
 /// The physics of a world.
 pub struct PhysicsWorld {
     pub world: WorldId,
-    pub simulation: Physics,
-    /// Whether its bodies are shown as lines.
+    pub simulation: Simulation,
+    /// True if the bodies are drawn as debug lines.
     pub debug_draw: bool,
 }
 
-/// What a unit has.
-struct Parts {
+/// Physics objects of a unit.
+struct UnitBodies {
     unit: UnitId,
     physics: PhysicsWorldId,
-    /// Whether the unit is without physics for a while, with all that it gets meanwhile.
+    /// True if the unit's physics is temporarily disabled, including actors added in the meantime.
     disabled: bool,
-    spec: Arc<UnitPhysics>,
-    /// In the order of the spec, then those that scripts added; `None`: ended.
+    spec: Arc<PhysicsTemplate>,
+    /// Actors in the order of the spec, followed by those that scripts added; `None` for a
+    /// destroyed actor.
     actors: Vec<Option<ActorId>>,
     mover: Option<MoverId>,
     joints: Vec<JointId>,
 }
 
-/// A mesh of a model, for shapes that are made of it: points, and triangles of them.
+/// Function that returns the points and triangles of a model's mesh, for shapes built from it.
 pub type MeshOf<'a> = dyn FnMut(&str) -> Result<MeshPoints, Error> + 'a;
 /// Points and triangles.
 pub type MeshPoints = (Vec<Vec3>, Vec<[u32; 3]>);
 
-/// Everything physical of all worlds.
+/// All physics objects of all worlds.
 pub struct PhysicsTables {
     pub worlds: Slots<PhysicsWorld>,
     pub actors: Slots<Actor>,
     pub movers: Slots<Mover>,
     pub joints: Slots<Joint>,
-    pub snapshots: Slots<Kept>,
-    /// By the row of a unit.
-    parts: Vec<Option<Box<Parts>>>,
-    /// What units' resources say, by their names.
-    specs: HashMap<String, (Arc<UnitResource>, Arc<UnitPhysics>)>,
-    /// Shapes of models' meshes: by the mesh, whether its hull is meant, and the bits of the scale.
-    /// Emptied when a model changes.
-    pub solids: HashMap<(String, bool, [u32; 3]), Shape>,
-    /// Those of the game, once they were asked for.
-    pub properties: Option<Arc<Properties>>,
-    /// Room for a step's lists.
-    moved: Vec<crate::system::physics::Moved>,
+    pub snapshots: Slots<PhysicsWorldSnapshot>,
+    /// Physics objects by unit row.
+    parts: Vec<Option<Box<UnitBodies>>>,
+    /// Physics descriptions of unit resources, by name.
+    specs: HashMap<String, (Arc<UnitResource>, Arc<PhysicsTemplate>)>,
+    /// Shapes built from models' meshes, by mesh, hull flag and the bits of the scale. Emptied when
+    /// a model changes.
+    pub solids: HashMap<(String, bool, [u32; 3]), ColliderShape>,
+    /// Properties of the game, after they were first requested.
+    pub properties: Option<Arc<PhysicsProperties>>,
+    /// Reusable buffer for the moved bodies of a step.
+    moved: Vec<engine_physics::MovedBody>,
 }
 
-/// A handle as a body's owner, with the unit's above it.
+/// Packs an actor's handle into the owner number of a body, with the unit's handle in the upper
+/// half.
 fn owner_of(actor: Handle, unit: Option<UnitId>) -> u128 {
     let number = |handle: Handle| handle.to_number() as u64;
     u128::from(number(actor)) | u128::from(unit.map_or(0, |unit| number(unit.0))) << 64
 }
 
-/// The actor of a body's owner.
+/// Returns the actor in a body's owner number.
 pub fn actor_of(owner: u128) -> Option<ActorId> {
     Handle::from_number(owner as u64 as f64).filter(|_| owner as u64 != 0).map(ActorId)
 }
 
-/// The number of an owner's unit; 0 if it has none.
+/// Returns the unit's number in an owner number; 0 without a unit.
 pub fn unit_number(owner: u128) -> f64 {
     (owner >> 64) as u64 as f64
 }
@@ -124,11 +128,11 @@ pub fn unit_number(owner: u128) -> f64 {
 impl Default for PhysicsTables {
     fn default() -> PhysicsTables {
         PhysicsTables {
-            worlds: Slots::new(Kind::PhysicsWorld, super::WORLDS_MAX),
-            actors: Slots::new(Kind::Actor, ACTORS_MAX),
-            movers: Slots::new(Kind::Mover, MOVERS_MAX),
-            joints: Slots::new(Kind::Joint, JOINTS_MAX),
-            snapshots: Slots::new(Kind::PhysicsSnapshot, SNAPSHOTS_MAX),
+            worlds: Slots::new(HandleKind::PhysicsWorld, super::WORLDS_MAX),
+            actors: Slots::new(HandleKind::Actor, ACTORS_MAX),
+            movers: Slots::new(HandleKind::Mover, MOVERS_MAX),
+            joints: Slots::new(HandleKind::Joint, JOINTS_MAX),
+            snapshots: Slots::new(HandleKind::PhysicsSnapshot, SNAPSHOTS_MAX),
             parts: Vec::new(),
             specs: HashMap::new(),
             solids: HashMap::new(),
@@ -139,25 +143,26 @@ impl Default for PhysicsTables {
 }
 
 impl PhysicsTables {
-    /// The physics of a world, if it has any yet.
+    /// Returns the physics of a world, if it exists.
     pub fn of_world(&self, world: WorldId) -> Option<PhysicsWorldId> {
         let mut worlds = self.worlds.iter();
         worlds.find(|(_, physics)| physics.world == world).map(|(id, _)| PhysicsWorldId(id))
     }
 
-    /// How many bodies of all worlds are awake.
+    /// Returns the number of awake bodies of all worlds.
     pub fn awake(&self) -> usize {
         self.worlds.iter().map(|(_, world)| world.simulation.awake()).sum()
     }
 
-    /// Gives a world its physics.
-    pub fn make_world(&mut self, world: WorldId, setup: Setup) -> PhysicsWorldId {
-        let simulation = Physics::new(setup);
-        let made = self.worlds.add(PhysicsWorld { world, simulation, debug_draw: false });
-        PhysicsWorldId(made.expect("there are no more of them than worlds"))
+    /// Creates the physics of a world.
+    pub fn make_world(&mut self, world: WorldId, setup: SimulationSettings) -> PhysicsWorldId {
+        let simulation = Simulation::new(setup);
+        let added = self.worlds.add(PhysicsWorld { world, simulation, debug_draw: false });
+        PhysicsWorldId(added.expect("there are no more of them than worlds"))
     }
 
-    /// Living ones: handles are checked where they come in.
+    /// Returns a live physics world. Handles are checked at the interface, here and in the
+    /// functions below.
     #[inline(always)]
     pub fn world(&self, physics: PhysicsWorldId) -> &PhysicsWorld {
         self.worlds.get(physics.0).expect("the handle was checked where it came in")
@@ -183,53 +188,55 @@ impl PhysicsTables {
         self.movers.get(mover.0).expect("the handle was checked where it came in")
     }
 
-    /// The simulation that an actor is in, and its body there.
+    /// Returns the simulation of an actor, and its body.
     #[inline(always)]
-    pub fn body(&self, actor: ActorId) -> (&Physics, crate::system::physics::BodyId) {
+    pub fn body(&self, actor: ActorId) -> (&Simulation, engine_physics::BodyId) {
         let actor = self.actor(actor);
         (&self.world(actor.physics).simulation, actor.body)
     }
 
     #[inline(always)]
-    pub fn body_mut(&mut self, actor: ActorId) -> (&mut Physics, crate::system::physics::BodyId) {
+    pub fn body_mut(&mut self, actor: ActorId) -> (&mut Simulation, engine_physics::BodyId) {
         let (physics, body) = (self.actor(actor).physics, self.actor(actor).body);
         (&mut self.world_mut(physics).simulation, body)
     }
 
-    /// What a unit's resource says of its physics.
+    /// Returns the physics description of a unit's resource.
     ///
     /// # Errors
-    /// What the compiler would have refused.
-    pub fn spec(&mut self, resource: &Arc<UnitResource>) -> Result<Arc<UnitPhysics>, Error> {
+    /// Returns an error if the compiler would have refused the fields.
+    pub fn spec(&mut self, resource: &Arc<UnitResource>) -> Result<Arc<PhysicsTemplate>, Error> {
         if let Some((known, spec)) = self.specs.get(&resource.name)
             && Arc::ptr_eq(known, resource)
         {
             return Ok(spec.clone());
         }
-        let mut spec = UnitPhysics::default();
+        let mut spec = PhysicsTemplate::default();
         for part in resource.parts.iter().filter(|part| part.component == PHYSICS.name) {
-            spec.add(&part.fields)
-                .map_err(|fault| crate::error!("unit \"{}\": {}", resource.name, fault.words))?;
+            spec.add(&part.fields).map_err(|fault| {
+                engine_foundation::error!("unit \"{}\": {}", resource.name, fault.message)
+            })?;
         }
         let spec = Arc::new(spec);
         self.specs.insert(resource.name.clone(), (resource.clone(), spec.clone()));
         Ok(spec)
     }
 
-    /// The parts of a unit, if it has any.
-    fn parts(&self, unit: UnitId) -> Option<&Parts> {
+    /// Returns the physics objects of a unit, if it has any.
+    fn parts(&self, unit: UnitId) -> Option<&UnitBodies> {
         self.parts.get(unit.row() as usize)?.as_deref()
     }
 
-    /// Whether a unit has, or was told, anything of physics.
+    /// Returns true if a unit has physics objects, or if its physics was disabled.
     pub fn has_parts(&self, unit: UnitId) -> bool {
         self.parts(unit).is_some()
     }
 
-    /// Makes everything physical of a unit that was just spawned.
+    /// Creates all physics objects of a newly spawned unit.
     ///
     /// # Errors
-    /// A node, filter, material or mesh is not there, or a scale cannot be; nothing is left then.
+    /// Returns an error if a node, filter, material or mesh does not exist, or if a scale is
+    /// invalid. In that case no object remains.
     pub fn spawn(
         &mut self,
         unit: UnitId,
@@ -243,18 +250,18 @@ impl PhysicsTables {
             return Ok(());
         }
         self.make_parts(unit, physics, spec.clone());
-        let made = self.spawn_parts(unit, units, &spec, mesh_of);
-        if made.is_err() {
+        let result = self.spawn_parts(unit, units, &spec, mesh_of);
+        if result.is_err() {
             self.end_unit(unit, 0, "");
         }
-        made
+        result
     }
 
     fn spawn_parts(
         &mut self,
         unit: UnitId,
         units: &mut Units,
-        spec: &UnitPhysics,
+        spec: &PhysicsTemplate,
         mesh_of: &mut MeshOf,
     ) -> Result<(), Error> {
         for actor in &spec.actors {
@@ -269,12 +276,12 @@ impl PhysicsTables {
         Ok(())
     }
 
-    fn make_parts(&mut self, unit: UnitId, physics: PhysicsWorldId, spec: Arc<UnitPhysics>) {
+    fn make_parts(&mut self, unit: UnitId, physics: PhysicsWorldId, spec: Arc<PhysicsTemplate>) {
         let row = unit.row() as usize;
         if self.parts.len() <= row {
             self.parts.resize_with(row + 1, || None);
         }
-        self.parts[row] = Some(Box::new(Parts {
+        self.parts[row] = Some(Box::new(UnitBodies {
             unit,
             physics,
             disabled: false,
@@ -285,44 +292,44 @@ impl PhysicsTables {
         }));
     }
 
-    /// Ends everything physical of a unit.
-    pub fn end_unit(&mut self, unit: UnitId, frame: u64, place: &str) {
+    /// Destroys all physics objects of a unit.
+    pub fn end_unit(&mut self, unit: UnitId, frame: u64, location: &str) {
         let row = unit.row() as usize;
         let Some(parts) = self.parts.get_mut(row).and_then(Option::take) else { return };
         if let Some(mover) = parts.mover {
-            self.end_mover(mover, frame, place);
+            self.end_mover(mover, frame, location);
         }
         for joint in parts.joints {
-            self.end_joint(joint, frame, place);
+            self.end_joint(joint, frame, location);
         }
         for actor in parts.actors.into_iter().flatten() {
-            self.end_actor(actor, frame, place);
+            self.end_actor(actor, frame, location);
         }
     }
 
-    /// Ends the physics of a world whose units have ended.
-    pub fn release_world(&mut self, world: WorldId, frame: u64, place: &str) {
+    /// Destroys the physics of a world, after its units were destroyed.
+    pub fn release_world(&mut self, world: WorldId, frame: u64, location: &str) {
         let Some(physics) = self.of_world(world) else { return };
         let left = self.actors.iter().filter(|(_, actor)| actor.physics == physics);
         for actor in left.map(|(id, _)| ActorId(id)).collect::<Vec<_>>() {
-            self.end_actor(actor, frame, place);
+            self.end_actor(actor, frame, location);
         }
         let left = self.joints.iter().filter(|(_, joint)| joint.physics == physics);
         for joint in left.map(|(id, _)| JointId(id)).collect::<Vec<_>>() {
-            self.end_joint(joint, frame, place);
+            self.end_joint(joint, frame, location);
         }
         let kept = self.snapshots.iter().filter(|(_, kept)| kept.physics == physics);
         for kept in kept.map(|(id, _)| id).collect::<Vec<_>>() {
-            self.snapshots.remove(kept, "", frame, place);
+            self.snapshots.remove(kept, "", frame, location);
         }
-        self.worlds.remove(physics.0, "", frame, place);
+        self.worlds.remove(physics.0, "", frame, location);
     }
 }
 
-/// A shape of a model's mesh.
-fn model_shape((points, triangles): MeshPoints, hull: bool) -> Shape {
+/// Builds a shape from a model's mesh.
+fn model_shape((points, triangles): MeshPoints, hull: bool) -> ColliderShape {
     match hull {
-        true => Shape::Hull { points },
-        false => Shape::Mesh { points, triangles },
+        true => ColliderShape::Hull { points },
+        false => ColliderShape::Mesh { points, triangles },
     }
 }

@@ -1,39 +1,40 @@
-//! Movers: shapes that walk as they are told, up steps and along walls. A mover has an actor, which
-//! other bodies run into and questions find.
+//! Movers: character controllers that walk up steps and along walls. A mover has an actor, so that
+//! other bodies collide with it and queries find it.
 
-use super::actors::{Known, check_place, node_of};
-use super::carry::{Carried, Ground};
-use super::spec::MoverSpec;
+use super::actors::{ActorOrigin, check_position, node_of};
+use super::component::MoverDesc;
+use super::moving_platforms::{CarriedMotion, StandingOn};
 use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
-use crate::foundation::{Error, Quat, Vec3, suggest};
-use crate::system::physics::{
-    Body, Filter, Gait, Kinds, Motion, Part, Query, SPEED_MAX, Shape, Walk,
+use crate::unit::{UnitId, Units};
+use engine_foundation::{Error, Quat, Vec3, suggest};
+use engine_physics::{
+    BodyDesc, BodyKinds, ColliderDesc, ColliderShape, CollisionFilter, ControllerMove,
+    ControllerSettings, MotionType, QueryFilter, SPEED_MAX,
 };
-use crate::world::unit::{UnitId, Units};
 
-/// Something that walks.
+/// A character controller.
 #[derive(Clone, Debug)]
 pub struct Mover {
     pub physics: PhysicsWorldId,
     pub unit: UnitId,
     pub actor: ActorId,
-    pub spec: MoverSpec,
-    pub filter: Filter,
-    /// Radians.
+    pub spec: MoverDesc,
+    pub filter: CollisionFilter,
+    /// Maximum slope in radians.
     pub slope_max: f32,
-    /// Of its feet, in the world.
+    /// World position of the feet.
     pub position: Vec3,
-    /// What the last move ran into.
+    /// Contacts of the last move: at the sides, above, and below.
     pub sides: bool,
     pub up: bool,
     pub down: bool,
     pub standing_on: Option<ActorId>,
-    /// What it stands on, if that can move.
-    pub ground: Option<Ground>,
-    /// Metres a second of what it stands on, or left last, at its feet.
+    /// The ground, if it can move.
+    pub ground: Option<StandingOn>,
+    /// Velocity of the current or last ground at the feet, in metres per second.
     pub ground_velocity: Vec3,
-    pub carried: Carried,
-    /// Moves in a row that ended in the air, and on the ground.
+    pub carried: CarriedMotion,
+    /// Number of consecutive moves that ended in the air, and on the ground.
     pub flying_frames: u32,
     pub standing_frames: u32,
 }
@@ -43,8 +44,8 @@ impl Mover {
         Vec3::new(0.0, 0.0, self.spec.height * 0.5)
     }
 
-    pub(super) fn gait(&self) -> Gait {
-        Gait {
+    pub(super) fn controller_settings(&self) -> ControllerSettings {
+        ControllerSettings {
             step_height: self.spec.step_height,
             slope_max: self.slope_max,
             snap: self.spec.snap,
@@ -52,26 +53,26 @@ impl Mover {
         }
     }
 
-    pub(super) fn query(&self, body: crate::system::physics::BodyId) -> Query {
-        Query {
+    pub(super) fn query(&self, body: engine_physics::BodyId) -> QueryFilter {
+        QueryFilter {
             is: self.filter.is,
             types: self.filter.collides,
-            kinds: Kinds::Both,
+            kinds: BodyKinds::Solids,
             but: Some(body),
         }
     }
 }
 
 impl PhysicsTables {
-    /// Makes the mover of a unit; one that is there ends.
+    /// Creates the mover of a unit, and destroys the existing one.
     ///
     /// # Errors
-    /// Its node or filter is not there.
+    /// Returns an error if its node or filter does not exist.
     pub fn add_mover(
         &mut self,
         unit: UnitId,
         units: &mut Units,
-        spec: &MoverSpec,
+        spec: &MoverDesc,
     ) -> Result<MoverId, Error> {
         let resource = units.of(unit).resource.clone();
         let at = format!("unit \"{}\", mover '{}'", resource.name, spec.name);
@@ -81,7 +82,7 @@ impl PhysicsTables {
         let filter = properties.filters[properties.filter(&spec.filter).map_err(named)?].1;
         let physics = self.parts(unit).expect("it was made").physics;
         let position = units.scene.world_position(unit.row(), node);
-        check_place(position).map_err(named)?;
+        check_position(position).map_err(named)?;
         let mover = Mover {
             physics,
             unit,
@@ -96,28 +97,36 @@ impl PhysicsTables {
             standing_on: None,
             ground: None,
             ground_velocity: Vec3::ZERO,
-            carried: Carried::NONE,
+            carried: CarriedMotion::NONE,
             flying_frames: 0,
             standing_frames: 0,
         };
         let middle = mover.middle();
         let handle = self.movers.add(mover).map(MoverId).ok_or_else(|| {
-            crate::error!(
-                "{} movers are there already (MOVERS_MAX): destroy some first",
+            engine_foundation::error!(
+                "{} movers already exist (MOVERS_MAX): destroy some first",
                 super::MOVERS_MAX
             )
         })?;
-        let body = Body {
-            motion: Motion::Kinematic,
+        let body = BodyDesc {
+            motion: MotionType::Kinematic,
             position,
-            parts: vec![Part { shape: spec.shape(), position: middle, ..Part::DEFAULT }],
+            parts: vec![ColliderDesc {
+                shape: spec.shape(),
+                position: middle,
+                ..ColliderDesc::DEFAULT
+            }],
             filter,
             tells: false,
-            ..Body::DEFAULT
+            ..BodyDesc::DEFAULT
         };
-        let known =
-            Known { unit: Some(unit), node: node as u32, name: &spec.name, mover: Some(handle) };
-        match self.put_actor(physics, body, known) {
+        let known = ActorOrigin {
+            unit: Some(unit),
+            node: node as u32,
+            name: &spec.name,
+            mover: Some(handle),
+        };
+        match self.insert_actor(physics, body, known) {
             Ok(actor) => {
                 self.movers.get_mut(handle.0).expect("it was added").actor = actor;
                 self.parts[unit.row() as usize].as_mut().expect("it was made").mover = Some(handle);
@@ -130,69 +139,79 @@ impl PhysicsTables {
         }
     }
 
-    pub fn end_mover(&mut self, mover: MoverId, frame: u64, place: &str) {
+    pub fn end_mover(&mut self, mover: MoverId, frame: u64, location: &str) {
         let Some(known) = self.movers.get(mover.0) else { return };
         let (name, unit, actor) = (known.spec.name.clone(), known.unit, known.actor);
-        self.movers.remove(mover.0, &name, frame, place);
-        self.end_actor(actor, frame, place);
+        self.movers.remove(mover.0, &name, frame, location);
+        self.end_actor(actor, frame, location);
         let parts = self.parts.get_mut(unit.row() as usize).and_then(Option::as_deref_mut);
         if let Some(parts) = parts.filter(|parts| parts.mover == Some(mover)) {
             parts.mover = None;
         }
     }
 
-    /// The mover of a unit, if it has one now.
+    /// Returns the current mover of a unit.
     pub fn unit_mover(&self, unit: UnitId) -> Option<MoverId> {
         self.parts(unit)?.mover
     }
 
-    /// How many movers a unit's file lists.
+    /// Returns the number of movers in a unit's file.
     pub fn num_movers(&self, unit: UnitId) -> usize {
         self.parts(unit).map_or(0, |parts| parts.spec.movers.len())
     }
 
-    /// The place of a mover in a unit's file, from 0.
+    /// Returns the index of a mover in a unit's file, from 0.
     pub fn find_mover(&self, unit: UnitId, name: &str) -> Option<usize> {
         self.parts(unit)?.spec.movers.iter().position(|spec| spec.name == name)
     }
 
-    /// What a unit's file says of one of its movers.
+    /// Returns the description of a mover in a unit's file.
     ///
     /// # Errors
-    /// It says nothing of that name.
-    pub fn mover_spec(&self, unit: UnitId, name: &str) -> Result<MoverSpec, Error> {
+    /// Returns an error if the file has no mover with that name.
+    pub fn mover_spec(&self, unit: UnitId, name: &str) -> Result<MoverDesc, Error> {
         let specs = self.parts(unit).map_or(&[][..], |parts| &parts.spec.movers[..]);
         specs.iter().find(|spec| spec.name == name).cloned().ok_or_else(|| {
             let hint = suggest::hint(name, specs.iter().map(|spec| spec.name.as_str()));
-            crate::error!("the unit has no mover '{name}'{hint}")
+            engine_foundation::error!("the unit has no mover '{name}'{hint}")
         })
     }
 
-    /// Walks by `way` in `seconds`.
+    /// Moves a mover by `way` in `seconds`, with collisions.
     ///
     /// # Errors
-    /// It would get out of all bounds.
+    /// Returns an error if the mover would leave the allowed range.
     pub fn move_mover(&mut self, mover: MoverId, way: Vec3, seconds: f32) -> Result<(), Error> {
         if way.length() > SPEED_MAX * seconds.max(1.0 / 60.0) {
-            return Err(crate::error!("a way of {way} metres in {seconds} seconds is too long"));
+            return Err(engine_foundation::error!(
+                "a movement of {way} metres in {seconds} seconds is too long"
+            ));
         }
-        check_place(self.mover(mover).position + way)?;
-        self.make_way(mover)?;
+        check_position(self.mover(mover).position + way)?;
+        self.push_out(mover)?;
         let known = self.mover(mover).clone();
         let body = self.actor(known.actor).body;
-        let (query, middle, gait) = (known.query(body), known.middle(), known.gait());
+        let (query, middle, controller_settings) =
+            (known.query(body), known.middle(), known.controller_settings());
         let own = self.bodies_of(known.unit);
         let simulation = &mut self.world_mut(known.physics).simulation;
         let (from, query) =
             ((known.position + middle, known.standing_frames > 0), (&query, &own[..]));
-        let walk = simulation.walk(&known.spec.shape(), from, way, seconds, &gait, query)?;
+        let walk = simulation.walk(
+            &known.spec.shape(),
+            from,
+            way,
+            seconds,
+            &controller_settings,
+            query,
+        )?;
         let position = walk.position - middle;
         simulation.drive(body, position, Quat::IDENTITY);
         self.walked(mover, position, walk);
         Ok(())
     }
 
-    fn walked(&mut self, mover: MoverId, position: Vec3, walk: Walk) {
+    fn walked(&mut self, mover: MoverId, position: Vec3, walk: ControllerMove) {
         let known = self.movers.get_mut(mover.0).expect("it is there");
         known.position = position;
         (known.sides, known.up, known.down) = (walk.sides, walk.up, walk.down);
@@ -201,48 +220,49 @@ impl PhysicsTables {
             true => (known.standing_frames, known.flying_frames) = (known.standing_frames + 1, 0),
             false => (known.standing_frames, known.flying_frames) = (0, known.flying_frames + 1),
         }
-        self.note_ground(mover);
+        self.record_ground(mover);
     }
 
-    /// Puts a mover somewhere, through whatever is between.
+    /// Teleports a mover, without collisions.
     ///
     /// # Errors
-    /// It is out of all bounds.
-    pub fn place_mover(&mut self, mover: MoverId, position: Vec3) -> Result<(), Error> {
-        check_place(position)?;
+    /// Returns an error if the position is outside the allowed range.
+    pub fn set_mover_position(&mut self, mover: MoverId, position: Vec3) -> Result<(), Error> {
+        check_position(position)?;
         let known = self.movers.get_mut(mover.0).expect("the handle was checked");
         known.position = position;
         (known.standing_frames, known.standing_on, known.ground) = (0, None, None);
-        (known.ground_velocity, known.carried) = (Vec3::ZERO, Carried::NONE);
+        (known.ground_velocity, known.carried) = (Vec3::ZERO, CarriedMotion::NONE);
         let actor = known.actor;
         let (simulation, body) = self.body_mut(actor);
         simulation.teleport(body, position, Quat::IDENTITY);
         Ok(())
     }
 
-    /// Whether a mover of that kind would touch nothing with its feet at a place.
+    /// Returns true if a mover of this description would overlap nothing with its feet at a
+    /// position.
     ///
     /// # Errors
-    /// The shape cannot be.
+    /// Returns an error if the shape is invalid.
     pub fn mover_fits(
         &self,
         mover: MoverId,
-        spec: &MoverSpec,
+        spec: &MoverDesc,
         position: Vec3,
     ) -> Result<bool, Error> {
         let known = self.mover(mover);
         let body = self.actor(known.actor).body;
-        // A little smaller, so that the ground it stands on does not count.
+        // Slightly smaller, so that the ground below does not count.
         let radius = spec.radius * 0.98;
         let half_height = (spec.height * 0.5 - spec.radius).max(1e-3);
         let at = position + Vec3::new(0.0, 0.0, spec.height * 0.5 + 0.01);
-        let shape = Shape::Capsule { half_height, radius };
+        let shape = ColliderShape::Capsule { half_height, radius };
         let simulation = &self.world(known.physics).simulation;
         Ok(simulation.overlap(&shape, at, Quat::IDENTITY, &known.query(body))?.is_empty())
     }
 
-    /// Sets with whom a mover, and its actor, collides.
-    pub fn set_mover_filter(&mut self, mover: MoverId, filter: Filter) {
+    /// Sets the collision filter of a mover and its actor.
+    pub fn set_mover_filter(&mut self, mover: MoverId, filter: CollisionFilter) {
         let known = self.movers.get_mut(mover.0).expect("the handle was checked");
         known.filter = filter;
         let actor = known.actor;

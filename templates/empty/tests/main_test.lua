@@ -1,4 +1,4 @@
--- What the game must do. `engine test .` runs it.
+-- Tests of the game. `engine test .` runs them.
 
 describe("the game", function()
   it("plays ten frames", function()

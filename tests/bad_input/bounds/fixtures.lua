@@ -1,15 +1,15 @@
--- What calls work on: a living thing of each kind, made again where a call ended it, and the number
--- of one that is gone.
+-- Objects that calls work on: a live object of each kind, created again after a call ended it, and
+-- the handle of an ended one.
 local M = {}
 
-local things = {} -- by kind, what is there
-local gone = {} -- by kind, the number of something that is gone
+local things = {} -- the live object of each kind
+local gone = {} -- the handle of an ended object of each kind
 
 local function unit(name, position)
   return World.spawn_unit(M.get("World"), name, position or Vector3(0, 0, 2))
 end
 
--- A part of the unit, which a call may have taken away.
+-- Returns a part of the unit, which is spawned again if a call removed the part.
 local function part(find)
   local fine, found = pcall(find, M.get("Unit"))
   if fine and found then return found end
@@ -58,7 +58,7 @@ local makers = {
   Localizer = function() return Localizer("data/menu") end,
 }
 
--- What is asked of a thing to know that it is there, where its module has no `alive`.
+-- Calls that show that an object exists, for modules without `alive`.
 local questions = {
   PhysicsWorld = PhysicsWorld.gravity, SoundWorld = SoundWorld.num_voices,
   LineObject = LineObject.reset, Broadphase = Broadphase.num,
@@ -82,7 +82,7 @@ local function alive(kind, thing)
   return not questions[kind] or pcall(questions[kind], thing)
 end
 
--- The living thing of a kind.
+-- Returns the live object of a kind.
 function M.get(kind)
   local thing = things[kind]
   if thing == nil or not alive(kind, thing) then
@@ -92,12 +92,12 @@ function M.get(kind)
   return thing
 end
 
--- The number of one that is gone, or nil.
+-- Returns the handle of an ended object, or nil.
 function M.gone(kind) return gone[kind] end
 
 function M.has(kind) return makers[kind] ~= nil end
 
--- Ends everything, what calls made as well.
+-- Ends all objects, including those created by calls.
 function M.clear()
   local ended = things
   things = {}
@@ -109,7 +109,7 @@ function M.clear()
   end
 end
 
--- What is there for the whole walk.
+-- Sets up the state that lasts for the whole walk.
 function M.settle()
   pcall(Sound.start_clock, "walk", 120)
   Input.set_actions({ jump = { "space" } })

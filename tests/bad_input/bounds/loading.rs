@@ -1,10 +1,10 @@
-//! Texts of Lua that keep LuaJIT's parser for very long: each walks a list of what came before, and
-//! is refused in words wherever scripts come from.
+//! Tests of Lua sources that occupy LuaJIT's parser for very long, because each makes it walk a
+//! list of earlier items. Every loader of scripts refuses them with a message.
 
 use crate::{Game, ended, in_order};
 use std::process::Command;
 
-/// In Lua: each a text that would take minutes.
+/// Lua expressions, each of which yields a source that would take minutes.
 const TEXTS: [&str; 4] = [
     "\"if true then \" .. (\"elseif true then \"):rep(900000) .. \"end\"",
     "\"return a\" .. (\" and a\"):rep(2600000)",

@@ -8,7 +8,7 @@ local clock, say, max, min = os.clock, print, math.max, math.min
 local format, unpack, pcall, type, tostring = string.format, unpack, pcall, type, tostring
 local concat, sort = table.concat, table.sort
 
-local SECONDS_MAX = 3 -- CPU time of a call
+local SECONDS_MAX = 3 -- CPU time of a call, and of all that goes beyond a function's limit
 local FRAME_SECONDS = 1 / 60 -- of calls; then the next frame is begun
 local COSTLY_CALLS_MAX = 1 -- of one function with one costly value
 
@@ -160,8 +160,24 @@ end
 
 local calls, refusals = 0, 0
 local arguments, costs, worked, problem_of = {}, {}, {}, {}
-local named = {} -- functions that have refused something by the name of their limit
+local named = {} -- for each function the limits by whose names it has refused something
 local last_problems = {}
+
+local function limits_of(bound)
+  local limits = {}
+  for limit in bound:gmatch("%S+_MAX") do limits[#limits + 1] = limit end
+  return limits
+end
+
+local function note_limits(entry, problem)
+  for _, limit in ipairs(entry.limits) do
+    local words = exceeding.words[entry.name] or exceeding.words[limit] or limit
+    if problem:find(words, 1, true) then
+      named[entry.name] = named[entry.name] or {}
+      named[entry.name][limit] = true
+    end
+  end
+end
 
 local function show(list, count)
   local labels = {}
@@ -190,8 +206,7 @@ local function call(entry, list, count)
   if not fine then
     local problem = tostring(result)
     problem_of[entry.name] = problem_of[entry.name] or problem:sub(1, 200)
-    local words = exceeding.words[entry.bound] or entry.bound
-    if problem:find(words, 1, true) then named[entry.name] = true end
+    note_limits(entry, problem)
   end
   if seconds > SECONDS_MAX then
     say(format("walk: slow %s(%s) took %.1f s", entry.name, show(list, count), seconds))
@@ -277,7 +292,8 @@ local function walk_large(entry, base, list, count)
 end
 
 -- Beyond the function's limit. How the last of these calls ended is kept.
-local function walk_beyond(entry, base, count)
+local function walk_beyond(entry, base)
+  local count = #entry.params
   local times, beyond = exceeding.times[entry.name], exceeding.calls[entry.name]
   local made = {}
   if times then
@@ -289,27 +305,34 @@ local function walk_beyond(entry, base, count)
     end
   end
   if not beyond then return end
+  local began = clock()
   local fine, problem = pcall(beyond)
+  local seconds = clock() - began
+  if seconds > SECONDS_MAX then
+    say(format("walk: slow %s, beyond its limit, took %.1f s", entry.name, seconds))
+  end
   local ender = exceeding.enders[entry.name]
   for i = 1, ender and #made or 0 do pcall(ender, made[i]) end
-  local words = exceeding.words[entry.bound] or entry.bound
-  if not fine and tostring(problem):find(words, 1, true) then named[entry.name] = true end
+  if not fine then note_limits(entry, tostring(problem)) end
   last_problems[entry.name] = tostring(problem):sub(1, 150)
 end
 
+local function usual_of(entry)
+  local base = {}
+  for i = 1, #entry.params do base[i] = usual(entry.name, entry.params[i]) end
+  return base
+end
+
 local function walk(entry)
-  local count, base, list = #entry.params, {}, {}
-  for i = 1, count do
-    base[i] = usual(entry.name, entry.params[i])
-    list[i] = base[i]
-  end
+  local count, base, list = #entry.params, usual_of(entry), {}
+  for i = 1, count do list[i] = base[i] end
   call(entry, list, count)
   walk_each(entry, base, list, count)
   walk_numbers(entry, base, list, count)
   walk_options(entry, list, count)
   for i = 1, count do list[i] = base[i] end
   if entry.bound == "linear" then walk_large(entry, base, list, count) end
-  walk_beyond(entry, base, count)
+  if not exceeding.late[entry.name] then walk_beyond(entry, base) end
   call(entry, list, 0)
   for i = 1, count do list[i] = base[i] end
   for i = count + 1, count + 3 do list[i] = values.others[i % #values.others + 1] end
@@ -363,7 +386,7 @@ local function queued()
   end
   for path, fn in pairs(reached) do
     local params, bound = given.params[path], given.bounds[path]
-    if path == "init" or path == "update" then
+    if path == "init" or path == "update" or path == "render" then
       bound = "the walk's own"
     elseif not bound then
       say("walk: missing " .. path)
@@ -373,7 +396,8 @@ local function queued()
       -- The rows of the first pad are those of all.
     elseif not only or only == path then
       local into = LAST[path] and last or queue
-      into[#into + 1] = { name = path, call = fn, params = params, bound = bound }
+      local limits = limits_of(bound)
+      into[#into + 1] = { name = path, call = fn, params = params, bound = bound, limits = limits }
     end
   end
   for path in pairs(given.bounds) do
@@ -424,17 +448,27 @@ end
 
 local function finish()
   for i = 1, #last do turn(last[i]) end
+  for i = 1, rounds and 0 or #queue do
+    local entry = queue[i]
+    if exceeding.late[entry.name] then
+      say("walk: next " .. entry.name)
+      walk_beyond(entry, usual_of(entry))
+    end
+  end
   for name in pairs(reached) do
     if not worked[name] and problem_of[name] then
       say("walk: never " .. name .. ": " .. problem_of[name])
     end
   end
   for path, bound in pairs(given.bounds) do
-    if bound:find("_") and not named[path] and not rounds and not only
-      and not path:find("^Pad[2-8]%.") and not exceeding.untried[bound]
-      and not exceeding.untried[path]
-    then
-      say(format("walk: unnamed %s %s: %s", path, bound, last_problems[path] or "not tried"))
+    local known = named[path] or {}
+    local walked = not rounds and not only and not path:find("^Pad[2-8]%.")
+    for _, limit in ipairs(limits_of(bound)) do
+      if walked and not known[limit] and not exceeding.untried[limit]
+        and not exceeding.untried[path]
+      then
+        say(format("walk: unnamed %s %s: %s", path, limit, last_problems[path] or "not tried"))
+      end
     end
   end
   sort(costs_of, function(a, b) return a[1] > b[1] end)
@@ -464,3 +498,6 @@ function update(dt)
     step(dt)
   until clock() - began > FRAME_SECONDS
 end
+
+-- As it is without this function, but for an error where all views were taken.
+function render() pcall(Application.render_world, Application.main_world()) end

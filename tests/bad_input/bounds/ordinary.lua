@@ -248,7 +248,7 @@ M.arguments = {
   require = { argument_1 = "ordinary" },
 }
 -- An object of a Gui, of the kind that a function changes or ends.
-local drawn = {
+M.drawn = {
   bitmap = { "textures/ship", Vector3(0, 0, 0), Vector2(1, 1) },
   bitmap_3d = { "textures/ship", Matrix4x4(), Vector3(0, 0, 0), 1, Vector2(1, 1) },
   bitmap_3d_uv = { "textures/ship", Vector2(0, 0), Vector2(1, 1), Matrix4x4(), Vector3(0, 0, 0), 1,
@@ -261,7 +261,7 @@ local drawn = {
   text_3d = { "a", nil, 16, nil, Matrix4x4(), Vector3(0, 0, 0), 1 },
   triangle = { Vector2(0, 0), Vector2(1, 0), Vector2(0, 1) },
 }
-for name, arguments in pairs(drawn) do
+for name, arguments in pairs(M.drawn) do
   local function object() return Gui[name](fixtures.get("Gui"), unpack(arguments, 1, 8)) end
   local ender = name == "circle" and "shape" or name
   for _, path in ipairs({ "Gui.update_" .. name, "Gui.destroy_" .. ender }) do

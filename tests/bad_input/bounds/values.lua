@@ -1,6 +1,6 @@
 -- Values that functions are called with: for each type an ordinary one and extreme ones. Each has a
--- label and a function that makes it, because a call may change or end what it is given. What takes
--- long to read is marked `costly`: a function gets it once or twice.
+-- label and a function that creates it, because a call may change or end its argument. Values that
+-- take long to read are marked `costly`: a function receives them once or twice.
 local M = { kinds = {} }
 
 local huge = math.huge
@@ -17,7 +17,7 @@ end
 M.plain, M.made = plain, made
 M.SHARED = "2^40 values by sharing"
 
--- Numbers at and around the limits of what holds them: 16, 31, 32 and 53 bits, floats, doubles.
+-- Numbers at and around the limits of number types: 16, 31, 32 and 53 bits, floats, doubles.
 M.numbers = {
   plain("0", 0), plain("-1", -1), plain("0.5", 0.5), plain("65536", 65536),
   plain("2^31", 2 ^ 31), plain("2^31 - 1", 2 ^ 31 - 1), plain("-2^31", -2 ^ 31),
@@ -27,7 +27,7 @@ M.numbers = {
   plain("-math.huge", -huge), plain("0/0", 0 / 0),
 }
 
--- Those that pairs of numbers are made of.
+-- Numbers for pairs of extremes.
 M.pairs = {
   plain("-1e300", -1e300), plain("-2^31", -2 ^ 31), plain("2^31", 2 ^ 31), plain("2^53", 2 ^ 53),
   plain("1e300", 1e300), plain("0/0", 0 / 0),
@@ -65,7 +65,7 @@ local function named()
   return table
 end
 
--- Twice as much at each level: 2^40 values for whoever does not count them.
+-- Doubles at each level: 2^40 values for a reader that does not count them.
 local function shared()
   local table = { 1 }
   for _ = 1, 40 do table = { table, table } end
@@ -89,7 +89,7 @@ M.tables = {
   made("5000 names", named, true), made(M.SHARED, shared, true),
 }
 
--- For functions whose work grows with what they are given: each gets these once.
+-- Arguments for functions whose work grows with their arguments. Each function gets them once.
 local text = ("a"):rep(4 * KIB * KIB)
 M.long_text = plain('("a"):rep(2^22)', text)
 
@@ -114,7 +114,7 @@ M.functions = {
 
 M.booleans = { plain("true", true), plain("false", false) }
 
--- What most arguments cannot be.
+-- Values that are invalid for most arguments.
 M.others = {
   plain("nil", nil), plain("true", true), M.tables[1], M.tables[6], M.functions[1],
   plain("0/0", 0 / 0), plain('"x"', "x"), plain("2^31", 2 ^ 31),
@@ -122,7 +122,7 @@ M.others = {
   plain("Vector3(0, 0, 0)", Vector3(0, 0, 0)), plain("Json.null", Json.null),
 }
 
--- Vectors and their like, all parts of which are one number.
+-- Vectors and similar types, with the same number in all parts.
 local function of_parts(name, count, of)
   local list = {}
   for _, part in ipairs({ 1, 0, -1, 1e-38, 3e38, -3e38, 1e9, huge, 0 / 0 }) do

@@ -1,5 +1,5 @@
-//! What counts as a game's memory, and when the error comes: not in the middle of the engine's own
-//! work, not for what was held once, and not for what the data compiler does beside the game.
+//! Tests of the accounting of a game's memory, and of the time of the error: not in the middle of
+//! the engine's own work, not for released memory, and not for the data compiler's parallel work.
 
 use super::frames;
 use crate::{Game, ended, in_order};
@@ -91,7 +91,7 @@ end"#;
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "lowered\n"), "{}", ended.err);
 }
 
-/// A picture as run-length-coded TGA: small on disk, `side` x `side` texels in memory.
+/// Returns a run-length-encoded TGA image: small on disk, `side` x `side` texels in memory.
 fn picture(side: u16, gray: u8) -> Vec<u8> {
     let [low, high] = side.to_le_bytes();
     let mut bytes = vec![0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 32, 8];
@@ -129,7 +129,7 @@ end"#;
     let out = child.stdout.take().expect("it is piped");
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(out));
     assert_eq!(lines.next().unwrap().unwrap(), "runs");
-    // Texels of 64 MiB, and as much again while levels are made.
+    // Texels of 64 MiB, and as much again while mip levels are created.
     save(&game.folder, "large.tga", &picture(4096, 7));
     save(&game.folder, "done.config", b"done = true");
     let said = lines.next().map(Result::unwrap);
@@ -137,7 +137,7 @@ end"#;
     assert_eq!((ended.code, said.as_deref()), (Some(0), Some("done\ttrue")), "{}", ended.err);
 }
 
-/// Saves a file at one go, as editors do.
+/// Saves a file atomically, as editors do.
 fn save(folder: &Path, name: &str, bytes: &[u8]) {
     let whole = folder.join(format!(".{name}"));
     fs::write(&whole, bytes).unwrap();

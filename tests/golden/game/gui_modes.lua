@@ -1,5 +1,5 @@
--- The same things drawn by an immediate Gui on the left and by a retained one on the right, whose
--- objects were made, changed and ended in several frames.
+-- The same content drawn by an immediate Gui on the left and by a retained one on the right, whose
+-- objects were created, changed and destroyed in several frames.
 local world = Application.main_world()
 local immediate = World.create_screen_gui(world, "immediate")
 local retained = World.create_screen_gui(world)

@@ -1,4 +1,4 @@
--- Triangles, polygons, lines and turned rectangles: edges are smooth, and no seam is seen inside.
+-- Triangles, polygons, lines and rotated rectangles with smooth edges and no visible inner seams.
 local function star(x, y, points, outer, inner)
   local corners = {}
   for i = 0, 2 * points - 1 do
@@ -13,7 +13,7 @@ local SEEN_THROUGH = Color(160, 255, 200, 90)
 function render()
   local gui = Application.main_gui()
   Gui.rect(gui, Vector3(0, 0, 0), Vector2(960, 640), Color(24, 28, 36))
-  -- Triangles, from wide ones down to slivers.
+  -- Triangles, from wide ones to slivers.
   for i = 0, 7 do
     local x = 20 + 115 * i
     local high = 100 / 2 ^ i
@@ -27,7 +27,7 @@ function render()
   Gui.polygon(gui, star(490, 330, 40, 80, 80), 1, Color(200, 120, 255))
   Gui.polygon(gui, { Vector2(600, 250), Vector2(680, 260), Vector2(670, 400), Vector2(650, 300),
     Vector2(610, 410) }, 1, SEEN_THROUGH)
-  -- On whole pixels a polygon is as sharp as a rectangle.
+  -- At integer pixel positions a polygon is as sharp as a rectangle.
   Gui.polygon(gui, { Vector2(720, 250), Vector2(800, 250), Vector2(800, 330), Vector2(720, 330) },
     1, Color(255, 255, 255))
   local sliver = { Vector2(720, 350), Vector2(940, 352), Vector2(940, 352.6), Vector2(720, 350.6) }

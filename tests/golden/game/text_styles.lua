@@ -6,7 +6,7 @@ local STYLES = {
   { shadow = Vector2(0.05, -0.05), shadow_softness = 0.05 },
 }
 
--- A style whose lengths are parts of the size.
+-- Returns options for a style whose lengths are fractions of the font size.
 local function at(style, size)
   local options = {}
   for key, value in pairs(style) do

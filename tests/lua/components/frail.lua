@@ -1,4 +1,4 @@
--- Does in its functions what a test says.
+-- A test component whose callbacks run functions that a test sets.
 
 local Frail = { doing = {} }
 

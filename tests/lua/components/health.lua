@@ -1,4 +1,4 @@
--- A component of the tests: counts down, and ends its unit at zero.
+-- A test component that counts down, and destroys its unit at zero.
 local M = { after = { "z_log" }, log = {} }
 
 function M.spawned(units)

@@ -1,4 +1,4 @@
--- A component of the tests: writes down that it was updated.
+-- A test component that logs its updates.
 local M = {}
 
 function M.update()

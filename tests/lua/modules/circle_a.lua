@@ -1,2 +1,2 @@
--- One half of a circle.
+-- One half of an import cycle.
 return require("modules.circle_b")

@@ -1,2 +1,2 @@
--- The other half of a circle.
+-- The other half of an import cycle.
 return require("modules.circle_a")

@@ -1,2 +1,2 @@
--- A module that tells the name it was asked for by.
+-- A module that returns the name under which it was required.
 return { name = ... }

@@ -1,4 +1,4 @@
--- A module that fails as long as modules_test.lua says so.
+-- A module that fails as long as a global of modules_test.lua is set.
 if modules_test_fails then
   error("not yet")
 end

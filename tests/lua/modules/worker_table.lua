@@ -1,2 +1,2 @@
--- What no worker can run: it returns a table.
+-- A module that workers cannot run: it returns a table.
 return { run = 1 }

@@ -1,19 +1,20 @@
-//! JSON lines: an object for the beginning, each test, each file and the end, by its `event`.
+//! JSON lines: one object for the beginning, each test, each file and the end, identified by
+//! `event`.
 
-use super::{Paper, Summary, View};
-use crate::app::testing::result::{Counts, TestResult};
-use crate::script::emit::json::quote;
+use super::{OutputSink, OutputWriter, Summary};
+use crate::testing::result::{TestCounts, TestResult};
+use engine_script::docgen::json::quote;
 
-pub struct Json {
-    pub paper: Paper,
+pub struct JsonOutput {
+    pub sink: OutputSink,
 }
 
 /// An object under construction.
-struct Line(String);
+struct JsonObject(String);
 
-impl Line {
-    fn new(event: &str) -> Line {
-        Line(String::from("{")).text("event", event)
+impl JsonObject {
+    fn new(event: &str) -> JsonObject {
+        JsonObject(String::from("{")).text("event", event)
     }
 
     fn key(&mut self, key: &str) {
@@ -24,19 +25,19 @@ impl Line {
         self.0.push(':');
     }
 
-    fn text(mut self, key: &str, value: &str) -> Line {
+    fn text(mut self, key: &str, value: &str) -> JsonObject {
         self.key(key);
         quote(&mut self.0, value);
         self
     }
 
-    fn number(mut self, key: &str, value: f64) -> Line {
+    fn number(mut self, key: &str, value: f64) -> JsonObject {
         self.key(key);
         self.0 += &value.to_string();
         self
     }
 
-    fn list(mut self, key: &str, values: &[String]) -> Line {
+    fn list(mut self, key: &str, values: &[String]) -> JsonObject {
         self.key(key);
         self.0.push('[');
         for (i, value) in values.iter().enumerate() {
@@ -49,8 +50,8 @@ impl Line {
         self
     }
 
-    fn counts(self, counts: Counts) -> Line {
-        let Counts { passed, failed, skipped, flaky } = counts;
+    fn counts(self, counts: TestCounts) -> JsonObject {
+        let TestCounts { passed, failed, skipped, flaky } = counts;
         let line = self.number("passed", passed as f64).number("failed", failed as f64);
         line.number("skipped", skipped as f64).number("flaky", flaky as f64)
     }
@@ -60,21 +61,21 @@ impl Line {
     }
 }
 
-/// Of a time, no more than the microseconds that it is good for.
+/// Rounds a time to microseconds, which is its precision.
 fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-impl View for Json {
+impl OutputWriter for JsonOutput {
     fn begin(&mut self, files: usize) {
         let version = env!("CARGO_PKG_VERSION");
-        let line = Line::new("begin").text("engine", version).number("files", files as f64);
-        self.paper.line(&line.end());
+        let line = JsonObject::new("begin").text("engine", version).number("files", files as f64);
+        self.sink.line(&line.end());
     }
 
     fn test(&mut self, file: &str, test: &TestResult) {
-        let (path, line) = test.place();
-        let mut object = Line::new("test")
+        let (path, line) = test.location();
+        let mut object = JsonObject::new("test")
             .text("status", test.status.word())
             .text("file", file)
             .text("path", path)
@@ -90,22 +91,23 @@ impl View for Json {
                 .text("trace", &failure.trace)
                 .text("hint", failure.hint.as_deref().unwrap_or_default());
         }
-        self.paper.line(&object.end());
+        self.sink.line(&object.end());
     }
 
-    fn file(&mut self, file: &str, counts: Counts, seconds: f64) {
-        let line = Line::new("file").text("file", file).counts(counts);
-        self.paper.line(&line.number("seconds", rounded(seconds)).end());
-        self.paper.flush();
+    fn file(&mut self, file: &str, counts: TestCounts, seconds: f64) {
+        let line = JsonObject::new("file").text("file", file).counts(counts);
+        self.sink.line(&line.number("seconds", rounded(seconds)).end());
+        self.sink.flush();
     }
 
     fn end(&mut self, summary: &Summary) {
-        let line = Line::new("end").number("files", summary.files as f64).counts(summary.counts);
+        let line =
+            JsonObject::new("end").number("files", summary.files as f64).counts(summary.counts);
         let mut line = line.number("seconds", rounded(summary.seconds));
         if let Some(seed) = summary.seed {
             line = line.number("seed", seed as f64);
         }
-        self.paper.line(&line.end());
-        self.paper.flush();
+        self.sink.line(&line.end());
+        self.sink.flush();
     }
 }

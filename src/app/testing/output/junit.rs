@@ -1,23 +1,24 @@
-//! JUnit's XML, as build servers read it: a suite for each file, a case for each test.
+//! JUnit XML for build servers: one suite for each file, one case for each test.
 
-use super::{Paper, Summary, View, failed_at, message, printable};
-use crate::app::testing::result::{Counts, Status, TestResult};
+use super::{OutputSink, OutputWriter, Summary, failed_at, message, printable};
+use crate::testing::result::{TestCounts, TestResult, TestStatus};
 
 pub struct Junit {
-    paper: Paper,
-    /// The cases of the running file.
+    sink: OutputSink,
+    /// XML of the current file's cases.
     cases: String,
-    /// The files that are done: the sums stand before them.
+    /// XML of the finished files. It is kept because the totals precede it.
     suites: String,
 }
 
 impl Junit {
-    pub fn new(paper: Paper) -> Junit {
-        Junit { paper, cases: String::new(), suites: String::new() }
+    pub fn new(sink: OutputSink) -> Junit {
+        Junit { sink, cases: String::new(), suites: String::new() }
     }
 }
 
-/// Text for XML 1.0, which has no form for most control characters: they are shown as escapes.
+/// Escapes a text for XML 1.0, which cannot represent most control characters: they are shown as
+/// escape sequences.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in printable(text).chars() {
@@ -33,15 +34,15 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The same, of several lines.
+/// Escapes a text of several lines.
 fn lines(text: &str) -> String {
     text.lines().map(|line| escaped(line) + "\n").collect()
 }
 
-impl View for Junit {
+impl OutputWriter for Junit {
     fn test(&mut self, file: &str, test: &TestResult) {
         let class = file.trim_end_matches(".lua").replace('/', ".");
-        let (path, line) = test.place();
+        let (path, line) = test.location();
         self.cases += &format!(
             "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\" \
              time=\"{:.6}\">",
@@ -50,34 +51,34 @@ impl View for Junit {
             escaped(path),
             test.seconds
         );
-        let words = message(test);
+        let message = message(test);
         let all = || {
             let failure = test.failure.as_ref();
             let trace = failure.map_or("", |failure| &failure.trace);
             let locals = failure.map_or(&[][..], |failure| &failure.locals);
             let locals: String = locals.iter().map(|local| format!("local {local}\n")).collect();
-            lines(&format!("{}\n{words}\n{locals}{trace}", failed_at(test)))
+            lines(&format!("{}\n{message}\n{locals}{trace}", failed_at(test)))
         };
         self.cases += &match test.status {
-            Status::Passed => String::new(),
-            Status::Skipped => "\n      <skipped/>\n    ".to_string(),
-            Status::Failed => format!(
+            TestStatus::Passed => String::new(),
+            TestStatus::Skipped => "\n      <skipped/>\n    ".to_string(),
+            TestStatus::Failed => format!(
                 "\n      <failure message=\"{}\">{}</failure>\n    ",
-                escaped(&words),
+                escaped(&message),
                 all()
             ),
-            // What build servers know of a test that was run again.
-            Status::Flaky => format!(
+            // The element by which build servers recognize a retried test.
+            TestStatus::Flaky => format!(
                 "\n      <flakyFailure message=\"{}\" type=\"flaky\">{}</flakyFailure>\n    ",
-                escaped(&words),
+                escaped(&message),
                 all()
             ),
         };
         self.cases += "</testcase>\n";
     }
 
-    fn file(&mut self, file: &str, counts: Counts, seconds: f64) {
-        let Counts { failed, skipped, .. } = counts;
+    fn file(&mut self, file: &str, counts: TestCounts, seconds: f64) {
+        let TestCounts { failed, skipped, .. } = counts;
         self.suites += &format!(
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" \
              skipped=\"{skipped}\" time=\"{seconds:.3}\">\n{}  </testsuite>\n",
@@ -88,14 +89,14 @@ impl View for Junit {
     }
 
     fn end(&mut self, summary: &Summary) {
-        let Counts { failed, skipped, .. } = summary.counts;
-        self.paper.text(&format!(
+        let TestCounts { failed, skipped, .. } = summary.counts;
+        self.sink.text(&format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{}\" \
              failures=\"{failed}\" skipped=\"{skipped}\" time=\"{:.3}\">\n{}</testsuites>\n",
             summary.counts.sum(),
             summary.seconds,
             self.suites
         ));
-        self.paper.flush();
+        self.sink.flush();
     }
 }

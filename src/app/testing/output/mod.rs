@@ -1,137 +1,137 @@
-//! What a test run says, in the forms of one table: views for people, formats for programs. Each is
-//! told the same, test by test and file by file, in the order of the files.
+//! Output formats of a test run, in one table: views for people, formats for programs. Each
+//! receives the same results, by test and by file, in the order of the files.
 
 mod dots;
 mod github;
 mod json;
 mod junit;
-mod names;
-mod paper;
+mod output_sink;
+mod passed_names;
 mod plain;
 mod spec;
 mod tap;
 
-use super::result::{Counts, TestResult};
-use crate::foundation::terminal::{escape_line as printable, is_watched};
+use super::result::{TestCounts, TestResult};
+use engine_foundation::terminal::{escape_line as printable, is_watched};
 
-pub use names::Names;
-pub use paper::{Loss, Paper};
+pub use output_sink::{LostOutput, OutputSink};
+pub use passed_names::PassedNames;
 
-/// One form of output.
-pub struct Output {
-    /// As `--output` takes it.
+/// A row of the table: one output format.
+pub struct OutputFormat {
+    /// Value of `--output`.
     pub name: &'static str,
-    pub words: &'static str,
-    /// For programs: nothing else may stand between its lines.
+    pub doc: &'static str,
+    /// True for formats read by programs: no other output may appear between its lines.
     pub strict: bool,
-    /// Whether it shows the names of tests that passed.
+    /// True if the format shows the names of passing tests.
     pub names: bool,
-    make: fn(Paper) -> Box<dyn View>,
+    create: fn(OutputSink) -> Box<dyn OutputWriter>,
 }
 
-/// Every form.
-pub static OUTPUTS: [Output; 7] = [
-    Output {
+/// All formats.
+pub static OUTPUTS: [OutputFormat; 7] = [
+    OutputFormat {
         name: "plain",
-        words: "A line for each file, then what failed",
+        doc: "One line per file, then the failures",
         strict: false,
         names: false,
-        make: |paper| Box::new(plain::Plain::new(paper)),
+        create: |sink| Box::new(plain::PlainOutput::new(sink)),
     },
-    Output {
+    OutputFormat {
         name: "spec",
-        words: "Every test by its name, in its groups",
+        doc: "Every test by name, in its groups",
         strict: false,
         names: true,
-        make: |paper| Box::new(spec::Spec::new(paper)),
+        create: |sink| Box::new(spec::Spec::new(sink)),
     },
-    Output {
+    OutputFormat {
         name: "dots",
-        words: "A character for each test, then what failed",
+        doc: "One character per test, then the failures",
         strict: false,
         names: false,
-        make: |paper| Box::new(dots::Dots::new(paper)),
+        create: |sink| Box::new(dots::Dots::new(sink)),
     },
-    Output {
+    OutputFormat {
         name: "tap",
-        words: "The Test Anything Protocol, version 13",
+        doc: "The Test Anything Protocol, version 13",
         strict: true,
         names: true,
-        make: |paper| Box::new(tap::Tap::new(paper)),
+        create: |sink| Box::new(tap::Tap::new(sink)),
     },
-    Output {
+    OutputFormat {
         name: "junit",
-        words: "JUnit's XML",
+        doc: "JUnit's XML",
         strict: true,
         names: true,
-        make: |paper| Box::new(junit::Junit::new(paper)),
+        create: |sink| Box::new(junit::Junit::new(sink)),
     },
-    Output {
+    OutputFormat {
         name: "json",
-        words: "JSON, an object in each line",
+        doc: "JSON, one object per line",
         strict: true,
         names: true,
-        make: |paper| Box::new(json::Json { paper }),
+        create: |sink| Box::new(json::JsonOutput { sink }),
     },
-    Output {
+    OutputFormat {
         name: "github",
-        words: "As plain, and annotations for GitHub's pages",
+        doc: "Like plain, with annotations for GitHub",
         strict: false,
         names: false,
-        make: |paper| Box::new(github::GitHub::new(paper)),
+        create: |sink| Box::new(github::GitHub::new(sink)),
     },
 ];
 
-impl Output {
-    /// The form of that name.
-    pub fn named(name: &str) -> Option<&'static Output> {
+impl OutputFormat {
+    /// Returns the format of a name.
+    pub fn by_name(name: &str) -> Option<&'static OutputFormat> {
         OUTPUTS.iter().find(|output| output.name == name)
     }
 
-    /// What is used where nobody chose: dots for someone who watches, plain for a file or pipe.
-    pub fn usual() -> &'static Output {
+    /// Returns the default format: dots on a terminal, plain for a file or pipe.
+    pub fn default_format() -> &'static OutputFormat {
         let name = if is_watched() { "dots" } else { "plain" };
-        Output::named(name).expect("the table has both")
+        OutputFormat::by_name(name).expect("the table has both")
     }
 
-    pub fn view(&self, paper: Paper) -> Box<dyn View> {
-        (self.make)(paper)
+    pub fn create_writer(&self, sink: OutputSink) -> Box<dyn OutputWriter> {
+        (self.create)(sink)
     }
 }
 
-/// What came of all files together.
+/// Total results of all files.
 #[derive(Debug, Default)]
 pub struct Summary {
     pub files: usize,
-    pub counts: Counts,
-    /// Tests that failed, and those that are flaky.
-    pub noted: Vec<TestResult>,
-    /// The slowest tests, first the slowest.
+    pub counts: TestCounts,
+    /// Failed and flaky tests.
+    pub failures: Vec<TestResult>,
+    /// The slowest tests, slowest first.
     pub slowest: Vec<TestResult>,
     pub seconds: f64,
-    /// Where the order was shuffled: by which seed.
+    /// Seed of the shuffled order, if it was shuffled.
     pub seed: Option<u64>,
     pub coverage: Option<String>,
 }
 
-/// A form at work.
-pub trait View {
-    /// Before anything else: how many files will run.
+/// Writer of one output format.
+pub trait OutputWriter {
+    /// Begins the output, before the files run. The argument is their number.
     fn begin(&mut self, _files: usize) {}
     fn test(&mut self, _file: &str, _test: &TestResult) {}
-    /// A file is done, which had these tests.
-    fn file(&mut self, _file: &str, _counts: Counts, _seconds: f64) {}
+    /// Reports a finished file with the counts of its tests.
+    fn file(&mut self, _file: &str, _counts: TestCounts, _seconds: f64) {}
     fn end(&mut self, summary: &Summary);
 }
 
-/// What went wrong with a test in one text: message and hint.
+/// Returns the message and the hint of a failed test as one text.
 fn message(test: &TestResult) -> String {
     let Some(failure) = &test.failure else { return String::new() };
     let hint = failure.hint.iter().map(|hint| format!("\n{hint}"));
     failure.message.clone() + &hint.collect::<String>()
 }
 
-/// Where a test failed, or else where it is written.
+/// Returns the location of a test's failure, or the location of the test if that is unknown.
 fn failed_at(test: &TestResult) -> &str {
     let at = test.failure.as_ref().and_then(|failure| failure.at.as_deref());
     at.unwrap_or(&test.at)
@@ -139,9 +139,9 @@ fn failed_at(test: &TestResult) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::{Failure, Status};
+    use super::super::result::{TestFailure, TestStatus};
     use super::*;
-    use crate::foundation::terminal::steers;
+    use engine_foundation::terminal::steers;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
@@ -159,12 +159,12 @@ mod tests {
         }
     }
 
-    /// A run of two files with names that no format likes.
+    /// Returns the output for two files with names that need escaping in every format.
     pub fn hostile(name: &str, colour: bool, live: bool) -> String {
         let buffer = Buffer::default();
-        let paper = Paper::new(Box::new(buffer.clone()), colour, live);
-        let mut view = Output::named(name).unwrap().view(paper);
-        let failure = Failure {
+        let sink = OutputSink::new(Box::new(buffer.clone()), colour, live);
+        let mut view = OutputFormat::by_name(name).unwrap().create_writer(sink);
+        let failure = TestFailure {
             name: "a \"b\" <c> & ]]> # \\ d\n\u{1}\u{1b}[31m\u{9b}1m\u{202e}".into(),
             at: Some("spec/x y%.lua:7".into()),
             message: "ex\"pected\nnot ok 1\n...\n]]>\0 \u{fffe}é".into(),
@@ -185,19 +185,19 @@ mod tests {
         };
         view.begin(2);
         view.test("spec/x y%.lua", &failed);
-        view.file("spec/x y%.lua", Counts { failed: 1, ..Counts::default() }, 0.3);
-        let passed = plain("adds", Status::Passed);
+        view.file("spec/x y%.lua", TestCounts { failed: 1, ..TestCounts::default() }, 0.3);
+        let passed = plain("adds", TestStatus::Passed);
         view.test("b.lua", &passed);
-        view.test("b.lua", &plain("waits", Status::Skipped));
-        let mut flaky = plain("jumps", Status::Flaky);
+        view.test("b.lua", &plain("waits", TestStatus::Skipped));
+        let mut flaky = plain("jumps", TestStatus::Flaky);
         flaky.failure = failed.failure.clone();
         view.test("b.lua", &flaky);
-        let counts = Counts { passed: 1, failed: 0, skipped: 1, flaky: 1 };
+        let counts = TestCounts { passed: 1, failed: 0, skipped: 1, flaky: 1 };
         view.file("b.lua", counts, 0.4);
         view.end(&Summary {
             files: 2,
-            counts: Counts { passed: 1, failed: 1, skipped: 1, flaky: 1 },
-            noted: vec![failed.clone(), flaky],
+            counts: TestCounts { passed: 1, failed: 1, skipped: 1, flaky: 1 },
+            failures: vec![failed.clone(), flaky],
             slowest: vec![failed, passed],
             seconds: 0.75,
             seed: Some(4),
@@ -249,7 +249,7 @@ mod tests {
         assert!(text.contains("\nok 2 - b.lua: group adds\nok 3 - b.lua: group waits # SKIP\n"));
         assert!(text.contains("& ]]> \\# \\\\ d\\n"), "{text}");
         assert!(text.ends_with("\n1..4\n"), "{text}");
-        // What is in a block is indented, so that it is never taken for a line of the protocol.
+        // Lines of a block are indented, so that none can be taken for a line of the protocol.
         let lines = text.lines().filter(|line| !line.starts_with("  "));
         assert_eq!(lines.count(), 6, "{text}");
     }
@@ -284,8 +284,8 @@ mod tests {
     fn every_line_of_json_is_an_object() {
         let text = hostile("json", false, false);
         for line in text.lines() {
-            let tree = crate::foundation::sjson::parse_bytes(line.as_bytes()).unwrap().to_tree();
-            assert!(matches!(tree, crate::foundation::sjson::Tree::Object(_)), "{line}");
+            let tree = engine_foundation::sjson::parse_bytes(line.as_bytes()).unwrap().to_tree();
+            assert!(matches!(tree, engine_foundation::sjson::SjsonTree::Object(_)), "{line}");
         }
         assert_eq!(text.lines().count(), 8);
         assert!(text.contains(

@@ -1,105 +1,105 @@
-//! The plain view: a line for each file, the failures, the slowest tests, the sums. The other views
-//! for people end as it does.
+//! The plain output: one line for each file, the failures, the slowest tests, the totals. The other
+//! views for people have the same ending.
 
-use super::paper::{GREEN, GREY, RED, YELLOW};
-use super::{Paper, Summary, View, printable};
-use crate::app::testing::result::{Counts, Status, TestResult};
+use super::output_sink::{GREEN, GREY, RED, YELLOW};
+use super::{OutputSink, OutputWriter, Summary, printable};
+use crate::testing::result::{TestCounts, TestResult, TestStatus};
 
-pub struct Plain {
-    paper: Paper,
+pub struct PlainOutput {
+    sink: OutputSink,
 }
 
-impl Plain {
-    pub fn new(paper: Paper) -> Plain {
-        Plain { paper }
+impl PlainOutput {
+    pub fn new(sink: OutputSink) -> PlainOutput {
+        PlainOutput { sink }
     }
 }
 
-impl View for Plain {
-    fn file(&mut self, file: &str, counts: Counts, seconds: f64) {
-        file_line(&mut self.paper, file, counts, seconds);
+impl OutputWriter for PlainOutput {
+    fn file(&mut self, file: &str, counts: TestCounts, seconds: f64) {
+        write_file_line(&mut self.sink, file, counts, seconds);
     }
 
     fn end(&mut self, summary: &Summary) {
-        ending(&mut self.paper, summary);
+        write_ending(&mut self.sink, summary);
     }
 }
 
-/// A file is done.
-pub fn file_line(paper: &mut Paper, path: &str, counts: Counts, seconds: f64) {
+/// Writes the line of a finished file.
+pub fn write_file_line(sink: &mut OutputSink, path: &str, counts: TestCounts, seconds: f64) {
     let word = match counts.failed {
-        0 => paper.paint(GREEN, "ok    "),
-        _ => paper.paint(RED, "FAILED"),
+        0 => sink.paint(GREEN, "ok    "),
+        _ => sink.paint(RED, "FAILED"),
     };
     let mut parts = vec![format!("{} passed", counts.passed)];
     let others = [(counts.failed, "failed"), (counts.skipped, "skipped"), (counts.flaky, "flaky")];
     for (count, name) in others.into_iter().filter(|(count, _)| *count > 0) {
         parts.push(format!("{count} {name}"));
     }
-    let figures = paper.paint(GREY, &format!("{}, {seconds:.3} s", parts.join(", ")));
-    paper.line(&format!("{word}  {}  {figures}", printable(path)));
+    let results = sink.paint(GREY, &format!("{}, {seconds:.3} s", parts.join(", ")));
+    sink.line(&format!("{word}  {}  {results}", printable(path)));
 }
 
-/// What failed, the slowest tests, the sums.
-pub fn ending(paper: &mut Paper, summary: &Summary) {
-    // Those that failed stand last, nearest to the sums.
-    let failed = |test: &&TestResult| test.status == Status::Failed;
-    for test in summary.noted.iter().filter(|test| !failed(test)) {
-        noted(paper, test);
+/// Writes the failures, the slowest tests and the totals.
+pub fn write_ending(sink: &mut OutputSink, summary: &Summary) {
+    // Failed tests come last, next to the totals.
+    let failed = |test: &&TestResult| test.status == TestStatus::Failed;
+    for test in summary.failures.iter().filter(|test| !failed(test)) {
+        write_failure(sink, test);
     }
-    for test in summary.noted.iter().filter(failed) {
-        noted(paper, test);
+    for test in summary.failures.iter().filter(failed) {
+        write_failure(sink, test);
     }
     if !summary.slowest.is_empty() {
-        paper.line("\nThe slowest tests:");
+        sink.line("\nThe slowest tests:");
         for test in &summary.slowest {
             let (name, at) = (printable(&test.name), printable(&test.at));
-            let at = paper.paint(GREY, &at);
-            paper.line(&format!("  {:.3} s  {name}  {at}", test.seconds));
+            let at = sink.paint(GREY, &at);
+            sink.line(&format!("  {:.3} s  {name}  {at}", test.seconds));
         }
     }
-    sums(paper, summary);
+    write_totals(sink, summary);
 }
 
-/// A test that failed or is flaky.
-fn noted(paper: &mut Paper, test: &TestResult) {
+/// Writes a failed or flaky test.
+fn write_failure(sink: &mut OutputSink, test: &TestResult) {
     let Some(failure) = &test.failure else { return };
     let word = match test.status {
-        Status::Flaky => paper.paint(YELLOW, "FLAKY"),
-        _ => paper.paint(RED, "FAILED"),
+        TestStatus::Flaky => sink.paint(YELLOW, "FLAKY"),
+        _ => sink.paint(RED, "FAILED"),
     };
-    paper.line(&format!("\n{word} {}", printable(&failure.name)));
+    sink.line(&format!("\n{word} {}", printable(&failure.name)));
     if let Some(at) = &failure.at {
-        paper.line(&format!("  {}", printable(at)));
+        sink.line(&format!("  {}", printable(at)));
     }
     for line in failure.message.lines().chain(failure.hint.as_deref()) {
-        paper.line(&format!("  {}", printable(line)));
+        sink.line(&format!("  {}", printable(line)));
     }
     let locals = failure.locals.iter().map(|local| format!("local {local}"));
     let trace = failure.trace.lines().map(str::to_string);
     for line in locals.chain(trace) {
-        let line = paper.paint(GREY, &format!("    {}", printable(&line)));
-        paper.line(&line);
+        let line = sink.paint(GREY, &format!("    {}", printable(&line)));
+        sink.line(&line);
     }
 }
 
-/// The sums; the last line is for programs too and stands alone.
-fn sums(paper: &mut Paper, summary: &Summary) {
+/// Writes the totals. The last line is also for programs and contains nothing else.
+fn write_totals(sink: &mut OutputSink, summary: &Summary) {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let Summary { files, counts, seconds, .. } = summary;
     let tests = counts.sum();
     let shuffled = summary.seed.map(|seed| format!(", shuffled with --seed {seed}"));
-    paper.line(&format!(
+    sink.line(&format!(
         "\n{files} file{}, {tests} test{} in {seconds:.3} s{}",
         plural(*files),
         plural(tests),
         shuffled.unwrap_or_default()
     ));
-    if let Some(words) = &summary.coverage {
-        paper.line(words);
+    if let Some(coverage) = &summary.coverage {
+        sink.line(coverage);
     }
-    let Counts { passed, failed, skipped, flaky } = counts;
+    let TestCounts { passed, failed, skipped, flaky } = counts;
     let flaky = if *flaky > 0 { format!(", {flaky} flaky") } else { String::new() };
-    paper.line(&format!("{passed} passed, {failed} failed, {skipped} skipped{flaky}"));
-    paper.flush();
+    sink.line(&format!("{passed} passed, {failed} failed, {skipped} skipped{flaky}"));
+    sink.flush();
 }

@@ -1,53 +1,53 @@
-//! The view of a specification: every test by its name, under the names of its groups.
+//! Output as a specification: every test by its name, under the names of its groups.
 
-use super::paper::{GREEN, GREY, RED, YELLOW};
-use super::{Paper, Summary, View, plain, printable};
-use crate::app::testing::result::{Counts, Status, TestResult};
+use super::output_sink::{GREEN, GREY, RED, YELLOW};
+use super::{OutputSink, OutputWriter, Summary, plain, printable};
+use crate::testing::result::{TestCounts, TestResult, TestStatus};
 
 pub struct Spec {
-    paper: Paper,
+    sink: OutputSink,
     file: String,
-    /// The groups of the last test, whose names stand there already.
+    /// The groups of the last test. Their names are already written.
     groups: Vec<String>,
 }
 
 impl Spec {
-    pub fn new(paper: Paper) -> Spec {
-        Spec { paper, file: String::new(), groups: Vec::new() }
+    pub fn new(sink: OutputSink) -> Spec {
+        Spec { sink, file: String::new(), groups: Vec::new() }
     }
 }
 
-impl View for Spec {
+impl OutputWriter for Spec {
     fn test(&mut self, file: &str, test: &TestResult) {
         if self.file != file {
             self.file = file.to_string();
             self.groups.clear();
-            self.paper.line(&printable(file));
+            self.sink.line(&printable(file));
         }
         let known = self.groups.iter().zip(&test.groups).take_while(|(a, b)| a == b).count();
         for (depth, group) in test.groups.iter().enumerate().skip(known) {
-            self.paper.line(&format!("{}{}", "  ".repeat(depth + 1), printable(group)));
+            self.sink.line(&format!("{}{}", "  ".repeat(depth + 1), printable(group)));
         }
         self.groups.clone_from(&test.groups);
         let (colour, word) = match test.status {
-            Status::Passed => (GREEN, "ok     "),
-            Status::Failed => (RED, "FAILED "),
-            Status::Skipped => (YELLOW, "skipped"),
-            Status::Flaky => (YELLOW, "flaky  "),
+            TestStatus::Passed => (GREEN, "ok     "),
+            TestStatus::Failed => (RED, "FAILED "),
+            TestStatus::Skipped => (YELLOW, "skipped"),
+            TestStatus::Flaky => (YELLOW, "flaky  "),
         };
         let seconds = match test.status {
-            Status::Skipped => String::new(),
-            _ => self.paper.paint(GREY, &format!(" ({:.3} s)", test.seconds)),
+            TestStatus::Skipped => String::new(),
+            _ => self.sink.paint(GREY, &format!(" ({:.3} s)", test.seconds)),
         };
-        let (word, indent) = (self.paper.paint(colour, word), "  ".repeat(test.groups.len() + 1));
-        self.paper.line(&format!("{indent}{word} {}{seconds}", printable(test.own_name())));
+        let (word, indent) = (self.sink.paint(colour, word), "  ".repeat(test.groups.len() + 1));
+        self.sink.line(&format!("{indent}{word} {}{seconds}", printable(test.own_name())));
     }
 
-    fn file(&mut self, _: &str, _: Counts, _: f64) {
-        self.paper.flush();
+    fn file(&mut self, _: &str, _: TestCounts, _: f64) {
+        self.sink.flush();
     }
 
     fn end(&mut self, summary: &Summary) {
-        plain::ending(&mut self.paper, summary);
+        plain::write_ending(&mut self.sink, summary);
     }
 }

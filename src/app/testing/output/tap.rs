@@ -1,21 +1,21 @@
-//! The Test Anything Protocol, version 13: testanything.org. What went wrong stands in a block of
-//! YAML behind the test's line.
+//! The Test Anything Protocol, version 13: testanything.org. Details of a failure follow the test's
+//! line in a YAML block.
 
-use super::{Paper, Summary, View, failed_at, message, printable};
-use crate::app::testing::result::{Counts, Status, TestResult};
-use crate::script::emit::json::quote;
+use super::{OutputSink, OutputWriter, Summary, failed_at, message, printable};
+use crate::testing::result::{TestCounts, TestResult, TestStatus};
+use engine_script::docgen::json::quote;
 
 pub struct Tap {
-    paper: Paper,
+    sink: OutputSink,
     count: usize,
 }
 
 impl Tap {
-    pub fn new(paper: Paper) -> Tap {
-        Tap { paper, count: 0 }
+    pub fn new(sink: OutputSink) -> Tap {
+        Tap { sink, count: 0 }
     }
 
-    /// The block behind a line. A string of JSON is one of YAML, too.
+    /// Writes the YAML block after a line. A JSON string is also a valid YAML string.
     fn block(&mut self, test: &TestResult) {
         let Some(failure) = &test.failure else { return };
         let quoted = |text: &str| {
@@ -23,44 +23,44 @@ impl Tap {
             quote(&mut quoted, text);
             quoted
         };
-        let severity = if test.status == Status::Flaky { "comment" } else { "fail" };
-        self.paper.line("  ---");
-        self.paper.line(&format!("  message: {}", quoted(&message(test))));
-        self.paper.line(&format!("  severity: {severity}"));
-        self.paper.line(&format!("  at: {}", quoted(failed_at(test))));
+        let severity = if test.status == TestStatus::Flaky { "comment" } else { "fail" };
+        self.sink.line("  ---");
+        self.sink.line(&format!("  message: {}", quoted(&message(test))));
+        self.sink.line(&format!("  severity: {severity}"));
+        self.sink.line(&format!("  at: {}", quoted(failed_at(test))));
         let locals: Vec<String> = failure.locals.iter().map(|local| quoted(local)).collect();
-        self.paper.line(&format!("  locals: [{}]", locals.join(", ")));
-        self.paper.line(&format!("  trace: {}", quoted(&failure.trace)));
-        self.paper.line("  ...");
+        self.sink.line(&format!("  locals: [{}]", locals.join(", ")));
+        self.sink.line(&format!("  trace: {}", quoted(&failure.trace)));
+        self.sink.line("  ...");
     }
 }
 
-/// A description: no line's end, no directive.
+/// Escapes a description: it must contain no line end and no directive.
 fn description(text: &str) -> String {
     printable(&text.replace('\\', "\\\\").replace('#', "\\#").replace('\t', " "))
 }
 
-impl View for Tap {
+impl OutputWriter for Tap {
     fn begin(&mut self, _: usize) {
-        self.paper.line("TAP version 13");
+        self.sink.line("TAP version 13");
     }
 
     fn test(&mut self, file: &str, test: &TestResult) {
         self.count += 1;
-        let ok = if test.status == Status::Failed { "not ok" } else { "ok" };
-        let skip = if test.status == Status::Skipped { " # SKIP" } else { "" };
+        let ok = if test.status == TestStatus::Failed { "not ok" } else { "ok" };
+        let skip = if test.status == TestStatus::Skipped { " # SKIP" } else { "" };
         let (count, file, name) = (self.count, description(file), description(&test.name));
-        self.paper.line(&format!("{ok} {count} - {file}: {name}{skip}"));
+        self.sink.line(&format!("{ok} {count} - {file}: {name}{skip}"));
         self.block(test);
     }
 
-    fn file(&mut self, _: &str, _: Counts, _: f64) {
-        self.paper.flush();
+    fn file(&mut self, _: &str, _: TestCounts, _: f64) {
+        self.sink.flush();
     }
 
     fn end(&mut self, _: &Summary) {
         let count = self.count;
-        self.paper.line(&format!("1..{count}"));
-        self.paper.flush();
+        self.sink.line(&format!("1..{count}"));
+        self.sink.flush();
     }
 }

@@ -1,9 +1,9 @@
-//! How the codes of a pad become buttons and axes: by the kernel's own convention for gamepads
-//! (Documentation/input/gamepad.rst), or by a line in the form that SDL's database has
-//! (`GUID,name,a:b0,leftx:a0,…`). Pure: no device is touched here.
+//! Mapping of a gamepad's event codes to buttons and axes: by the kernel's gamepad convention
+//! (Documentation/input/gamepad.rst), or by a line of SDL's database format
+//! (`GUID,name,a:b0,leftx:a0,…`). Pure functions: no device is accessed.
 
-use crate::system::input::names::{Class, pad};
-use crate::system::platform::AxisRange;
+use crate::button_names::{DeviceClass, pad};
+use engine_platform::AxisRange;
 use std::collections::HashMap;
 
 /// Codes of linux/input-event-codes.h.
@@ -12,11 +12,11 @@ pub const BTN_GAMEPAD: u16 = 0x130;
 const ABS_HAT_FIRST: u16 = 0x10;
 const ABS_HAT_LAST: u16 = 0x17;
 
-/// Where something comes from.
+/// Source of a mapping rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Source {
+pub enum MappingSource {
     Key(u16),
-    /// An axis, from where it counts as 0 to where it counts as 1: fractions of its way, -1 to 1.
+    /// Axis, with the positions that count as 0 and as 1: fractions of its range, -1 to 1.
     Axis {
         code: u16,
         from: f32,
@@ -24,11 +24,11 @@ pub enum Source {
     },
 }
 
-/// Where it goes.
+/// Target of a mapping rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Goal {
+pub enum MappingTarget {
     Button(u16),
-    /// One direction of a stick: 0 is x, 1 is y; where 0 and 1 of the source lie.
+    /// Component of a stick (0 is x, 1 is y), with its values for the source's 0 and 1.
     Stick {
         axis: u8,
         part: usize,
@@ -37,47 +37,50 @@ pub enum Goal {
     },
 }
 
-/// One line of a mapping.
+/// Rule of a mapping: one source and its target.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Rule {
-    pub source: Source,
-    pub goal: Goal,
+pub struct MappingRule {
+    pub source: MappingSource,
+    pub goal: MappingTarget,
 }
 
-/// What a pad has: its keys and axes, in the order of their codes.
+/// Keys and axes of a gamepad, sorted by code.
 #[derive(Clone, Debug, Default)]
-pub struct Codes {
+pub struct DeviceCodes {
     pub keys: Vec<u16>,
     pub axes: Vec<(u16, AxisRange)>,
 }
 
-impl Codes {
+impl DeviceCodes {
     fn has(&self, axis: u16) -> bool {
         self.axes.iter().any(|(code, _)| *code == axis)
     }
 }
 
-fn key(code: u16, button: u16) -> Rule {
-    Rule { source: Source::Key(code), goal: Goal::Button(button) }
+fn key(code: u16, button: u16) -> MappingRule {
+    MappingRule { source: MappingSource::Key(code), goal: MappingTarget::Button(button) }
 }
 
-/// The whole way of an axis, as one direction of a stick. Devices count y downwards.
-fn stick(code: u16, axis: u8, part: usize) -> Rule {
+/// Maps the whole range of an axis to one component of a stick. Devices report y downward.
+fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
     let (from, to) = if part == 1 { (1.0, -1.0) } else { (-1.0, 1.0) };
-    Rule {
-        source: Source::Axis { code, from: -1.0, to: 1.0 },
-        goal: Goal::Stick { axis, part, from, to },
+    MappingRule {
+        source: MappingSource::Axis { code, from: -1.0, to: 1.0 },
+        goal: MappingTarget::Stick { axis, part, from, to },
     }
 }
 
-/// A part of an axis, as a button.
-fn part(code: u16, from: f32, to: f32, button: u16) -> Rule {
-    Rule { source: Source::Axis { code, from, to }, goal: Goal::Button(button) }
+/// Maps a part of an axis to a button.
+fn part(code: u16, from: f32, to: f32, button: u16) -> MappingRule {
+    MappingRule {
+        source: MappingSource::Axis { code, from, to },
+        goal: MappingTarget::Button(button),
+    }
 }
 
-/// The mapping by the kernel's convention. `swapped`: the driver tells the left and the upper
-/// button the other way round, as that of most pads for one console does.
-pub fn standard(codes: &Codes, swapped: bool) -> Vec<Rule> {
+/// Returns the mapping by the kernel's convention. `swapped` is true if the driver swaps the left
+/// and the upper button, as the driver of most pads for one console does.
+pub fn standard(codes: &DeviceCodes, swapped: bool) -> Vec<MappingRule> {
     let (upper, left) = if swapped { (0x134, 0x133) } else { (0x133, 0x134) };
     let mut rules = vec![
         key(BTN_GAMEPAD, pad::A),
@@ -104,7 +107,7 @@ pub fn standard(codes: &Codes, swapped: bool) -> Vec<Rule> {
         stick(1, pad::LEFT, 1),
     ];
     rules.extend((0..4).map(|at| key(0x2c4 + at, pad::PADDLE_1 + at)));
-    // Most pads have their right stick on RX and RY, and their triggers on Z and RZ.
+    // Most gamepads have their right stick on RX and RY, and their triggers on Z and RZ.
     let usual = codes.has(3) && codes.has(4);
     let (x, y) = if usual { (3, 4) } else { (2, 5) };
     rules.extend([stick(x, pad::RIGHT, 0), stick(y, pad::RIGHT, 1)]);
@@ -117,22 +120,22 @@ pub fn standard(codes: &Codes, swapped: bool) -> Vec<Rule> {
         }
     }
     rules.retain(|rule| match rule.source {
-        Source::Key(code) => codes.keys.contains(&code),
-        Source::Axis { code, .. } => codes.has(code),
+        MappingSource::Key(code) => codes.keys.contains(&code),
+        MappingSource::Axis { code, .. } => codes.has(code),
     });
     rules
 }
 
-/// The lines of a database, by the numbers of the pads that they are for.
+/// Lines of a mapping database, by the identifiers of their gamepads.
 #[derive(Default, Debug)]
-pub struct Database {
-    /// Bus, maker, product and version, as the line's number has them; the rest of the line.
+pub struct MappingDatabase {
+    /// Fields of each line, by bus, vendor, product and version from the line's GUID.
     lines: HashMap<[u16; 4], String>,
 }
 
-impl Database {
-    /// Reads the lines that are for Linux, or for any system. Later lines win. What is no line of
-    /// that form is told: its number, from 1.
+impl MappingDatabase {
+    /// Reads the lines for Linux or for any system. Later lines replace earlier ones. Returns the
+    /// numbers, from 1, of malformed lines.
     pub fn add(&mut self, text: &str) -> Vec<usize> {
         let mut wrong = Vec::new();
         for (at, line) in text.lines().enumerate() {
@@ -151,7 +154,7 @@ impl Database {
                         self.lines.insert(id, fields.to_string());
                     }
                 }
-                // SDL's own words that stand for kinds of devices, which we have not.
+                // SDL's names for classes of devices, which do not exist here.
                 _ if id == "xinput" || id == "hidapi" => {}
                 _ => wrong.push(at + 1),
             }
@@ -159,15 +162,15 @@ impl Database {
         wrong
     }
 
-    /// The rules for a pad, where there is a line for it.
-    pub fn rules(&self, id: [u16; 4], codes: &Codes) -> Option<Vec<Rule>> {
+    /// Returns the rules for a gamepad if the database has a line for it.
+    pub fn rules(&self, id: [u16; 4], codes: &DeviceCodes) -> Option<Vec<MappingRule>> {
         let fields = self.lines.get(&id)?;
         Some(fields.split(',').filter_map(|field| rule(field, codes)).collect())
     }
 }
 
-/// The numbers of a pad in a line's 32 digits: bytes in little-endian pairs, each followed by a
-/// pair that says nothing of the pad.
+/// Parses the 32 digits of a line's GUID: little-endian pairs of bytes, each followed by a pair
+/// that does not identify the gamepad.
 fn id_of(text: &str) -> Option<[u16; 4]> {
     if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -179,14 +182,14 @@ fn id_of(text: &str) -> Option<[u16; 4]> {
     Some([word(0)?, word(4)?, word(8)?, word(12)?])
 }
 
-/// The digits by which a line of the database knows a pad.
+/// Returns the GUID digits that identify a gamepad in the database.
 pub fn digits_of(id: [u16; 4]) -> String {
     let word = |word: u16| format!("{:02x}{:02x}0000", word & 0xff, word >> 8);
     id.map(word).concat()
 }
 
-/// A field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
-fn rule(field: &str, codes: &Codes) -> Option<Rule> {
+/// Parses a field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
+fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
     let (goal, source) = field.split_once(':')?;
     let source = source_of(source, codes)?;
     let (half, name) = match goal.as_bytes().first()? {
@@ -201,22 +204,22 @@ fn rule(field: &str, codes: &Codes) -> Option<Rule> {
         ("righty", pad::RIGHT, 1),
     ];
     if let Some((_, axis, part)) = sticks.iter().find(|(known, ..)| *known == name) {
-        // The database counts y downwards.
+        // The database counts y downward.
         let sign = if *part == 1 { -1.0 } else { 1.0 };
         let (from, to) = if half == 0.0 { (-sign, sign) } else { (0.0, half * sign) };
-        let goal = Goal::Stick { axis: *axis, part: *part, from, to };
-        return Some(Rule { source, goal });
+        let goal = MappingTarget::Stick { axis: *axis, part: *part, from, to };
+        return Some(MappingRule { source, goal });
     }
-    let button = Class::Pad.button(name)? as u16;
+    let button = DeviceClass::Pad.button(name)? as u16;
     let source = match source {
-        // A half of an axis is a button's whole way; a whole axis, too.
-        Source::Axis { code, from, to } => Source::Axis { code, from, to },
+        // A half axis or a whole axis covers the button's full range.
+        MappingSource::Axis { code, from, to } => MappingSource::Axis { code, from, to },
         key => key,
     };
-    Some(Rule { source, goal: Goal::Button(button) })
+    Some(MappingRule { source, goal: MappingTarget::Button(button) })
 }
 
-fn source_of(text: &str, codes: &Codes) -> Option<Source> {
+fn source_of(text: &str, codes: &DeviceCodes) -> Option<MappingSource> {
     let (inverted, text) = match text.strip_suffix('~') {
         Some(text) => (true, text),
         None => (false, text),
@@ -230,10 +233,10 @@ fn source_of(text: &str, codes: &Codes) -> Option<Source> {
     match kind {
         "b" => {
             let at: usize = number.parse().ok()?;
-            // First those of joysticks and pads, then the others.
+            // Joystick and gamepad codes come first, then the others.
             let high = codes.keys.iter().filter(|code| **code >= BTN_JOYSTICK);
             let low = codes.keys.iter().filter(|code| **code < BTN_JOYSTICK);
-            high.chain(low).nth(at).map(|code| Source::Key(*code))
+            high.chain(low).nth(at).map(|code| MappingSource::Key(*code))
         }
         "a" => {
             let at: usize = number.parse().ok()?;
@@ -241,7 +244,7 @@ fn source_of(text: &str, codes: &Codes) -> Option<Source> {
             let code = codes.axes.iter().map(|(code, _)| *code).filter(plain).nth(at)?;
             let (from, to) = if half == 0.0 { (-1.0, 1.0) } else { (0.0, half) };
             let (from, to) = if inverted { (to, from) } else { (from, to) };
-            Some(Source::Axis { code, from, to })
+            Some(MappingSource::Axis { code, from, to })
         }
         "h" => {
             let (hat, mask) = number.split_once('.')?;
@@ -254,7 +257,7 @@ fn source_of(text: &str, codes: &Codes) -> Option<Source> {
                 "8" => (first, -1.0),
                 _ => return None,
             };
-            Some(Source::Axis { code, from: 0.0, to })
+            Some(MappingSource::Axis { code, from: 0.0, to })
         }
         _ => None,
     }
@@ -264,9 +267,9 @@ fn source_of(text: &str, codes: &Codes) -> Option<Source> {
 mod tests {
     use super::*;
 
-    pub fn codes(keys: &[u16], axes: &[u16]) -> Codes {
+    pub fn codes(keys: &[u16], axes: &[u16]) -> DeviceCodes {
         let range = AxisRange { min: -100, max: 100, value: 0 };
-        Codes { keys: keys.to_vec(), axes: axes.iter().map(|code| (*code, range)).collect() }
+        DeviceCodes { keys: keys.to_vec(), axes: axes.iter().map(|code| (*code, range)).collect() }
     }
 
     const LINE: &str = "030000005e0400008e02000014010000,A Pad,a:b0,b:b1,x:b2,dpup:h0.1,\
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_line_of_the_database_is_read() {
-        let mut database = Database::default();
+        let mut database = MappingDatabase::default();
         assert!(database.add(LINE).is_empty());
         let codes = codes(&[1, 0x130, 0x131, 0x133, 0x134], &[0, 1, 2, 0x10, 0x11]);
         let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes).unwrap();
@@ -283,13 +286,16 @@ mod tests {
         assert_eq!(rules[3], part(0x11, 0.0, -1.0, pad::D_UP));
         assert_eq!(
             rules[5],
-            Rule {
-                source: Source::Axis { code: 1, from: 1.0, to: -1.0 },
-                goal: Goal::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
+            MappingRule {
+                source: MappingSource::Axis { code: 1, from: 1.0, to: -1.0 },
+                goal: MappingTarget::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
             }
         );
         assert_eq!(rules[6], part(2, -1.0, 1.0, pad::LEFT_TRIGGER));
-        assert!(matches!(rules[7].goal, Goal::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }));
+        assert!(matches!(
+            rules[7].goal,
+            MappingTarget::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }
+        ));
         assert!(database.rules([3, 1, 1, 1], &codes).is_none());
     }
 
@@ -303,7 +309,7 @@ mod tests {
 
     #[test]
     fn lines_of_other_systems_are_left_and_wrong_ones_are_told() {
-        let mut database = Database::default();
+        let mut database = MappingDatabase::default();
         let text = format!(
             "# words\n\n{}\nnonsense\n03,x,a:b0\nxinput,XInput,a:b0\n",
             LINE.replace("Linux", "Windows")
@@ -314,10 +320,10 @@ mod tests {
 
     #[test]
     fn what_a_line_names_and_the_pad_lacks_is_left_out() {
-        let mut database = Database::default();
+        let mut database = MappingDatabase::default();
         database.add(LINE);
         let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
-        // Hats are not counted, so they cannot be missed.
+        // Hats are not checked against the gamepad's axes, so their rules are kept.
         assert_eq!(rules, [key(0x130, pad::A), part(0x11, 0.0, -1.0, pad::D_UP)]);
     }
 

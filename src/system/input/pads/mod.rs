@@ -1,30 +1,30 @@
-//! Pads: found while the game plays, read, and made into events. On Linux by the kernel's own
-//! devices; on other systems there are none so far, and `Pads::problem` says so.
+//! Gamepads: detected while the game runs, read, and converted to events. On Linux they are kernel
+//! input devices. Other systems are not supported yet; `Pads::problem` reports this.
 
-mod mapping;
 #[cfg(target_os = "linux")]
-mod nodes;
+mod device_scan;
+mod mapping;
 
-use super::names::Class;
-use super::{DeviceId, Event, Rumble, What};
-use crate::foundation::Vec3;
-use crate::system::platform::{AxisRange, RawInput};
-use mapping::{Goal, Rule, Source};
+use super::button_names::DeviceClass;
+use super::{DeviceId, EventKind, InputEvent, RumbleCommand};
+use engine_foundation::Vec3;
+use engine_platform::{AxisRange, RawInput};
+use mapping::{MappingRule, MappingSource, MappingTarget};
 
-pub use mapping::{Codes, Database};
+pub use mapping::{DeviceCodes, MappingDatabase};
 
-/// The pads of the system.
+/// Gamepads of the system.
 pub struct Pads {
     #[cfg(target_os = "linux")]
-    nodes: nodes::Nodes,
+    nodes: device_scan::DeviceNodes,
 }
 
 impl Pads {
-    /// Looks for pads from now on. `database` says how those are mapped that do not follow the
-    /// kernel's convention.
-    pub fn new(database: Database) -> Pads {
+    /// Starts to look for gamepads. `database` maps those that do not follow the kernel's
+    /// convention.
+    pub fn new(database: MappingDatabase) -> Pads {
         #[cfg(target_os = "linux")]
-        return Pads { nodes: nodes::Nodes::new(database) };
+        return Pads { nodes: device_scan::DeviceNodes::new(database) };
         #[cfg(not(target_os = "linux"))]
         {
             let _ = database;
@@ -32,22 +32,22 @@ impl Pads {
         }
     }
 
-    /// Why there are no pads on this system, where there are none.
+    /// Returns the reason if gamepads are not supported on this system.
     pub fn problem() -> Option<&'static str> {
         let linux = cfg!(target_os = "linux");
         (!linux).then_some("pads are read on Linux only, so far")
     }
 
-    /// What the pads did since the last time.
-    pub fn poll(&mut self, events: &mut Vec<Event>) {
+    /// Appends the events of the gamepads since the last call.
+    pub fn poll(&mut self, events: &mut Vec<InputEvent>) {
         #[cfg(target_os = "linux")]
         self.nodes.poll(events);
         #[cfg(not(target_os = "linux"))]
         let _ = events;
     }
 
-    /// Has a pad rumble, where it can.
-    pub fn rumble(&mut self, wanted: Rumble) {
+    /// Sends a rumble command to a gamepad that supports it.
+    pub fn rumble(&mut self, wanted: RumbleCommand) {
         #[cfg(target_os = "linux")]
         self.nodes.rumble(wanted);
         #[cfg(not(target_os = "linux"))]
@@ -55,61 +55,72 @@ impl Pads {
     }
 }
 
-/// Makes events of what one pad says.
-struct Translator {
+/// Translator of one gamepad's raw events into input events.
+struct PadTranslator {
     device: DeviceId,
-    rules: Vec<Rule>,
+    rules: Vec<MappingRule>,
     ranges: Vec<(u16, AxisRange)>,
-    /// What each rule gives now, so that several that lead to one button add up.
-    given: Vec<f32>,
+    /// Current value of each rule, because several rules can have the same target.
+    rule_values: Vec<f32>,
     buttons: Vec<f32>,
     sticks: [Vec3; 2],
 }
 
-/// Kinds of linux/input-event-codes.h.
+/// Event types of linux/input-event-codes.h.
 const EV_SYN: u16 = 0;
 const EV_KEY: u16 = 1;
 const EV_ABS: u16 = 3;
-/// Said in EV_SYN where the kernel had to drop events.
+/// Code of an EV_SYN event if the kernel had to drop events.
 const SYN_DROPPED: u16 = 3;
 
-impl Translator {
-    fn new(device: DeviceId, codes: Codes, rules: Vec<Rule>) -> Translator {
-        let given = rules
+impl PadTranslator {
+    fn new(device: DeviceId, codes: DeviceCodes, rules: Vec<MappingRule>) -> PadTranslator {
+        let rule_values = rules
             .iter()
             .map(|rule| match (rule.source, rule.goal) {
-                // A stick rests in its middle, a trigger at its beginning.
-                (Source::Axis { .. }, Goal::Stick { from, .. }) if from != 0.0 => 0.5,
+                // A stick rests at its center, a trigger at its start.
+                (MappingSource::Axis { .. }, MappingTarget::Stick { from, .. }) if from != 0.0 => {
+                    0.5
+                }
                 _ => 0.0,
             })
             .collect();
-        let buttons = vec![0.0; Class::Pad.buttons().len()];
-        Translator { device, rules, ranges: codes.axes, given, buttons, sticks: [Vec3::ZERO; 2] }
+        let buttons = vec![0.0; DeviceClass::Pad.buttons().len()];
+        PadTranslator {
+            device,
+            rules,
+            ranges: codes.axes,
+            rule_values,
+            buttons,
+            sticks: [Vec3::ZERO; 2],
+        }
     }
 
-    /// Takes one thing that was said, and adds the events that it makes.
-    fn take(&mut self, said: RawInput, events: &mut Vec<Event>) {
+    /// Translates one raw event and appends the resulting events.
+    fn take(&mut self, input: RawInput, events: &mut Vec<InputEvent>) {
         for at in 0..self.rules.len() {
             let value = match self.rules[at].source {
-                Source::Key(code) if said.kind == EV_KEY && code == said.code => {
-                    if said.value != 0 { 1.0 } else { 0.0 }
+                MappingSource::Key(code) if input.kind == EV_KEY && code == input.code => {
+                    if input.value != 0 { 1.0 } else { 0.0 }
                 }
-                Source::Axis { code, from, to } if said.kind == EV_ABS && code == said.code => {
-                    let way = self.way(code, said.value);
-                    ((way - from) / (to - from)).clamp(0.0, 1.0)
+                MappingSource::Axis { code, from, to }
+                    if input.kind == EV_ABS && code == input.code =>
+                {
+                    let normalized_axis = self.normalized_axis(code, input.value);
+                    ((normalized_axis - from) / (to - from)).clamp(0.0, 1.0)
                 }
                 _ => continue,
             };
-            self.given[at] = value;
+            self.rule_values[at] = value;
             match self.rules[at].goal {
-                Goal::Button(button) => self.set_button(button, said.age, events),
-                Goal::Stick { axis, .. } => self.set_stick(axis, said.age, events),
+                MappingTarget::Button(button) => self.set_button(button, input.age, events),
+                MappingTarget::Stick { axis, .. } => self.set_stick(axis, input.age, events),
             }
         }
     }
 
-    /// Where an axis stands, -1 to 1.
-    fn way(&self, code: u16, value: i32) -> f32 {
+    /// Returns the normalized position of an axis, -1 to 1.
+    fn normalized_axis(&self, code: u16, value: i32) -> f32 {
         let range = self.ranges.iter().find(|(known, _)| *known == code);
         let (min, max) = range.map_or((-1, 1), |(_, range)| (range.min, range.max));
         match max > min {
@@ -121,33 +132,33 @@ impl Translator {
         }
     }
 
-    fn set_button(&mut self, button: u16, age: f64, events: &mut Vec<Event>) {
-        let rules = self.rules.iter().zip(&self.given);
-        let own = rules.filter(|(rule, _)| rule.goal == Goal::Button(button));
-        let value = own.map(|(_, given)| *given).fold(0.0, f32::max);
-        let before = &mut self.buttons[usize::from(button)];
-        if *before != value {
-            *before = value;
-            let what = What::Button { button, value, repeat: false };
-            events.push(Event { device: self.device, age, what });
+    fn set_button(&mut self, button: u16, age: f64, events: &mut Vec<InputEvent>) {
+        let rules = self.rules.iter().zip(&self.rule_values);
+        let own = rules.filter(|(rule, _)| rule.goal == MappingTarget::Button(button));
+        let value = own.map(|(_, rule_value)| *rule_value).fold(0.0, f32::max);
+        let previous = &mut self.buttons[usize::from(button)];
+        if *previous != value {
+            *previous = value;
+            let what = EventKind::Button { button, value, repeat: false };
+            events.push(InputEvent { device: self.device, age, what });
         }
     }
 
-    fn set_stick(&mut self, wanted: u8, age: f64, events: &mut Vec<Event>) {
+    fn set_stick(&mut self, wanted: u8, age: f64, events: &mut Vec<InputEvent>) {
         let mut value = Vec3::ZERO;
-        for (rule, given) in self.rules.iter().zip(&self.given) {
-            if let Goal::Stick { axis, part, from, to } = rule.goal
+        for (rule, rule_value) in self.rules.iter().zip(&self.rule_values) {
+            if let MappingTarget::Stick { axis, part, from, to } = rule.goal
                 && axis == wanted
             {
-                value[part] += from + (to - from) * given;
+                value[part] += from + (to - from) * rule_value;
             }
         }
         let value = value.clamp(Vec3::splat(-1.0), Vec3::ONE);
-        let before = &mut self.sticks[usize::from(wanted)];
-        if *before != value {
-            *before = value;
-            // Both directions of one report are one move.
-            if let Some(Event { device, what: What::Axis { axis, value: last }, .. }) =
+        let previous = &mut self.sticks[usize::from(wanted)];
+        if *previous != value {
+            *previous = value;
+            // Both components of one report become one event.
+            if let Some(InputEvent { device, what: EventKind::Axis { axis, value: last }, .. }) =
                 events.last_mut()
                 && *device == self.device
                 && *axis == wanted
@@ -155,8 +166,8 @@ impl Translator {
                 *last = value;
                 return;
             }
-            let what = What::Axis { axis: wanted, value };
-            events.push(Event { device: self.device, age, what });
+            let what = EventKind::Axis { axis: wanted, value };
+            events.push(InputEvent { device: self.device, age, what });
         }
     }
 }
@@ -164,17 +175,17 @@ impl Translator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::input::PAD;
-    use crate::system::input::names::pad;
+    use crate::PAD;
+    use crate::button_names::pad;
 
-    fn said(kind: u16, code: u16, value: i32) -> RawInput {
+    fn raw_input(kind: u16, code: u16, value: i32) -> RawInput {
         RawInput { age: 0.002, kind, code, value }
     }
 
     #[test]
     fn what_a_pad_says_becomes_buttons_and_sticks() {
         let range = |min, max| AxisRange { min, max, value: 0 };
-        let codes = Codes {
+        let codes = DeviceCodes {
             keys: vec![0x130],
             axes: vec![
                 (0, range(-32768, 32767)),
@@ -187,21 +198,21 @@ mod tests {
             ],
         };
         let rules = mapping::standard(&codes, false);
-        let mut translator = Translator::new(PAD, codes, rules);
+        let mut translator = PadTranslator::new(PAD, codes, rules);
         let mut events = Vec::new();
-        for one in [
-            said(EV_KEY, 0x130, 1),
-            said(EV_KEY, 0x130, 1),
-            said(EV_ABS, 2, 255),
-            said(EV_ABS, 0x11, -1),
-            said(EV_ABS, 0x11, 0),
-            said(EV_ABS, 0, 32767),
-            said(EV_ABS, 1, -32768),
+        for input in [
+            raw_input(EV_KEY, 0x130, 1),
+            raw_input(EV_KEY, 0x130, 1),
+            raw_input(EV_ABS, 2, 255),
+            raw_input(EV_ABS, 0x11, -1),
+            raw_input(EV_ABS, 0x11, 0),
+            raw_input(EV_ABS, 0, 32767),
+            raw_input(EV_ABS, 1, -32768),
         ] {
-            translator.take(one, &mut events);
+            translator.take(input, &mut events);
         }
         let whats: Vec<_> = events.into_iter().map(|event| event.what).collect();
-        let button = |button, value| What::Button { button, value, repeat: false };
+        let button = |button, value| EventKind::Button { button, value, repeat: false };
         assert_eq!(
             whats,
             [
@@ -209,7 +220,7 @@ mod tests {
                 button(pad::LEFT_TRIGGER, 1.0),
                 button(pad::D_UP, 1.0),
                 button(pad::D_UP, 0.0),
-                What::Axis { axis: pad::LEFT, value: Vec3::new(1.0, 1.0, 0.0) },
+                EventKind::Axis { axis: pad::LEFT, value: Vec3::new(1.0, 1.0, 0.0) },
             ]
         );
     }

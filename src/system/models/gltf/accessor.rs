@@ -1,37 +1,38 @@
-//! Numbers out of a glTF file's buffers: every index, offset and count is checked, and how much a
-//! file can make the engine read is bounded. Knows no meaning of the numbers.
+//! Accessors of a glTF file: numbers read from its buffers. Every index, offset and count is
+//! checked, and the amount of data that a file can make the engine read is bounded. Does not
+//! interpret the numbers.
 
-use crate::error;
-use crate::foundation::Error;
+use engine_foundation::Error;
+use engine_foundation::error;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Root, buffer};
 use std::cell::Cell;
 
-/// The most numbers that are read of one file's buffers, those that are read twice counted twice.
+/// Maximum number of values read from one file's buffers; values that are read twice count twice.
 pub const NUMBERS_MAX: usize = 1 << 27;
 
-/// The most vertices of one file, all of its meshes together.
+/// Maximum number of vertices in all meshes of one file.
 pub const MODEL_VERTICES_MAX: usize = 1 << 25;
 
-/// A file's description and the bytes that it describes.
-pub struct Source<'a> {
+/// JSON description of a file and the buffers that it describes.
+pub struct GltfSource<'a> {
     pub root: &'a Root,
-    /// In the order of the file's buffers, each as long as the file says.
+    /// Buffers in the file's order, each as long as the file declares.
     pub buffers: Vec<Vec<u8>>,
-    /// How many numbers may still be read.
+    /// Number of values that may still be read.
     pub left: Cell<usize>,
-    /// How many vertices may still be made.
+    /// Number of vertices that may still be created.
     pub vertices_left: Cell<usize>,
 }
 
-/// Where the elements of an accessor are.
-struct Elements<'a> {
+/// Layout of an accessor's elements in its bytes.
+struct AccessorElements<'a> {
     bytes: &'a [u8],
     stride: usize,
 }
 
-/// Bytes of one number.
+/// Returns the size of one component in bytes.
 fn size_of_component(kind: ComponentType) -> usize {
     match kind {
         ComponentType::I8 | ComponentType::U8 => 1,
@@ -51,7 +52,7 @@ fn numbers_of(kind: Type) -> usize {
     }
 }
 
-/// One number at the start of `bytes`, which has enough of them.
+/// Reads one component at the start of `bytes`, which must be long enough.
 fn number(kind: ComponentType, bytes: &[u8], normalized: bool) -> f32 {
     let short = || [bytes[0], bytes[1]];
     let long = || [bytes[0], bytes[1], bytes[2], bytes[3]];
@@ -74,8 +75,8 @@ fn whole(kind: ComponentType, bytes: &[u8]) -> u32 {
     }
 }
 
-impl<'a> Source<'a> {
-    /// The bytes of a buffer view.
+impl<'a> GltfSource<'a> {
+    /// Returns the bytes of a buffer view.
     pub fn view(&self, index: Index<buffer::View>) -> Result<&[u8], Error> {
         let number = index.value();
         let view = self.root.buffer_views.get(number);
@@ -100,7 +101,7 @@ impl<'a> Source<'a> {
         self.root.accessors.get(index).ok_or_else(|| missing("accessor", index))
     }
 
-    /// How many elements an accessor has.
+    /// Returns the number of elements of an accessor.
     pub fn count(&self, index: usize) -> Result<usize, Error> {
         Ok(self.accessor(index)?.count.0 as usize)
     }
@@ -111,7 +112,7 @@ impl<'a> Source<'a> {
         view: Index<buffer::View>,
         offset: u64,
         (count, size): (usize, usize),
-    ) -> Result<Elements<'_>, Error> {
+    ) -> Result<AccessorElements<'_>, Error> {
         let bytes = self.view(view)?;
         let known = &self.root.buffer_views[view.value()];
         let stride = known.byte_stride.map_or(size, |stride| stride.0);
@@ -126,7 +127,7 @@ impl<'a> Source<'a> {
         let needed = needed.and_then(|most| most.checked_add(size as u64)?.checked_add(offset));
         match needed {
             Some(needed) if needed <= bytes.len() as u64 => {
-                Ok(Elements { bytes: &bytes[offset as usize..], stride })
+                Ok(AccessorElements { bytes: &bytes[offset as usize..], stride })
             }
             _ => Err(error!(
                 "accessor {index} has {count} elements of {size} bytes from {offset} on, and \
@@ -137,7 +138,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes a file's right to read so many numbers more.
+    /// Deducts `count` elements of `width` values from the file's read budget.
     fn take(&self, index: usize, count: u64, width: usize) -> Result<usize, Error> {
         let wanted = count.saturating_mul(width as u64);
         match self.left.get().checked_sub(usize::try_from(wanted).unwrap_or(usize::MAX)) {
@@ -152,8 +153,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Takes a file's right to make so many numbers that its buffers do not hold; `what` they are.
-    pub fn charge(&self, what: &str, count: u64) -> Result<(), Error> {
+    /// Deducts `count` values that the buffers do not contain from the file's budget. `name` names
+    /// the values in the error.
+    pub fn charge(&self, name: &str, count: u64) -> Result<(), Error> {
         let left = usize::try_from(count).ok().and_then(|count| self.left.get().checked_sub(count));
         match left {
             Some(left) => {
@@ -161,13 +163,13 @@ impl<'a> Source<'a> {
                 Ok(())
             }
             None => Err(error!(
-                "{what} are {count} numbers, and the model's together may be {NUMBERS_MAX} \
+                "{name} are {count} numbers, and the model's together may be {NUMBERS_MAX} \
                  (NUMBERS_MAX): split the model"
             )),
         }
     }
 
-    /// Takes a file's right to make so many vertices.
+    /// Deducts `count` vertices from the file's vertex budget.
     pub fn charge_vertices(&self, count: usize) -> Result<(), Error> {
         match self.vertices_left.get().checked_sub(count) {
             Some(left) => {
@@ -181,11 +183,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The component of an accessor, checked to be of a shape and one of some types.
+    /// Returns an accessor and its component type, checked against a shape and the allowed types.
     fn component(
         &self,
         index: usize,
-        what: &str,
+        name: &str,
         shape: Type,
         allowed: &[ComponentType],
     ) -> Result<(&'a Accessor, ComponentType), Error> {
@@ -195,21 +197,21 @@ impl<'a> Source<'a> {
             Checked::Valid(component) if fits && allowed.contains(&component.0) => {
                 Ok((accessor, component.0))
             }
-            _ => Err(error!("accessor {index} does not have the type that {what} must have")),
+            _ => Err(error!("accessor {index} does not have the type that {name} must have")),
         }
     }
 
-    /// The elements of an accessor as floats, `N` each; whole numbers are taken as the file says:
-    /// normalized or as they are. All are finite.
+    /// Reads the elements of an accessor as `N` finite floats each. Integers are normalized or
+    /// converted as they are, as the file declares.
     pub fn floats<const N: usize>(
         &self,
         index: usize,
-        what: &str,
+        name: &str,
         shape: Type,
     ) -> Result<Vec<[f32; N]>, Error> {
         use ComponentType::{F32, I8, I16, U8, U16};
         debug_assert_eq!(numbers_of(shape), N);
-        let (accessor, kind) = self.component(index, what, shape, &[F32, I8, U8, I16, U16])?;
+        let (accessor, kind) = self.component(index, name, shape, &[F32, I8, U8, I16, U16])?;
         let count = self.take(index, accessor.count.0, N)?;
         let mut out = vec![[0.0; N]; count];
         let size = size_of_component(kind);
@@ -219,27 +221,27 @@ impl<'a> Source<'a> {
         if let (Some(view), true) = (accessor.buffer_view, count > 0) {
             let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
             let from = self.elements(index, view, offset, (count, size * N))?;
-            for (place, element) in out.iter_mut().enumerate() {
-                *element = read(&from.bytes[place * from.stride..]);
+            for (slot, element) in out.iter_mut().enumerate() {
+                *element = read(&from.bytes[slot * from.stride..]);
             }
         }
         if let Some(sparse) = &accessor.sparse {
-            let changed = self.sparse_places(index, sparse, count)?;
+            let changed = self.sparse_indices(index, sparse, count)?;
             let (view, offset) = (sparse.values.buffer_view, sparse.values.byte_offset.0);
             if !changed.is_empty() {
                 let from = self.elements(index, view, offset, (changed.len(), size * N))?;
-                for (place, at) in changed.iter().enumerate() {
-                    out[*at] = read(&from.bytes[place * from.stride..]);
+                for (slot, at) in changed.iter().enumerate() {
+                    out[*at] = read(&from.bytes[slot * from.stride..]);
                 }
             }
         }
         match out.iter().flatten().all(|number| number.is_finite()) {
             true => Ok(out),
-            false => Err(error!("{what} (accessor {index}) holds a number that is not finite")),
+            false => Err(error!("{name} (accessor {index}) holds a number that is not finite")),
         }
     }
 
-    fn sparse_places(
+    fn sparse_indices(
         &self,
         index: usize,
         sparse: &gltf::json::accessor::sparse::Sparse,
@@ -255,36 +257,36 @@ impl<'a> Source<'a> {
         let size = size_of_component(kind.0);
         let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
         let from = self.elements(index, view, offset, (count, size))?;
-        let place = |at: usize| whole(kind.0, &from.bytes[at * from.stride..]) as usize;
-        let places: Vec<usize> = (0..count).map(place).collect();
-        match places.iter().find(|place| **place >= most) {
-            None => Ok(places),
+        let read_index = |at: usize| whole(kind.0, &from.bytes[at * from.stride..]) as usize;
+        let indices: Vec<usize> = (0..count).map(read_index).collect();
+        match indices.iter().find(|index| **index >= most) {
+            None => Ok(indices),
             Some(wrong) => Err(error!(
                 "accessor {index} has {most} elements, and its sparse part changes element {wrong}"
             )),
         }
     }
 
-    /// The elements of an accessor as whole numbers, `N` each: indices, joints.
+    /// Reads the elements of an accessor as `N` integers each: indices, joints.
     pub fn wholes<const N: usize>(
         &self,
         index: usize,
-        what: &str,
+        name: &str,
         shape: Type,
     ) -> Result<Vec<[u32; N]>, Error> {
         use ComponentType::{U8, U16, U32};
-        let (accessor, kind) = self.component(index, what, shape, &[U8, U16, U32])?;
+        let (accessor, kind) = self.component(index, name, shape, &[U8, U16, U32])?;
         let count = self.take(index, accessor.count.0, N)?;
         let mut out = vec![[0; N]; count];
         let size = size_of_component(kind);
         if accessor.sparse.is_some() {
-            return Err(error!("{what} (accessor {index}) must not be sparse"));
+            return Err(error!("{name} (accessor {index}) must not be sparse"));
         }
         if let (Some(view), true) = (accessor.buffer_view, count > 0) {
             let offset = accessor.byte_offset.map_or(0, |offset| offset.0);
             let from = self.elements(index, view, offset, (count, size * N))?;
-            for (place, element) in out.iter_mut().enumerate() {
-                let bytes = &from.bytes[place * from.stride..];
+            for (slot, element) in out.iter_mut().enumerate() {
+                let bytes = &from.bytes[slot * from.stride..];
                 *element = std::array::from_fn(|part| whole(kind, &bytes[part * size..]));
             }
         }
@@ -292,7 +294,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The words for an index that leads nowhere.
-pub fn missing(what: &str, index: usize) -> Error {
-    error!("there is no {what} {index}, though the file names it: export it again")
+/// Returns the error for an index that is out of range.
+pub fn missing(name: &str, index: usize) -> Error {
+    error!("there is no {name} {index}, though the file names it: export it again")
 }

@@ -1,43 +1,46 @@
-//! The bytes that a glTF file is about: its own, those beside it, and those that are written into
-//! the text. Nothing outside of the game's folder is read.
+//! Buffers of a glTF file: the binary chunk, files next to the model, and data URIs. Nothing
+//! outside of the game's folder is read.
 
-use crate::error;
-use crate::foundation::Error;
-use crate::resource::kind::Compiling;
 use data_encoding::BASE64;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_resource::resource_kind::CompileContext;
 use gltf::json::Root;
 
-/// The most bytes that all buffers of one file may have.
+/// Maximum number of bytes in all buffers of one file.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 30;
-/// The most buffers, views, accessors, nodes, meshes and the like of one file, of each.
+/// Maximum number of buffers in one file. The limit also applies to views, accessors, nodes, meshes
+/// and similar items, each counted separately.
 pub const ITEMS_MAX: usize = 1 << 16;
 
 const GLB_HEAD: usize = 12;
 const CHUNK_HEAD: usize = 8;
 
-/// The text of a file and, of a GLB, its bytes.
-pub struct Parted<'a> {
+/// JSON text of a file and, for a GLB, its binary chunk.
+pub struct GltfParts<'a> {
     pub text: &'a [u8],
     pub bytes: Option<&'a [u8]>,
 }
 
-/// Takes a file apart: GLB, or text alone.
-pub fn part(file: &[u8]) -> Result<Parted<'_>, Error> {
+/// Splits a file into its parts: a GLB, or text alone.
+pub fn part(file: &[u8]) -> Result<GltfParts<'_>, Error> {
     if !file.starts_with(b"glTF") {
-        return Ok(Parted { text: file, bytes: None });
+        return Ok(GltfParts { text: file, bytes: None });
     }
     let number = |at: usize| {
         let four = file.get(at..at + 4).map(|four| four.try_into().expect("four bytes"));
-        four.map(u32::from_le_bytes).ok_or_else(|| error!("the GLB ends within its head"))
+        four.map(u32::from_le_bytes).ok_or_else(|| error!("the GLB ends within its header"))
     };
     let version = number(4)?;
     if version != 2 {
-        return Err(error!("it is GLB of version {version}, and 2 is read: export it as glTF 2.0"));
+        return Err(error!(
+            "it is GLB version {version}, and only 2 can be read: export it as glTF 2.0"
+        ));
     }
     let whole = number(8)? as usize;
     if whole > file.len() || whole < GLB_HEAD {
         return Err(error!(
-            "the GLB says that it has {whole} bytes, and it has {}: it was not written to its end",
+            "the GLB says that it has {whole} bytes, and it has {}: it was not written completely",
             file.len()
         ));
     }
@@ -52,22 +55,22 @@ pub fn part(file: &[u8]) -> Result<Parted<'_>, Error> {
         match &kind.to_le_bytes() {
             b"JSON" if text.is_none() => text = Some(chunk),
             b"BIN\0" if bytes.is_none() => bytes = Some(chunk),
-            // Others are for those who know them (glTF 2.0, 4.4.1).
+            // Readers must ignore unknown chunks (glTF 2.0, 4.4.1).
             _ => {}
         }
         at = start + length.next_multiple_of(4);
     }
     match text {
-        Some(text) => Ok(Parted { text, bytes }),
-        None => Err(error!("the GLB has no chunk of JSON")),
+        Some(text) => Ok(GltfParts { text, bytes }),
+        None => Err(error!("the GLB has no JSON chunk")),
     }
 }
 
-/// Every buffer, as long as the file says.
+/// Loads every buffer, as long as the file declares.
 pub fn load(
     root: &Root,
-    own: Option<&[u8]>,
-    compiling: &mut Compiling,
+    glb_chunk: Option<&[u8]>,
+    compiling: &mut CompileContext,
 ) -> Result<Vec<Vec<u8>>, Error> {
     let all = root.buffers.iter().try_fold(0u64, |sum, one| sum.checked_add(one.byte_length.0));
     if all.is_none_or(|all| all > BUFFER_BYTES_MAX) {
@@ -78,20 +81,20 @@ pub fn load(
     }
     let mut buffers = Vec::new();
     for (index, buffer) in root.buffers.iter().enumerate() {
-        let mut bytes = match (&buffer.uri, own) {
+        let mut bytes = match (&buffer.uri, glb_chunk) {
             (Some(uri), _) => fetch(uri, compiling)
                 .map_err(|fault| error!("buffer {index}: {}", fault.message))?,
-            (None, Some(own)) if index == 0 => own.to_vec(),
+            (None, Some(glb_chunk)) if index == 0 => glb_chunk.to_vec(),
             _ => {
                 return Err(error!(
-                    "buffer {index} is nowhere: it has no uri, and the file brings no bytes for it"
+                    "buffer {index} has no data: it has no uri, and the file has no bytes for it"
                 ));
             }
         };
         let wanted = buffer.byte_length.0 as usize;
         if bytes.len() < wanted {
             return Err(error!(
-                "buffer {index} should have {wanted} bytes, and {} are there",
+                "buffer {index} should have {wanted} bytes, and has {}",
                 bytes.len()
             ));
         }
@@ -101,8 +104,8 @@ pub fn load(
     Ok(buffers)
 }
 
-/// What a uri stands for: bytes within it, or a file beside the model.
-pub fn fetch(uri: &str, compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
+/// Reads the content of a URI: embedded bytes, or a file next to the model.
+pub fn fetch(uri: &str, compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     if let Some(rest) = uri.strip_prefix("data:") {
         let (kind, text) = rest.split_once(',').unwrap_or(("", rest));
         if !kind.ends_with(";base64") {
@@ -110,18 +113,18 @@ pub fn fetch(uri: &str, compiling: &mut Compiling) -> Result<Vec<u8>, Error> {
         }
         return BASE64
             .decode(text.trim().as_bytes())
-            .map_err(|fault| error!("its data uri is not good base64: {fault}"));
+            .map_err(|fault| error!("its data uri is not valid base64: {fault}"));
     }
     let path = resolve(uri, &compiling.path)?;
     compiling.read(&path)
 }
 
-/// The path from the game's folder that a uri beside a model leads to.
+/// Resolves a URI relative to a model to a path from the game's folder.
 pub fn resolve(uri: &str, model: &str) -> Result<String, Error> {
     let text = decoded(uri)?;
     if text.contains(':') || text.starts_with('/') || text.contains('\\') {
         return Err(error!(
-            "'{uri}' is not a path beside the model: keep what it needs in the game's folder"
+            "'{uri}' is not a path relative to the model: keep its files in the game's folder"
         ));
     }
     let mut parts: Vec<&str> = model.split('/').collect();
@@ -132,7 +135,7 @@ pub fn resolve(uri: &str, model: &str) -> Result<String, Error> {
             ".." => {
                 if parts.pop().is_none() {
                     return Err(error!(
-                        "'{uri}' leads out of the game's folder: keep what the model needs within"
+                        "'{uri}' leads out of the game's folder: keep the model's files inside"
                     ));
                 }
             }
@@ -142,7 +145,7 @@ pub fn resolve(uri: &str, model: &str) -> Result<String, Error> {
     Ok(parts.join("/"))
 }
 
-/// A uri without its percent signs.
+/// Decodes the percent-encoding of a URI.
 fn decoded(uri: &str) -> Result<String, Error> {
     let mut out = Vec::with_capacity(uri.len());
     let mut bytes = uri.bytes();
@@ -157,12 +160,13 @@ fn decoded(uri: &str) -> Result<String, Error> {
             _ => return Err(error!("'{uri}' has a '%' without two digits after it")),
         }
     }
-    String::from_utf8(out).map_err(|_| error!("'{uri}' is not UTF-8 behind its percent signs"))
+    String::from_utf8(out)
+        .map_err(|_| error!("'{uri}' is not UTF-8 after its percent signs are decoded"))
 }
 
-/// Refuses a file with more of anything than it can have.
+/// Returns an error if a file has too many items of any type.
 pub fn check_counts(root: &Root) -> Result<(), Error> {
-    for (what, count) in [
+    for (noun, count) in [
         ("buffers", root.buffers.len()),
         ("buffer views", root.buffer_views.len()),
         ("accessors", root.accessors.len()),
@@ -175,7 +179,7 @@ pub fn check_counts(root: &Root) -> Result<(), Error> {
         ("animations", root.animations.len()),
     ] {
         if count > ITEMS_MAX {
-            return Err(error!("it has {count} {what}, and {ITEMS_MAX} is the most (ITEMS_MAX)"));
+            return Err(error!("it has {count} {noun}, and {ITEMS_MAX} is the most (ITEMS_MAX)"));
         }
     }
     Ok(())

@@ -1,26 +1,27 @@
-//! Meshes of a glTF file: every primitive a part, all of them in one list of vertices.
+//! Meshes of a glTF file: each primitive becomes a part, and all parts of a mesh share one vertex
+//! list.
 
-use super::accessor::{Source, missing};
+use super::accessor::{GltfSource, missing};
+use super::materials::GltfMaterials;
 use super::nodes::{direction, turned};
-use super::surfaces::Surfaces;
-use crate::error;
-use crate::foundation::{Error, Vec2, Vec3, Vec4};
-use crate::packet::mesh::{Bounds, INDICES_MAX, PARTS_MAX, Part, VERTICES_MAX};
-use crate::system::models::data::MeshData;
-use crate::system::models::geometry::{Corners, Missing, to_srgb};
-use crate::system::models::names::Names;
+use crate::data::MeshData;
+use crate::geometry::{NormalSource, TriangleInput, to_srgb};
+use crate::unique_names::UniqueNames;
+use engine_foundation::error;
+use engine_foundation::{Error, Vec2, Vec3, Vec4};
+use engine_frame_packet::mesh::{INDICES_MAX, MeshBounds, MeshPart, PARTS_MAX, VERTICES_MAX};
 use gltf::json::accessor::Type;
 use gltf::json::mesh::{Mode, Primitive, Semantic};
 use gltf::json::validation::Checked;
 
-/// Reads all meshes; what cannot be shown is told in `warnings`.
+/// Reads all meshes. Content that cannot be shown is reported in `warnings`.
 pub fn read(
-    source: &Source,
-    surfaces: &Surfaces,
+    source: &GltfSource,
+    surfaces: &GltfMaterials,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<MeshData>, Error> {
-    let mut names = Names::default();
-    let mut made = Vec::new();
+    let mut names = UniqueNames::default();
+    let mut meshes = Vec::new();
     for (index, mesh) in source.root.meshes.iter().enumerate() {
         let name = names.add(mesh.name.as_deref(), "mesh", index);
         let mut data = MeshData {
@@ -29,7 +30,7 @@ pub fn read(
             indices: Vec::new(),
             parts: Vec::new(),
             surfaces: Vec::new(),
-            bounds: Bounds::of(&[]),
+            bounds: MeshBounds::of(&[]),
             joints: Vec::new(),
             weights: Vec::new(),
             targets: Vec::new(),
@@ -40,27 +41,27 @@ pub fn read(
                 error!("mesh '{}', primitive {part}: {}", data.name, fault.message)
             })?;
         }
-        data.bounds = Bounds::of(&data.vertices);
-        made.push(data);
+        data.bounds = MeshBounds::of(&data.vertices);
+        meshes.push(data);
     }
-    Ok(made)
+    Ok(meshes)
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
     primitive.attributes.get(&Checked::Valid(semantic)).map(|index| index.value())
 }
 
-/// Refuses a list that is not as long as the positions.
-fn same<T>(list: Vec<T>, count: usize, what: &str) -> Result<Vec<T>, Error> {
+/// Returns the list, or an error if it is not as long as the positions.
+fn same<T>(list: Vec<T>, count: usize, name: &str) -> Result<Vec<T>, Error> {
     match list.len() == count {
         true => Ok(list),
-        false => Err(error!("it has {count} positions and {} {what}", list.len())),
+        false => Err(error!("it has {count} positions and {} {name}", list.len())),
     }
 }
 
 fn add(
-    source: &Source,
-    surfaces: &Surfaces,
+    source: &GltfSource,
+    surfaces: &GltfMaterials,
     data: &mut MeshData,
     primitive: &Primitive,
     (part, warnings): (usize, &mut Vec<String>),
@@ -94,31 +95,29 @@ fn add(
             )
         })
     };
-    // Before anything is made of it: a few bytes can say that there are millions.
+    // Charged before anything is built: a few bytes can declare millions of vertices.
     let flat = attribute(primitive, Semantic::Normals).is_none();
     let vertices = if flat { indices.len() } else { count };
     split(vertices, indices.len())?;
     source.charge_vertices(vertices)?;
     let corners = corners(source, primitive, positions, indices, surfaces.transform(material))?;
     if let Some(wrong) = corners.indices.iter().find(|i| **i as usize >= corners.positions.len()) {
-        return Err(error!(
-            "it has {} vertices, and an index says {wrong}",
-            corners.positions.len()
-        ));
+        return Err(error!("it has {} vertices, and an index is {wrong}", corners.positions.len()));
     }
-    let built = corners.build(Missing::Flat);
+    let built = corners.build(NormalSource::Flat);
     split(built.vertices.len(), built.indices.len())?;
     skin(source, primitive, data, &built.from, corners.positions.len())?;
     targets(source, primitive, data, &built.from, corners.positions.len())?;
     let material = material.map(|index| index as u32);
-    let place = data.surfaces.iter().position(|known| *known == material).unwrap_or_else(|| {
-        data.surfaces.push(material);
-        data.surfaces.len() - 1
-    });
-    data.parts.push(Part {
+    let surface_index =
+        data.surfaces.iter().position(|known| *known == material).unwrap_or_else(|| {
+            data.surfaces.push(material);
+            data.surfaces.len() - 1
+        });
+    data.parts.push(MeshPart {
         first: data.indices.len() as u32,
         count: built.indices.len() as u32,
-        place: place as u32,
+        place: surface_index as u32,
     });
     let base = data.vertices.len() as u32;
     data.indices.extend(built.indices.iter().map(|index| index + base));
@@ -126,9 +125,9 @@ fn add(
     Ok(())
 }
 
-/// Three indices for each triangle; none for points and lines.
+/// Returns three indices for each triangle; none for points and lines.
 fn indices(
-    source: &Source,
+    source: &GltfSource,
     primitive: &Primitive,
     count: usize,
 ) -> Result<Option<Vec<u32>>, Error> {
@@ -150,10 +149,10 @@ fn indices(
     }
     Ok(Some(match mode {
         Mode::Triangles if !listed.len().is_multiple_of(3) => {
-            return Err(error!("it has {} indices, which are no triangles", listed.len()));
+            return Err(error!("it has {} indices, which do not form triangles", listed.len()));
         }
         Mode::Triangles => listed,
-        // Every other triangle of a strip is turned round (glTF 2.0, 3.7.2.1).
+        // Every other triangle of a strip is wound the other way (glTF 2.0, 3.7.2.1).
         Mode::TriangleStrip => (0..listed.len().saturating_sub(2))
             .flat_map(|i| {
                 let (a, b) = if i % 2 == 0 { (i + 1, i + 2) } else { (i + 2, i + 1) };
@@ -167,19 +166,19 @@ fn indices(
 }
 
 fn corners(
-    source: &Source,
+    source: &GltfSource,
     primitive: &Primitive,
     positions: usize,
     indices: Vec<u32>,
-    transform: super::surfaces::UvTransform,
-) -> Result<Corners, Error> {
+    transform: super::materials::UvTransform,
+) -> Result<TriangleInput, Error> {
     let positions: Vec<Vec3> = source
         .floats::<3>(positions, "positions", Type::Vec3)?
         .into_iter()
         .map(|position| Vec3::from_array(turned(position)))
         .collect();
     let count = positions.len();
-    let mut corners = Corners { positions, indices, ..Corners::default() };
+    let mut corners = TriangleInput { positions, indices, ..TriangleInput::default() };
     if let Some(index) = attribute(primitive, Semantic::Normals) {
         let normals = same(source.floats(index, "normals", Type::Vec3)?, count, "normals")?;
         corners.normals = normals.into_iter().map(direction).collect();
@@ -205,8 +204,8 @@ fn corners(
     Ok(corners)
 }
 
-/// Linear colours, of three numbers or four, as sRGB.
-fn colors(source: &Source, index: usize) -> Result<Vec<[u8; 4]>, Error> {
+/// Reads linear colors of three or four components as sRGB.
+fn colors(source: &GltfSource, index: usize) -> Result<Vec<[u8; 4]>, Error> {
     let of = |[r, g, b, a]: [f32; 4]| {
         [to_srgb(r), to_srgb(g), to_srgb(b), (a.clamp(0.0, 1.0) * 255.0 + 0.5) as u8]
     };
@@ -221,9 +220,9 @@ fn colors(source: &Source, index: usize) -> Result<Vec<[u8; 4]>, Error> {
     })
 }
 
-/// Joints and weights; parts of a mesh without any hold on to the first joint.
+/// Reads joints and weights. In a skinned mesh, parts without them are bound to the first joint.
 fn skin(
-    source: &Source,
+    source: &GltfSource,
     primitive: &Primitive,
     data: &mut MeshData,
     from: &[u32],
@@ -254,9 +253,9 @@ fn skin(
     Ok(())
 }
 
-/// Morph targets: how far positions are moved.
+/// Reads morph targets: offsets of the positions.
 fn targets(
-    source: &Source,
+    source: &GltfSource,
     primitive: &Primitive,
     data: &mut MeshData,
     from: &[u32],
@@ -270,8 +269,8 @@ fn targets(
     if data.targets.len() < targets.len() {
         data.targets.resize(targets.len(), vec![[0.0; 3]; before]);
     }
-    for (place, target) in data.targets.iter_mut().enumerate() {
-        let positions = targets.get(place).and_then(|target| target.positions);
+    for (target_index, target) in data.targets.iter_mut().enumerate() {
+        let positions = targets.get(target_index).and_then(|target| target.positions);
         match positions {
             None => target.resize(before + from.len(), [0.0; 3]),
             Some(index) => {

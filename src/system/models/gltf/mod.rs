@@ -1,27 +1,27 @@
-//! glTF 2.0 on its way to a model: `.gltf` and `.glb`, with buffers and pictures inside, beside or
-//! written into them. Only the description is read by the crate `gltf`; whatever it says is checked
-//! here, for files come from anywhere.
+//! Import of glTF 2.0 models: `.gltf` and `.glb`, with buffers and images in the file, in separate
+//! files or embedded as data URIs. The crate `gltf` parses only the JSON description. The importer
+//! checks all of its content, because files come from untrusted sources.
 
 mod accessor;
+mod animation;
 mod buffers;
+#[cfg(test)]
+mod malformed_tests;
+mod materials;
 mod meshes;
-mod motion;
 mod nodes;
 #[cfg(test)]
-mod recipe;
-mod surfaces;
+mod test_models;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod unusual_tests;
 
-pub use surfaces::BuildPicture;
+pub use materials::BuildTexture;
 
 use super::data::ModelData;
-use crate::error;
-use crate::foundation::Error;
-use crate::resource::kind::Compiling;
-use accessor::{MODEL_VERTICES_MAX, NUMBERS_MAX, Source};
+use accessor::{GltfSource, MODEL_VERTICES_MAX, NUMBERS_MAX};
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_resource::resource_kind::CompileContext;
 use gltf::json::{Root, Value, deserialize, serialize};
 use std::cell::Cell;
 
@@ -34,13 +34,13 @@ const KNOWN: [&str; 5] = [
     "KHR_texture_transform",
 ];
 
-/// Reads a file, and makes its pictures with `build`: the model, and the data of its pictures.
+/// Imports a file and builds its images with `build`. Returns the model and the data of its images.
 ///
 /// # Errors
-/// The file says something that cannot be, or needs something that is not there; the words name it.
+/// Returns an error that names the cause if the file is invalid, or refers to missing data.
 pub fn import(
-    compiling: &mut Compiling,
-    build: BuildPicture,
+    compiling: &mut CompileContext,
+    build: BuildTexture,
 ) -> Result<(ModelData, Vec<u8>), Error> {
     let file = std::mem::take(&mut compiling.bytes);
     let path = compiling.path.clone();
@@ -51,27 +51,26 @@ pub fn import(
 
 fn read(
     file: &[u8],
-    compiling: &mut Compiling,
-    build: BuildPicture,
+    compiling: &mut CompileContext,
+    build: BuildTexture,
 ) -> Result<(ModelData, Vec<u8>), Error> {
     let parted = buffers::part(file)?;
     let mut warnings = Vec::new();
     let root = root(parted.text, &mut warnings)?;
     if !root.asset.version.starts_with("2.") {
         return Err(error!(
-            "it is glTF {}, and 2.0 is read: export it as glTF 2.0",
+            "it is glTF {}, and only 2.0 can be read: export it as glTF 2.0",
             root.asset.version
         ));
     }
     if let Some(unknown) = root.extensions_required.iter().find(|one| !KNOWN.contains(&&one[..])) {
         return Err(error!(
-            "it cannot be read without the extension {unknown}, which is not known here: export it \
-             without"
+            "it needs the extension {unknown}, which is not supported: export it without"
         ));
     }
     buffers::check_counts(&root)?;
     let loaded = buffers::load(&root, parted.bytes, compiling)?;
-    let source = Source {
+    let source = GltfSource {
         root: &root,
         buffers: loaded,
         left: Cell::new(NUMBERS_MAX),
@@ -81,19 +80,19 @@ fn read(
     let ordered = nodes::read(&root, &mut model)?;
     model.cameras = nodes::cameras(&root, &mut warnings)?;
     model.lights = nodes::lights(&root)?;
-    let mut pictures = surfaces::Pictures::new(&source, compiling, build);
-    let surfaces = surfaces::read(&mut pictures, &mut model)?;
+    let mut pictures = materials::ImageReader::new(&source, compiling, build);
+    let surfaces = materials::read(&mut pictures, &mut model)?;
     let bulk = pictures.bulk;
     model.meshes = meshes::read(&source, &surfaces, &mut warnings)?;
     model.warnings.append(&mut warnings);
-    model.skins = motion::skins(&source, &ordered)?;
+    model.skins = animation::skins(&source, &ordered)?;
     nodes::check(&model)?;
-    model.clips = motion::clips(&source, &ordered, &model)?;
+    model.clips = animation::clips(&source, &ordered, &model)?;
     Ok((model, bulk))
 }
 
-/// The description. Movements of what is no node (KHR_animation_pointer) are left out of it, which
-/// is told: the crate wants a node of each.
+/// Parses the JSON description. Animation channels without a node (KHR_animation_pointer) are
+/// removed with a warning, because the crate requires a node for each channel.
 fn root(text: &[u8], warnings: &mut Vec<String>) -> Result<Root, Error> {
     let fault = match deserialize::from_slice(text) {
         Ok(root) => return Ok(root),

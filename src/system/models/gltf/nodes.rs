@@ -1,37 +1,37 @@
-//! Nodes, cameras and lights of a glTF file: the tree put in order, parents first, and turned from
-//! y up to z up. In glTF what is ahead is +z and what is up +y; here, as in the programs that most
-//! models are made in, the front looks along -y and up is +z: (x, y, z) becomes (x, -z, y).
+//! Nodes, cameras and lights of a glTF file. The node tree is sorted parents first and converted
+//! from y up to z up. In glTF, forward is +z and up is +y. Here, as in most modeling programs, the
+//! front faces -y and up is +z: (x, y, z) becomes (x, -z, y).
 
 use super::accessor::missing;
-use crate::error;
-use crate::foundation::hash::clash;
-use crate::foundation::sjson::{self, Tree};
-use crate::foundation::{Error, Mat4, Quat, Vec3};
-use crate::packet::{NEAR_MIN, SIGHT_MAX};
-use crate::system::models::check::{NODES_MAX, camera_fault};
-use crate::system::models::data::{CameraData, LightData, LightType, ModelData, Node};
-use crate::system::models::names::Names;
+use crate::data::{CameraData, LightData, ModelData, ModelLightType, ModelNode};
+use crate::unique_names::UniqueNames;
+use crate::validate::{NODES_MAX, camera_error};
+use engine_foundation::error;
+use engine_foundation::hash::clash;
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::{Error, Mat4, Quat, Vec3};
+use engine_frame_packet::{NEAR_MIN, SIGHT_MAX};
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightKind;
 use gltf::json::validation::Checked;
 use gltf::json::{Extras, Root, camera, scene};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// A point or a direction.
+/// Converts a point or a direction to z up.
 pub fn turned(v: [f32; 3]) -> [f32; 3] {
     [v[0], -v[2], v[1]]
 }
 
-/// A rotation.
+/// Converts a rotation to z up.
 pub fn turned_rotation(q: [f32; 4]) -> [f32; 4] {
     [q[0], -q[2], q[1], q[3]]
 }
 
-/// Sizes along the axes.
+/// Converts scale factors to z up.
 pub fn turned_scale(s: [f32; 3]) -> [f32; 3] {
     [s[0], s[2], s[1]]
 }
 
-/// A matrix: the same movement, said in the other axes.
+/// Converts a matrix to z up: the same transform, expressed in the other axes.
 pub fn turned_matrix(matrix: &[f32; 16]) -> [f32; 16] {
     let turn = Mat4::from_cols_array(&[
         1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0,
@@ -39,9 +39,9 @@ pub fn turned_matrix(matrix: &[f32; 16]) -> [f32; 16] {
     (turn * Mat4::from_cols_array(matrix) * turn.transpose()).to_cols_array()
 }
 
-/// What a file says for the game, where that is an object. What cannot be read of it, such as a
-/// number that is too large, is a warning.
-fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<Tree> {
+/// Returns an item's custom properties if they are an object. Values that cannot be read, such as a
+/// number that is too large, give a warning.
+fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<SjsonTree> {
     let tree = match sjson::parse(extras.as_ref()?.get()) {
         Ok(document) => document.to_tree(),
         Err(fault) => {
@@ -49,18 +49,18 @@ fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<Tree>
             return None;
         }
     };
-    matches!(&tree, Tree::Object(entries) if !entries.is_empty()).then_some(tree)
+    matches!(&tree, SjsonTree::Object(entries) if !entries.is_empty()).then_some(tree)
 }
 
-/// Where a node is relative to its parent.
-type Place = ([f32; 3], [f32; 4], [f32; 3]);
+/// Position, rotation and scale of a node relative to its parent.
+type NodeTransform = ([f32; 3], [f32; 4], [f32; 3]);
 
-fn place(node: &scene::Node, name: &str) -> Result<Place, Error> {
+fn node_transform(node: &scene::Node, name: &str) -> Result<NodeTransform, Error> {
     let (position, rotation, scale) = match &node.matrix {
         Some(matrix) => {
             let matrix = Mat4::from_cols_array(matrix);
             let (scale, rotation, position) = matrix.to_scale_rotation_translation();
-            // What is sheared gives one of another length.
+            // A sheared matrix gives a rotation whose length is not 1.
             (position.to_array(), rotation.normalize(), scale.to_array())
         }
         None => {
@@ -75,14 +75,14 @@ fn place(node: &scene::Node, name: &str) -> Result<Place, Error> {
     let numbers = position.iter().chain(&scale);
     if !numbers.chain(&rotation.to_array()).all(|number| number.is_finite()) {
         return Err(error!(
-            "node '{name}' has a place that cannot be used (a number that is not finite, a \
-             rotation of length 0, or a matrix with a scale of 0): apply its transform"
+            "node '{name}' has an invalid transform (a number that is not finite, a rotation of \
+             length 0, or a matrix with a scale of 0): apply its transform"
         ));
     }
     Ok((turned(position), turned_rotation(rotation.to_array()), turned_scale(scale)))
 }
 
-/// Whether a matrix does more than move, turn and size.
+/// Returns true if a matrix contains more than translation, rotation and scale.
 fn is_sheared(matrix: [f32; 16]) -> bool {
     let matrix = Mat4::from_cols_array(&matrix);
     let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
@@ -90,14 +90,14 @@ fn is_sheared(matrix: [f32; 16]) -> bool {
     [x.dot(y), y.dot(z), z.dot(x)].iter().any(|cosine| cosine.abs() > 1e-3)
 }
 
-/// Where the nodes of a file went.
-pub struct Ordered {
-    /// By their number in the file.
-    pub places: Vec<Option<u32>>,
+/// Mapping from the file's nodes to the model's nodes.
+pub struct NodeOrder {
+    /// Index in the model by index in the file; `None` outside of the scene.
+    pub model_indices: Vec<Option<u32>>,
 }
 
-/// Puts the nodes of the file's scene into `model`, parents first.
-pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
+/// Adds the nodes of the file's scene to `model`, parents first.
+pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
     let first = match (root.scene, root.scenes.first()) {
         (Some(index), _) => {
             let index = index.value();
@@ -110,15 +110,15 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
         None => tops(root),
     };
     model.extras = first.and_then(|scene| extras(&scene.extras, "the scene", &mut model.warnings));
-    let mut places = vec![None; root.nodes.len()];
-    // The last is looked at first, so the first of the file goes on last.
+    let mut model_indices = vec![None; root.nodes.len()];
+    // A stack: reversed, so that nodes are visited in the file's order.
     let mut waiting: Vec<(usize, Option<u32>)> = tops.iter().rev().map(|i| (*i, None)).collect();
-    let mut names = Names::of_nodes();
+    let mut names = UniqueNames::of_nodes();
     while let Some((index, parent)) = waiting.pop() {
         let node = root.nodes.get(index).ok_or_else(|| missing("node", index))?;
-        if places[index].is_some() {
+        if model_indices[index].is_some() {
             return Err(error!(
-                "node {index}{} has two parents, or hangs on itself: nodes must be a tree",
+                "node {index}{} has two parents, or is its own ancestor: nodes must be a tree",
                 node.name.as_ref().map(|name| format!(" '{name}'")).unwrap_or_default()
             ));
         }
@@ -126,18 +126,18 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
             return Err(error!("it has more than {NODES_MAX} nodes (NODES_MAX): split the model"));
         }
         let name = names.add(node.name.as_deref(), "node", index);
-        let (position, rotation, scale) = place(node, &name)?;
+        let (position, rotation, scale) = node_transform(node, &name)?;
         if node.matrix.is_some_and(is_sheared) {
             names.warnings.push(format!(
-                "node '{name}' is sheared, which nodes cannot be: it is shown without (apply its \
-                 transform)"
+                "node '{name}' is sheared, which is not supported: it is shown without the shear \
+                 (apply its transform)"
             ));
         }
         let extras = extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
-        places[index] = Some(here);
-        model.nodes.push(Node {
+        model_indices[index] = Some(here);
+        model.nodes.push(ModelNode {
             name,
             parent,
             position,
@@ -151,25 +151,25 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<Ordered, Error> {
         });
         let children = node.children.iter().flatten().rev();
         waiting.extend(children.map(|child| (child.value(), Some(here))));
-        // A node that is a child twice would wait for ever more often.
+        // A node that is listed as a child twice would be queued without end.
         if waiting.len() > root.nodes.len() {
             return Err(error!("node {index} or another has two parents: nodes must be a tree"));
         }
     }
-    // Without a scene, what nobody reaches from outside hangs on itself.
-    let lost = places.iter().position(|place| first.is_none() && place.is_none());
+    // Without a scene, a node that no top node reaches is part of a cycle.
+    let lost = model_indices.iter().position(|index| first.is_none() && index.is_none());
     if let Some(index) = lost {
-        return Err(error!("node {index} hangs on itself: nodes must be a tree"));
+        return Err(error!("node {index} is its own ancestor: nodes must be a tree"));
     }
     if let Some((one, other)) = clash(model.nodes.iter().map(|node| &node.name[..])) {
         return Err(error!("the nodes '{one}' and '{other}' have the same hash: rename one"));
     }
-    model.twice = names.twice;
+    model.twice = names.duplicate_names;
     model.warnings.append(&mut names.warnings);
-    Ok(Ordered { places })
+    Ok(NodeOrder { model_indices })
 }
 
-/// The nodes that are nobody's child, for a file without a scene.
+/// Returns the nodes without a parent, for a file without a scene.
 fn tops(root: &Root) -> Vec<usize> {
     let mut is_child = vec![false; root.nodes.len()];
     for child in root.nodes.iter().flat_map(|node| node.children.iter().flatten()) {
@@ -180,10 +180,10 @@ fn tops(root: &Root) -> Vec<usize> {
     (0..root.nodes.len()).filter(|index| !is_child[*index]).collect()
 }
 
-/// Checks what nodes name, once everything is there.
+/// Checks the references of the nodes after all items were read.
 pub fn check(model: &ModelData) -> Result<(), Error> {
     for node in &model.nodes {
-        for (what, index, count) in [
+        for (noun, index, count) in [
             ("mesh", node.mesh, model.meshes.len()),
             ("camera", node.camera, model.cameras.len()),
             ("light", node.light, model.lights.len()),
@@ -191,7 +191,7 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
         ] {
             if let Some(index) = index.filter(|index| *index as usize >= count) {
                 return Err(error!(
-                    "node '{}' names {what} {index}, and there are {count}: export it again",
+                    "node '{}' names {noun} {index}, and there are {count}: export it again",
                     node.name
                 ));
             }
@@ -200,18 +200,18 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
     Ok(())
 }
 
-/// The nodes that a unit made of the model has in another place than a list of the file's own.
-pub fn place_of(ordered: &Ordered, index: usize, what: &str) -> Result<Option<u32>, Error> {
-    let found = ordered.places.get(index);
-    found.copied().ok_or_else(|| error!("{what} names node {index}, which is not there"))
+/// Returns the model's index for a node of the file; `None` if the node is outside of the scene.
+pub fn model_index(ordered: &NodeOrder, index: usize, noun: &str) -> Result<Option<u32>, Error> {
+    let found = ordered.model_indices.get(index);
+    found.copied().ok_or_else(|| error!("{noun} names node {index}, which does not exist"))
 }
 
-/// The cameras of a file. Exporters write "endless" as very large numbers: what a camera cannot do
-/// is brought to what it can, and told in `warnings`.
+/// Reads the cameras of a file. Exporters write very large numbers for infinity: values beyond a
+/// camera's limits are clamped and reported in `warnings`.
 pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData>, Error> {
     let read = |(index, camera): (usize, &camera::Camera)| {
         let name = camera.name.as_ref().map_or(String::new(), |name| format!(" '{name}'"));
-        let mut made = match (&camera.perspective, &camera.orthographic) {
+        let mut camera_data = match (&camera.perspective, &camera.orthographic) {
             (Some(lens), _) => CameraData {
                 vertical_fov: Some(lens.yfov),
                 height: 0.0,
@@ -228,42 +228,45 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
                 return Err(error!("camera {index}{name} is neither perspective nor orthographic"));
             }
         };
-        if made.far > SIGHT_MAX {
+        if camera_data.far > SIGHT_MAX {
             warnings.push(format!(
-                "camera {index}{name} sees {:e} metres far in its file, and {SIGHT_MAX} here, the \
-                 most that a camera can",
-                made.far
+                "camera {index}{name} sees up to {:e} metres in its file, and up to {SIGHT_MAX} \
+                 here, the maximum of cameras",
+                camera_data.far
             ));
-            made.far = SIGHT_MAX;
+            camera_data.far = SIGHT_MAX;
         }
-        if made.vertical_fov.is_some() && made.near > 0.0 && made.near < NEAR_MIN {
+        if camera_data.vertical_fov.is_some()
+            && camera_data.near > 0.0
+            && camera_data.near < NEAR_MIN
+        {
             warnings.push(format!(
-                "camera {index}{name} sees from {:e} metres on in its file, and from {NEAR_MIN} on \
-                 here, the least that a camera can",
-                made.near
+                "camera {index}{name} sees from {:e} metres in its file, and from {NEAR_MIN} here, \
+                 the minimum of cameras",
+                camera_data.near
             ));
-            made.near = NEAR_MIN;
+            camera_data.near = NEAR_MIN;
         }
-        match camera_fault(&made) {
-            None => Ok(made),
-            Some(words) => Err(error!(
-                "camera {index}{name} cannot see: {words}: change it where the model was made"
+        match camera_error(&camera_data) {
+            None => Ok(camera_data),
+            Some(message) => Err(error!(
+                "camera {index}{name} cannot see: {message}: change it in the model's source"
             )),
         }
     };
     root.cameras.iter().enumerate().map(read).collect()
 }
 
-/// The lights of a file. Candelas and luxes become parts of what makes a white wall white: a matte
-/// wall that gets E lux sends E / π candelas per square metre back.
+/// Reads the lights of a file. Intensities in candelas and lux are divided by π, so that 1 makes a
+/// white wall white: a matte white wall lit with E lux reflects E / π candelas per square metre.
 pub fn lights(root: &Root) -> Result<Vec<LightData>, Error> {
-    let lights = root.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
-    let mut made = Vec::new();
-    for (index, light) in lights.iter().flat_map(|lights| lights.lights.iter()).enumerate() {
+    let extension = root.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
+    let mut lights = Vec::new();
+    for (index, light) in extension.iter().flat_map(|all| all.lights.iter()).enumerate() {
         let kind = match light.type_ {
-            Checked::Valid(LightKind::Directional) => LightType::Sun,
-            Checked::Valid(LightKind::Point) => LightType::Omni,
-            Checked::Valid(LightKind::Spot) => LightType::Spot,
+            Checked::Valid(LightKind::Directional) => ModelLightType::Sun,
+            Checked::Valid(LightKind::Point) => ModelLightType::Omni,
+            Checked::Valid(LightKind::Spot) => ModelLightType::Spot,
             Checked::Invalid => {
                 return Err(error!("light {index} has a type that glTF does not know"));
             }
@@ -278,7 +281,7 @@ pub fn lights(root: &Root) -> Result<Vec<LightData>, Error> {
         if !all.clone().all(|number| number.is_finite() && *number >= 0.0) {
             return Err(error!("light {index} has a number that is below 0 or not finite"));
         }
-        made.push(LightData {
+        lights.push(LightData {
             kind,
             color: light.color,
             intensity: light.intensity / PI,
@@ -287,10 +290,10 @@ pub fn lights(root: &Root) -> Result<Vec<LightData>, Error> {
             outer: outer.clamp(inner, FRAC_PI_2.max(inner)).min(FRAC_PI_2),
         });
     }
-    Ok(made)
+    Ok(lights)
 }
 
-/// A direction, of length 1 if it has one.
+/// Converts a direction to z up, normalized unless its length is 0.
 pub fn direction(v: [f32; 3]) -> Vec3 {
     Vec3::from_array(turned(v)).normalize_or_zero()
 }

@@ -1,49 +1,52 @@
-//! Files that are good, and files that are not.
+//! Tests of the glTF importer with valid and invalid files.
 
-use super::super::data::{Between, LightType, ModelData, Track};
-use super::super::{Picture, Use};
-use super::recipe::{buffer, glb, gltf, text};
+use super::super::data::{ChannelTarget, KeyInterpolation, ModelData, ModelLightType};
+use super::super::{ImageUse, ModelImage};
+use super::test_models::{buffer, glb, gltf, text};
 use super::{buffers, import};
-use crate::foundation::fault::on_stack;
-use crate::foundation::sjson::Tree;
-use crate::foundation::{Error, Vec3};
-use crate::packet::texture::Wrap;
-use crate::resource::kind::{Compiling, Form};
-use crate::resource::name::ResourceName;
-use crate::system::models::check::NODES_MAX;
+use crate::validate::NODES_MAX;
+use engine_foundation::panic::on_stack;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, Vec3};
+use engine_frame_packet::texture::WrapMode;
+use engine_resource::resource_kind::{CompileContext, SourceForm};
+use engine_resource::resource_name::ResourceName;
 use std::panic::catch_unwind;
 
-fn imported_beside(file: Vec<u8>, beside: &[u8]) -> Result<(ModelData, Vec<Picture>), String> {
+fn import_with_buffer(
+    file: Vec<u8>,
+    buffer_file: &[u8],
+) -> Result<(ModelData, Vec<ModelImage>), String> {
     let read = |path: &str| match path {
-        "models/chest.bin" => Ok(beside.to_vec()),
-        _ => Err(crate::error!("{path}: there is no such file")),
+        "models/chest.bin" => Ok(buffer_file.to_vec()),
+        _ => Err(engine_foundation::error!("{path}: there is no such file")),
     };
     let name = ResourceName::new("model", "models/chest");
     let path = "models/chest.gltf".to_string();
-    let mut compiling = Compiling::new(name, path, Form::Raw, file, false, &read);
+    let mut compiling = CompileContext::new(name, path, SourceForm::Raw, file, false, &read);
     let mut pictures = Vec::new();
-    let mut build = |picture: &Picture| -> Result<Vec<u8>, Error> {
+    let mut build = |picture: &ModelImage| -> Result<Vec<u8>, Error> {
         pictures.push(picture.clone());
         Ok(vec![pictures.len() as u8; 3])
     };
-    let made = import(&mut compiling, &mut build).map_err(|fault| fault.message)?;
-    let (model, bulk) = made;
+    let imported_model = import(&mut compiling, &mut build).map_err(|fault| fault.message)?;
+    let (model, bulk) = imported_model;
     let bytes = model.write(&bulk);
     let again = ModelData::read(&bytes).map_err(|fault| fault.message)?;
-    let places: Vec<&[u8]> = again.pictures.iter().map(|range| &bytes[range.clone()]).collect();
+    let embedded: Vec<&[u8]> = again.pictures.iter().map(|range| &bytes[range.clone()]).collect();
     let wanted: Vec<&[u8]> = model.pictures.iter().map(|range| &bulk[range.clone()]).collect();
-    assert_eq!(places, wanted);
+    assert_eq!(embedded, wanted);
     assert_eq!(ModelData { pictures: model.pictures.clone(), ..again }, model, "as it was written");
     Ok((model, pictures))
 }
 
-fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<Picture>), String> {
-    imported_beside(file, &[])
+fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<ModelImage>), String> {
+    import_with_buffer(file, &[])
 }
 
 #[test]
 fn the_chest_of_the_lua_tests_is_made_by_the_recipe() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lua/models/chest.gltf");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/lua/models/chest.gltf");
     let file = std::fs::read_to_string(path).unwrap();
     assert_eq!(file, gltf());
 }
@@ -52,10 +55,14 @@ fn the_chest_of_the_lua_tests_is_made_by_the_recipe() {
 fn a_file_is_the_same_as_text_as_glb_and_with_its_buffer_beside() {
     let (one, pictures) = imported(gltf().into_bytes()).unwrap();
     assert_eq!(one, imported(glb(&text(""), &buffer())).unwrap().0);
-    let beside = text("\"uri\": \"./chest%2Ebin\", ").into_bytes();
-    assert_eq!(one, imported_beside(beside, &buffer()).unwrap().0);
-    let uses: Vec<Use> = pictures.iter().map(|picture| picture.usage).collect();
-    assert_eq!(uses, [Use::Color { opaque: true }, Use::Data], "one picture for two uses");
+    let buffer_file = text("\"uri\": \"./chest%2Ebin\", ").into_bytes();
+    assert_eq!(one, import_with_buffer(buffer_file, &buffer()).unwrap().0);
+    let uses: Vec<ImageUse> = pictures.iter().map(|picture| picture.usage).collect();
+    assert_eq!(
+        uses,
+        [ImageUse::Color { opaque: true }, ImageUse::Data],
+        "one picture for two uses"
+    );
     assert_eq!(pictures[0].ending, "png");
 }
 
@@ -70,7 +77,7 @@ fn what_a_file_says_is_there_turned_to_z_up() {
     let down = model.world(&model.nodes[2]).transform_vector3(Vec3::Y);
     assert!(down.abs_diff_eq(-Vec3::Z, 1e-5), "a lamp that is turned down shines down: {down}");
     let (light, camera) = (model.lights[0], model.cameras[0]);
-    assert_eq!((light.kind, light.range), (LightType::Spot, 8.0));
+    assert_eq!((light.kind, light.range), (ModelLightType::Spot, 8.0));
     assert!((light.intensity - 10.0).abs() < 1e-4);
     assert_eq!((camera.near, camera.far), (0.5, 50.0));
     let body = &model.meshes[0];
@@ -82,23 +89,26 @@ fn what_a_file_says_is_there_turned_to_z_up() {
     assert_eq!(model.meshes[1].vertices.len(), 36, "without normals, every triangle is flat");
     let wood = &model.surfaces[0];
     let (picture, sampling) = wood.pictures[0].unwrap();
-    assert_eq!((picture, sampling.nearest, sampling.wrap), (0, true, Wrap::Clamp));
+    assert_eq!((picture, sampling.nearest, sampling.wrap), (0, true, WrapMode::Clamp));
     assert_eq!(wood.pictures[2].unwrap().0, 1);
     assert!(model.surfaces[1].double_sided);
     let extras = model.nodes[0].extras.as_ref().unwrap();
-    assert_eq!(extras.get("material"), Some(&Tree::String("wood".into())));
+    assert_eq!(extras.get("material"), Some(&SjsonTree::String("wood".into())));
     let open = &model.clips[0].channels[0];
-    assert_eq!((open.node, open.track, open.between), (1, Track::Rotation, Between::Linear));
+    assert_eq!(
+        (open.node, open.track, open.between),
+        (1, ChannelTarget::Rotation, KeyInterpolation::Linear)
+    );
     assert_eq!(open.times, [0.0, 1.0]);
 }
 
-/// The chest with one thing changed, and the words for it.
+/// Checks the error message for the chest with one change.
 #[track_caller]
-fn check(from: &str, to: &str, words: &str) {
+fn check(from: &str, to: &str, message: &str) {
     let text = gltf();
     assert!(text.contains(from), "{from}");
     let fault = imported(text.replacen(from, to, 1).into_bytes()).unwrap_err();
-    assert_eq!(fault, format!("models/chest.gltf: {words}"));
+    assert_eq!(fault, format!("models/chest.gltf: {message}"));
 }
 
 #[test]
@@ -166,7 +176,7 @@ fn numbers_that_lead_nowhere_are_told() {
     check(
         "\"node\": 1, \"path\"",
         "\"node\": 9, \"path\"",
-        "animation 'Open', channel 0: it names node 9, which is not there",
+        "animation 'Open', channel 0: it names node 9, which does not exist",
     );
 }
 
@@ -177,7 +187,7 @@ fn an_index_beyond_the_vertices_is_told() {
     let fault = imported(glb(&text(""), &bytes)).unwrap_err();
     assert_eq!(
         fault,
-        "models/chest.gltf: mesh 'Body', primitive 0: it has 24 vertices, and an index says 24"
+        "models/chest.gltf: mesh 'Body', primitive 0: it has 24 vertices, and an index is 24"
     );
     bytes[768..770].copy_from_slice(&0u16.to_le_bytes());
     bytes[0..4].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -190,12 +200,12 @@ fn nodes_must_be_a_tree() {
     check(
         "\"children\": [1, 2, 3]",
         "\"children\": [1, 2, 0]",
-        "node 0 'Chest' has two parents, or hangs on itself: nodes must be a tree",
+        "node 0 'Chest' has two parents, or is its own ancestor: nodes must be a tree",
     );
     check(
         "\"children\": [1, 2, 3]",
         "\"children\": [1, 1, 1]",
-        "node 1 'Lid' has two parents, or hangs on itself: nodes must be a tree",
+        "node 1 'Lid' has two parents, or is its own ancestor: nodes must be a tree",
     );
     check(
         "\"children\": [1, 2, 3]",
@@ -205,8 +215,8 @@ fn nodes_must_be_a_tree() {
     check(
         "\"scale\": [1, 0.25, 1]",
         "\"matrix\": [0,0,0,0, 0,0,0,0, 0,0,0,0, 0,0,0,1]",
-        "node 'Lid' has a place that cannot be used (a number that is not finite, a rotation of \
-         length 0, or a matrix with a scale of 0): apply its transform",
+        "node 'Lid' has an invalid transform (a number that is not finite, a rotation of length 0, \
+         or a matrix with a scale of 0): apply its transform",
     );
 }
 
@@ -235,44 +245,44 @@ fn what_is_outside_of_the_game_is_not_read() {
     };
     assert_eq!(with("missing.bin"), "models/missing.bin: there is no such file");
     assert_eq!(with("../parts/a.bin"), "parts/a.bin: there is no such file");
-    let out = "'../../a.bin' leads out of the game's folder: keep what the model needs within";
+    let out = "'../../a.bin' leads out of the game's folder: keep the model's files inside";
     assert_eq!(with("../../a.bin"), out);
     for uri in ["/etc/passwd", "file:///etc/passwd", "http://a/b", "c:/x", "..%5Ca"] {
-        let words = "is not a path beside the model: keep what it needs in the game's folder";
-        assert_eq!(with(uri), format!("'{uri}' {words}"));
+        let message = "is not a path relative to the model: keep its files in the game's folder";
+        assert_eq!(with(uri), format!("'{uri}' {message}"));
     }
     assert_eq!(with("a%2"), "'a%2' has a '%' without two digits after it");
     assert_eq!(with("data:text/plain,abc"), "its data uri is not in base64");
-    assert!(with("data:;base64,@@@@").starts_with("its data uri is not good base64"));
+    assert!(with("data:;base64,@@@@").starts_with("its data uri is not valid base64"));
     assert_eq!(
         with("data:;base64,AAAA"),
-        "models/chest.gltf: buffer 0 should have 1046 bytes, and 3 are there"
+        "models/chest.gltf: buffer 0 should have 1046 bytes, and has 3"
     );
     let none = imported(text("").into_bytes()).unwrap_err();
-    assert!(none.contains("buffer 0 is nowhere: it has no uri"), "{none}");
+    assert!(none.contains("buffer 0 has no data: it has no uri"), "{none}");
     assert_eq!(buffers::resolve("%41/../b c.png", "m/x.glb").unwrap(), "m/b c.png");
 }
 
 #[test]
 fn what_cannot_be_read_says_so() {
-    let check = |file: &[u8], words: &str| {
+    let check = |file: &[u8], message: &str| {
         let fault = imported(file.to_vec()).unwrap_err();
-        assert!(fault.starts_with(&format!("models/chest.gltf: {words}")), "{fault}");
+        assert!(fault.starts_with(&format!("models/chest.gltf: {message}")), "{fault}");
     };
     check(b"", "it is not glTF: ");
     check(b"hello", "it is not glTF: ");
     check(b"glTF\x02\0\0\0\x01\0\0\0", "the GLB says that it has 1 bytes, and it has 12");
     check(b"glTF\x02\0\0\0", "the GLB ends within its head");
-    check(b"glTF\x01\0\0\0\x0c\0\0\0", "it is GLB of version 1, and 2 is read");
-    check(b"glTF\x02\0\0\0\x0c\0\0\0", "the GLB has no chunk of JSON");
+    check(b"glTF\x01\0\0\0\x0c\0\0\0", "it is GLB version 1, and only 2 can be read");
+    check(b"glTF\x02\0\0\0\x0c\0\0\0", "the GLB has no JSON chunk");
     check(
         b"glTF\x02\0\0\0\x14\0\0\0\xff\xff\0\0JSON",
         "a chunk of the GLB has 65535 bytes and lies outside of the file",
     );
-    check(b"{\"asset\":{\"version\":\"1.0\"}}", "it is glTF 1.0, and 2.0 is read");
+    check(b"{\"asset\":{\"version\":\"1.0\"}}", "it is glTF 1.0, and only 2.0 can be read");
     let draco = b"{\"asset\":{\"version\":\"2.0\"},\"extensionsRequired\":[\"KHR_draco\"]}";
-    check(draco, "it cannot be read without the extension KHR_draco, which is not known here");
-    // What is nested without end is no data for the game; nobody falls over it.
+    check(draco, "it needs the extension KHR_draco, which is not supported");
+    // Endlessly nested data is not passed to the game, and does not overflow a stack.
     let deep = ["[", "]"].map(|end| end.repeat(20_000)).concat();
     let scene = format!(
         "{{\"asset\":{{\"version\":\"2.0\"}},\"scenes\":[{{\"nodes\":[],\"extras\":{deep}}}]}}"
@@ -286,8 +296,8 @@ fn two_nodes_of_one_name_are_told_apart_and_told() {
     let (model, _) = imported(text.into_bytes()).unwrap();
     assert_eq!(model.nodes[2].name, "Lid#2");
     assert_eq!(model.twice, ["Lid"]);
-    let words = "two nodes are named 'Lid': the second is 'Lid#2' here; rename one";
-    assert_eq!(model.warnings, [words]);
+    let message = "two nodes are named 'Lid': the second is 'Lid#2' here; rename one";
+    assert_eq!(model.warnings, [message]);
 }
 
 #[test]
@@ -306,7 +316,7 @@ fn strips_fans_and_lines() {
     );
 }
 
-/// Flips bits and cuts ends: whatever comes of it, it is an error in words or a model.
+/// Flips bits and cuts ends: the result is always an error message or a model.
 #[test]
 fn no_damage_makes_it_panic() {
     let whole = glb(&text(""), &buffer());
@@ -321,7 +331,7 @@ fn no_damage_makes_it_panic() {
     for _ in 0..3000 {
         let mut file = whole.clone();
         for _ in 0..=next(3) {
-            // Digits are what leads somewhere.
+            // Digits are indices and offsets, so changes to them reach deep into the importer.
             let digits: Vec<usize> =
                 (0..file.len()).filter(|at| file[*at].is_ascii_digit()).collect();
             match next(4) {
@@ -348,8 +358,8 @@ fn no_damage_makes_it_panic() {
 
 #[test]
 fn accessors_may_be_sparse_normalized_and_strided() {
-    // Three positions as normalized shorts with a stride of 8, of which a sparse part moves the
-    // second; coordinates as normalized bytes that the material scales and shifts.
+    // Three positions as normalized shorts with a stride of 8; a sparse part moves the second.
+    // Texture coordinates as normalized bytes that the material scales and shifts.
     let mut bytes: Vec<u8> = Vec::new();
     for short in [0i16, 0, 0, 9, 32767, 0, 0, 9, 0, 32767, 0, 9] {
         bytes.extend(short.to_le_bytes());
@@ -377,7 +387,7 @@ fn accessors_may_be_sparse_normalized_and_strided() {
         {"buffer": 0, "byteOffset": 28, "byteLength": 8},
         {"buffer": 0, "byteOffset": 36, "byteLength": 6}],
       "buffers": [{"byteLength": 44}]}"#;
-    let (model, pictures) = imported_beside(glb(text, &bytes), b"\x89PNG").unwrap();
+    let (model, pictures) = import_with_buffer(glb(text, &bytes), b"\x89PNG").unwrap();
     let mesh = &model.meshes[0];
     let positions: Vec<[f32; 3]> = mesh.vertices.iter().map(|vertex| vertex.position).collect();
     assert_eq!(positions, [[0.0, -0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -0.0, 1.0]]);
@@ -386,13 +396,13 @@ fn accessors_may_be_sparse_normalized_and_strided() {
     let surface = &model.surfaces[0];
     assert!(surface.unlit);
     assert_eq!(surface.emissive, [4.0; 3]);
-    assert_eq!(surface.alpha, crate::packet::mesh::Alpha::Mask(0.5));
-    assert_eq!(pictures[0].usage, Use::Color { opaque: false });
+    assert_eq!(surface.alpha, engine_frame_packet::mesh::SurfaceAlphaMode::Mask(0.5));
+    assert_eq!(pictures[0].usage, ImageUse::Color { opaque: false });
     let wrong = text.replace("\"componentType\": 5121}", "\"componentType\": 5126}");
-    let fault = imported_beside(glb(&wrong, &bytes), b"\x89PNG").unwrap_err();
+    let fault = import_with_buffer(glb(&wrong, &bytes), b"\x89PNG").unwrap_err();
     assert!(fault.contains("sparse"), "{fault}");
     bytes[24] = 3;
-    let fault = imported_beside(glb(text, &bytes), b"\x89PNG").unwrap_err();
-    let words = "accessor 0 has 3 elements, and its sparse part changes element 3";
-    assert!(fault.ends_with(words), "{fault}");
+    let fault = import_with_buffer(glb(text, &bytes), b"\x89PNG").unwrap_err();
+    let message = "accessor 0 has 3 elements, and its sparse part changes element 3";
+    assert!(fault.ends_with(message), "{fault}");
 }

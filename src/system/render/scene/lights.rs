@@ -1,98 +1,101 @@
-//! What a view's shader is told: the camera, the sky, the lights that shine in it. Chooses lights;
-//! draws nothing.
+//! The light selection of a view, and the uniform of its shader: the camera, the sky, the chosen
+//! lights. Draws nothing.
 
-use super::cull::reaches;
-use super::shadows::{CASCADES_MAX, Cascades, SpotShadow};
-use super::store::Scene;
-use crate::foundation::{Mat4, Vec3, Vec4};
-use crate::packet::CameraFrame;
-use crate::packet::scene::{Light, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, Sky, VIEW_LIGHTS_MAX};
+use super::culling::reaches;
+use super::retained_scene::RetainedScene;
+use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
+use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_frame_packet::CameraFrame;
+use engine_frame_packet::scene::{
+    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, VIEW_LIGHTS_MAX,
+};
 
-/// A sun, as scene.wgsl's `Sun` has it.
+/// A sun, with the layout of `Sun` in forward/view_uniforms.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
-pub struct SunData {
-    /// Towards the sun; the last is 1 where it casts shadows.
+pub struct SunUniform {
+    /// Direction towards the sun; the last is 1 if it casts shadows.
     pub towards: [f32; 4],
-    /// The last is how far its shadows are kept off.
+    /// Color; the last is its shadow bias.
     pub color: [f32; 4],
 }
 
-/// A light with a place, as scene.wgsl's `Light` has it.
+/// A point light or spot light, with the layout of `Light` in forward/view_uniforms.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
-pub struct LightData {
+pub struct LightUniform {
     pub position: [f32; 3],
-    /// One through the square of its range.
+    /// 1 divided by the square of its range.
     pub falloff: f32,
     pub color: [f32; 3],
-    /// Which of the spots' shadow maps; below 0: none.
+    /// Index of the spot's shadow map; below 0: none.
     pub shadow: f32,
     pub direction: [f32; 3],
-    /// How its cone fades: the square of the cosine's product with this, plus the next.
+    /// Cone attenuation: the square of (cosine * `cone_scale` + `cone_offset`).
     pub cone_scale: f32,
     pub cone_offset: f32,
     /// Metres that a texel of its shadow map covers, for each metre of distance.
     pub texel: f32,
-    /// How far its shadows are kept off.
+    /// Its shadow bias.
     pub bias: f32,
     pub spare: f32,
 }
 
-/// The uniform `view` of scene.wgsl.
+/// The uniform `view` of forward/view_uniforms.wgsl.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
 pub struct SceneUniform {
     pub to_clip: [[f32; 4]; 4],
     pub from_clip: [[f32; 4]; 4],
-    /// Where the camera is; the last is 0 for a camera without perspective.
+    /// Position of the camera; the last is 0 for an orthographic camera.
     pub eye: [f32; 4],
-    /// Which way it looks; the last is the time in seconds.
+    /// Direction of the camera; the last is the time in seconds.
     pub ahead: [f32; 4],
-    /// To its right and up.
+    /// Directions to its right and up.
     pub right: [f32; 4],
     pub up: [f32; 4],
-    /// The sky's colours; the last of each: exposure, whether it is shown, whether light is cut off
-    /// where it is too bright.
+    /// The sky's colors; the last of each: exposure, if the sky is shown, if light is clipped where
+    /// it is too bright.
     pub top: [f32; 4],
     pub horizon: [f32; 4],
     pub ground: [f32; 4],
-    /// The last is the density.
+    /// Color of the fog; the last is the density.
     pub fog: [f32; 4],
-    /// Suns, lights, cascades, flags (bit 0: the target wants its colours encoded).
+    /// Number of suns, lights and cascades; flags (bit 0: the target needs encoded colors).
     pub counts: [u32; 4],
-    /// Up to which distance ahead each cascade reaches.
+    /// Distance ahead of the camera at which each cascade ends.
     pub cascade_ends: [f32; 4],
-    /// Metres that a texel of each covers.
+    /// Metres that a texel of each cascade covers.
     pub cascade_texels: [f32; 4],
-    /// One through the texels on a side of the suns' and the spots' shadow maps; unused.
+    /// 1 divided by the side length in texels of the suns' and the spots' shadow maps; then left
+    /// and top of the view's rectangle on its target, which forward/mod.rs fills in.
     pub shadow: [f32; 4],
-    pub suns: [SunData; SUNS_MAX],
+    pub suns: [SunUniform; SUNS_MAX],
     pub cascades: [[[f32; 4]; 4]; CASCADES_MAX],
     pub spots: [[[f32; 4]; 4]; SPOT_SHADOWS_MAX],
-    pub lights: [LightData; VIEW_LIGHTS_MAX],
+    pub lights: [LightUniform; VIEW_LIGHTS_MAX],
 }
 
-/// The lights of a view.
+/// The chosen lights of a view.
 #[derive(Default)]
-pub struct Chosen {
-    pub suns: Vec<SunData>,
-    pub lights: Vec<LightData>,
-    /// Which way the first sun shines that casts shadows.
+pub struct ViewLights {
+    pub suns: Vec<SunUniform>,
+    pub lights: Vec<LightUniform>,
+    /// Light direction of the first sun that casts shadows.
     pub shadow_sun: Option<Vec3>,
     pub spots: Vec<SpotShadow>,
-    /// How many lights reach into the view, suns not counted, and how many spots have no map for
-    /// the shadow that they cast.
+    /// Number of lights that reach into the view, without suns, and number of spots that cast
+    /// shadows but have no shadow map.
     pub found: usize,
     pub unshadowed: usize,
     ranked: Vec<(f32, u32)>,
 }
 
-impl Chosen {
-    /// Chooses from a scene's lights: the suns, and of the others those that reach into the view
+impl ViewLights {
+    /// Chooses from a scene's lights: the suns, and those of the others that reach into the view
     /// and whose reach is nearest to the camera.
-    pub fn choose(&mut self, scene: &Scene, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
+    pub fn choose(&mut self, scene: &RetainedScene, eye: Vec3, planes: &[Vec4], spot_texels: u32) {
         self.suns.clear();
         self.lights.clear();
         self.spots.clear();
@@ -117,7 +120,7 @@ impl Chosen {
         for i in 0..self.ranked.len() {
             let light = &scene.lights[self.ranked[i].1 as usize];
             let (color, bias) = (light.color, light.shadow_bias);
-            let mut data = LightData { color, bias, shadow: -1.0, ..LightData::default() };
+            let mut data = LightUniform { color, bias, shadow: -1.0, ..LightUniform::default() };
             match light.kind {
                 LightKind::Sun { .. } => continue,
                 LightKind::Omni { position, range } => {
@@ -130,7 +133,7 @@ impl Chosen {
                     data.falloff = 1.0 / (range * range);
                     let direction = direction.normalize_or(Vec3::NEG_Z);
                     data.direction = direction.to_array();
-                    // As KHR_lights_punctual of glTF has it.
+                    // The formula of KHR_lights_punctual of glTF.
                     let outer = outer.clamp(0.001, std::f32::consts::FRAC_PI_2);
                     let (inner, end) = (inner.clamp(0.0, outer).cos(), outer.cos());
                     data.cone_scale = 1.0 / (inner - end).max(0.001);
@@ -149,7 +152,7 @@ impl Chosen {
         }
     }
 
-    fn sun(&mut self, direction: Vec3, light: &Light, casts_shadows: bool) {
+    fn sun(&mut self, direction: Vec3, light: &LightFrame, casts_shadows: bool) {
         if self.suns.len() == SUNS_MAX {
             return;
         }
@@ -160,22 +163,26 @@ impl Chosen {
         }
         let towards = (-direction).extend(f32::from(u8::from(first))).to_array();
         let [r, g, b] = light.color;
-        self.suns.push(SunData { towards, color: [r, g, b, light.shadow_bias] });
+        self.suns.push(SunUniform { towards, color: [r, g, b, light.shadow_bias] });
     }
 }
 
-/// What of a view does not come from its lights.
-pub struct Seen<'a> {
+/// Inputs of a view's uniform, without its lights.
+pub struct ViewInputs<'a> {
     pub camera: &'a CameraFrame,
-    pub sky: &'a Sky,
+    pub sky: &'a SkyFrame,
     pub seconds: f32,
-    /// Texels on a side of the suns' and of the spots' shadow maps.
+    /// Side lengths in texels of the suns' and of the spots' shadow maps.
     pub texels: (u32, u32),
 }
 
-/// Fills the uniform.
-pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> SceneUniform {
-    let Seen { camera, sky, .. } = seen;
+/// Returns the uniform of a view.
+pub fn uniform(
+    inputs: &ViewInputs,
+    chosen: &ViewLights,
+    cascades: Option<&SunCascades>,
+) -> SceneUniform {
+    let ViewInputs { camera, sky, .. } = inputs;
     let to_clip = camera.projection * camera.view;
     let axes = camera.view.transpose();
     let perspective = if is_perspective(camera) { 1.0 } else { 0.0 };
@@ -184,7 +191,7 @@ pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> Sce
         to_clip: to_clip.to_cols_array_2d(),
         from_clip: to_clip.inverse().to_cols_array_2d(),
         eye: camera.position.extend(perspective).to_array(),
-        ahead: (-axes.z_axis.truncate()).extend(seen.seconds).to_array(),
+        ahead: (-axes.z_axis.truncate()).extend(inputs.seconds).to_array(),
         right: axes.x_axis.truncate().extend(0.0).to_array(),
         up: axes.y_axis.truncate().extend(0.0).to_array(),
         top: color(sky.top, sky.exposure),
@@ -192,7 +199,7 @@ pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> Sce
         ground: color(sky.ground, f32::from(u8::from(!sky.tone_mapping))),
         fog: color(sky.fog_color, sky.fog_density),
         counts: [chosen.suns.len() as u32, chosen.lights.len() as u32, 0, 0],
-        shadow: [1.0 / seen.texels.0 as f32, 1.0 / seen.texels.1 as f32, 0.0, 0.0],
+        shadow: [1.0 / inputs.texels.0 as f32, 1.0 / inputs.texels.1 as f32, 0.0, 0.0],
         ..SceneUniform::zeroed()
     };
     uniform.suns[..chosen.suns.len()].copy_from_slice(&chosen.suns);
@@ -211,7 +218,7 @@ pub fn uniform(seen: &Seen, chosen: &Chosen, cascades: Option<&Cascades>) -> Sce
     uniform
 }
 
-/// Whether things get smaller with distance: the projection divides by it.
+/// Returns true if the camera has perspective: its projection divides by the distance.
 pub fn is_perspective(camera: &CameraFrame) -> bool {
     let last: Mat4 = camera.projection;
     last.w_axis.w.abs() < 0.5
@@ -219,28 +226,28 @@ pub fn is_perspective(camera: &CameraFrame) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cull::planes;
+    use super::super::culling::planes;
     use super::*;
 
     #[test]
     fn the_uniform_is_laid_out_as_a_shader_wants_it() {
         assert_eq!(size_of::<SceneUniform>() % 16, 0);
-        assert_eq!((size_of::<SunData>(), size_of::<LightData>()), (32, 64));
+        assert_eq!((size_of::<SunUniform>(), size_of::<LightUniform>()), (32, 64));
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");
     }
 
     #[test]
     fn the_lights_are_chosen_that_reach_nearest_and_no_more_than_there_is_room_for() {
-        let mut scene = Scene::new();
-        let omni = |x: f32| Light {
+        let mut scene = RetainedScene::new();
+        let omni = |x: f32| LightFrame {
             kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },
             color: [1.0; 3],
             shadow_bias: 1.0,
         };
         scene.lights = vec![omni(9.0), omni(0.9), omni(-0.1)];
         let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
-        scene.lights.extend([Light { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
-        let mut chosen = Chosen::default();
+        scene.lights.extend([LightFrame { kind: sun, color: [2.0; 3], shadow_bias: 1.0 }; 6]);
+        let mut chosen = ViewLights::default();
         chosen.choose(&scene, Vec3::ZERO, &planes(&Mat4::IDENTITY), 1024);
         let found: Vec<f32> = chosen.lights.iter().map(|light| light.position[0]).collect();
         assert_eq!(found, [-0.1, 0.9]);

@@ -1,126 +1,129 @@
-//! Scenes: what the packets' worlds consist of, and what of it each view draws. Pure arithmetic on
-//! arrays, the same with and without an adapter; makes nothing on one (src/system/render/lit does).
+//! Scenes: the retained content of the packets' worlds, and the draw plan of each view. Pure
+//! arithmetic on arrays, the same with and without an adapter; creates no resources on one
+//! (src/system/render/lit does).
 //!
-//! A scene is kept as it was told. For each view its spheres are culled, what is left is counted by
-//! batch and written as one list of instances: no sorting, but for what is seen through.
+//! A scene is retained as packets change it. For each view its spheres are culled, and the visible
+//! draws are counted by batch and written as one list of instances. Only transparent draws are
+//! sorted.
 
-mod cull;
-mod depths;
-mod library;
+mod culling;
+mod draw_plan;
+mod draw_resources;
 mod lights;
-mod plan;
+mod retained_scene;
+mod shadow_depth_range;
 mod shadows;
-mod store;
 #[cfg(test)]
 mod tests;
 
-pub use library::{BatchKey, Class, Library, SurfaceData, TextureSet};
+pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, TransparentGroup, ViewPlan};
+pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::SceneUniform;
-pub use plan::{Group, Plans, Seen, ShadowMap, ViewPlan};
+pub use retained_scene::{DrawData, RetainedScene};
 #[cfg(test)]
 pub use shadows::CASCADES_MAX;
-pub use store::{DrawData, Scene};
 
-use super::{Event, Quality};
-use crate::foundation::Vec3;
-use crate::packet::Packet;
-use crate::packet::mesh::SurfaceSlot;
-use crate::packet::scene::DrawSlot;
+use super::{RenderQuality, RendererEvent};
+use engine_foundation::Vec3;
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::mesh::SurfaceSlot;
+use engine_frame_packet::scene::DrawSlot;
 use std::collections::BTreeMap;
 
-/// Every scene.
-pub struct Scenes {
-    pub library: Library,
-    pub scenes: BTreeMap<u64, Scene>,
-    pub plans: Plans,
-    /// Whether it was told that a view shows less light than there is.
-    crowded: bool,
+/// All scenes.
+pub struct RetainedScenes {
+    pub library: DrawResources,
+    pub scenes: BTreeMap<u64, RetainedScene>,
+    pub plans: DrawPlans,
+    /// True if it was reported that a view shows only some of its lights.
+    light_limit_reported: bool,
 }
 
-/// A draw call of a scene, as tests see it.
+/// A draw call of a scene, for tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SceneDraw {
-    /// Which of the packet's views.
+    /// Index of the packet's view.
     pub view: usize,
     pub kind: SceneDrawKind,
-    /// The mesh's slot and the part's number; of particles the batch's number and 0.
+    /// The mesh's slot and the part's number; for particles the batch's number and 0.
     pub mesh: u32,
     pub part: u32,
     pub instances: u32,
 }
 
-/// What a draw call of a scene draws into, and how.
+/// The target and type of a scene's draw call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SceneDrawKind {
     /// A sun's cascade.
     SunShadow(u32),
-    /// A spot's map.
+    /// A spot's shadow map.
     SpotShadow(u32),
     Solid,
     Blended,
     Particles,
 }
 
-/// A draw call of a scene with what it draws, for tests.
+/// A draw call of a scene with its objects, for tests.
 #[derive(Clone, PartialEq, Debug)]
-pub struct SceneSeen {
+pub struct RecordedSceneDraw {
     pub draw: SceneDraw,
     pub scene: u64,
-    /// The mesh's own name; of particles none, and one thing for all that are drawn at once.
+    /// Name of the mesh, and its objects; particles have no name, and one object for all that are
+    /// drawn at once.
     pub mesh: String,
-    pub things: Vec<SceneThing>,
+    pub things: Vec<RecordedObject>,
 }
 
-/// One thing of a draw call.
+/// One object of a draw call.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SceneThing {
+pub struct RecordedObject {
     pub slot: DrawSlot,
     pub surface: SurfaceSlot,
     pub place: Vec3,
     pub tint: [u8; 4],
 }
 
-/// Figures of the scenes in the newest frame.
+/// Statistics of the scenes in the newest frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SceneStatistics {
-    /// Meshes, surfaces and draws that are there.
+    /// Number of existing meshes, surfaces and draws.
     pub meshes: u32,
     pub surfaces: u32,
     pub draws: u32,
-    /// Draws that were seen, in all views.
+    /// Visible draws, in all views.
     pub seen: u32,
     /// Draw calls into views and into shadow maps.
     pub draw_calls: u32,
     pub shadow_draw_calls: u32,
-    /// Instances in both.
+    /// Instances of both.
     pub instances: u32,
     pub particles: u32,
-    /// Lights with a place that shone, and shadow maps that were drawn.
+    /// Lights that were used, except suns, and shadow maps that were drawn.
     pub lights: u32,
     pub shadow_maps: u32,
 }
 
 impl SceneStatistics {
-    /// All draw calls.
+    /// Returns the number of all draw calls.
     pub fn calls(&self) -> u32 {
         self.draw_calls + self.shadow_draw_calls
     }
 }
 
-impl Default for Scenes {
-    fn default() -> Scenes {
-        Scenes {
-            library: Library::new(),
+impl Default for RetainedScenes {
+    fn default() -> RetainedScenes {
+        RetainedScenes {
+            library: DrawResources::new(),
             scenes: BTreeMap::new(),
-            plans: Plans::default(),
-            crowded: false,
+            plans: DrawPlans::default(),
+            light_limit_reported: false,
         }
     }
 }
 
-impl Scenes {
-    /// Takes over what a packet says. Particles last until the next one.
-    pub fn apply(&mut self, packet: &Packet, events: &mut Vec<Event>) {
+impl RetainedScenes {
+    /// Applies a packet. Particles last until the next one.
+    pub fn apply(&mut self, packet: &FramePacket, events: &mut Vec<RendererEvent>) {
         let library = &mut self.library;
         let changed = library.apply(&packet.meshes, &packet.surfaces, events);
         if !changed.is_empty() {
@@ -138,32 +141,37 @@ impl Scenes {
             scene.particles = 0;
         }
         for frame in &packet.scenes {
-            self.scenes.entry(frame.scene).or_insert_with(Scene::new).apply(library, frame);
+            self.scenes.entry(frame.scene).or_insert_with(RetainedScene::new).apply(library, frame);
         }
     }
 
-    /// Where a scene's particles begin among those of all scenes.
+    /// Returns the index of a scene's first particle among those of all scenes.
     pub fn first_particle(&self, number: u64) -> u32 {
         first_particle(&self.scenes, number)
     }
 
-    /// Plans what a packet's views draw of their scenes.
-    pub fn plan(&mut self, packet: &Packet, quality: &Quality, events: &mut Vec<Event>) {
+    /// Plans the draws of a packet's views.
+    pub fn plan(
+        &mut self,
+        packet: &FramePacket,
+        quality: &RenderQuality,
+        events: &mut Vec<RendererEvent>,
+    ) {
         self.plans.make(&mut self.library, &self.scenes, packet, quality);
-        if let Some(words) = self.plans.crowded.take()
-            && !std::mem::replace(&mut self.crowded, true)
+        if let Some(message) = self.plans.light_limit_message.take()
+            && !std::mem::replace(&mut self.light_limit_reported, true)
         {
-            events.push(Event::Crowded { words });
+            events.push(RendererEvent::Crowded { words: message });
         }
     }
 
-    /// Everything must be copied again, to another adapter.
+    /// Marks everything as changed, to be copied to another adapter.
     pub fn all_changed(&mut self) {
         self.library.all_changed();
-        self.scenes.values_mut().for_each(Scene::all_changed);
+        self.scenes.values_mut().for_each(RetainedScene::all_changed);
     }
 
-    /// Nothing of what has changed is copied anywhere.
+    /// Discards the record of changes, which are copied nowhere.
     pub fn none_changed(&mut self) {
         self.library.data_changed.clear();
         self.scenes.values_mut().for_each(|scene| scene.changed.clear());
@@ -179,44 +187,50 @@ impl Scenes {
         }
     }
 
-    /// What the plan draws, in order.
+    /// Returns the planned draw calls, in order.
     pub fn draws(&self) -> Vec<SceneDraw> {
         let mut all = Vec::new();
         self.visit(|_, draw, _| all.push(draw));
         all
     }
 
-    /// What the plan draws, in order, with every single thing.
-    pub fn seen(&self) -> Vec<SceneSeen> {
+    /// Returns the planned draw calls, in order, with every object.
+    pub fn recorded_draws(&self) -> Vec<RecordedSceneDraw> {
         let mut all = Vec::new();
         self.visit(|number, draw, first| {
             let scene = &self.scenes[&number];
             if draw.kind == SceneDrawKind::Particles {
-                let place = scene.particle_batches[draw.mesh as usize].center;
+                let position = scene.particle_batches[draw.mesh as usize].center;
                 let (slot, surface) = (DrawSlot(draw.mesh), SurfaceSlot::DEFAULT);
-                let things = vec![SceneThing { slot, surface, place, tint: [255; 4] }];
-                all.push(SceneSeen { draw, scene: number, mesh: String::new(), things });
+                let objects =
+                    vec![RecordedObject { slot, surface, place: position, tint: [255; 4] }];
+                all.push(RecordedSceneDraw {
+                    draw,
+                    scene: number,
+                    mesh: String::new(),
+                    things: objects,
+                });
                 return;
             }
             let instances = &self.plans.instances[first as usize..][..draw.instances as usize];
-            let thing = |[slot, surface]: &[u32; 2]| {
+            let recorded_object = |[slot, surface]: &[u32; 2]| {
                 let data = &scene.data[*slot as usize];
-                let place = Vec3::from_array(data.pose.0.map(|row| row[3]));
+                let position = Vec3::from_array(data.pose.0.map(|row| row[3]));
                 let (slot, surface) = (DrawSlot(*slot), SurfaceSlot(*surface));
-                SceneThing { slot, surface, place, tint: data.tint }
+                RecordedObject { slot, surface, place: position, tint: data.tint }
             };
-            let things = instances.iter().map(thing).collect();
+            let objects = instances.iter().map(recorded_object).collect();
             let mesh = self.library.mesh(draw.mesh).map_or("", |mesh| &mesh.name).to_string();
-            all.push(SceneSeen { draw, scene: number, mesh, things });
+            all.push(RecordedSceneDraw { draw, scene: number, mesh, things: objects });
         });
         all
     }
 
-    /// Tells each draw call with its scene and the first of its instances.
-    fn visit(&self, mut tell: impl FnMut(u64, SceneDraw, u32)) {
+    /// Passes each draw call to `visitor`, with its scene and its first instance.
+    fn visit(&self, mut visitor: impl FnMut(u64, SceneDraw, u32)) {
         let plans = &self.plans;
         for view in &plans.views {
-            let of_group = |kind, group: &Group| {
+            let of_group = |kind, group: &InstancedDraw| {
                 let key = self.library.batch(group.batch);
                 let (mesh, part) = (key.mesh, key.part);
                 SceneDraw { view: view.view, kind, mesh, part, instances: group.count }
@@ -227,23 +241,23 @@ impl Scenes {
                     ShadowMap::Spot => SceneDrawKind::SpotShadow(shadow.layer),
                 };
                 for group in &plans.groups[shadow.groups.clone()] {
-                    tell(view.scene, of_group(kind, group), group.first);
+                    visitor(view.scene, of_group(kind, group), group.first);
                 }
             }
             for group in &plans.groups[view.solid.clone()] {
-                tell(view.scene, of_group(SceneDrawKind::Solid, group), group.first);
+                visitor(view.scene, of_group(SceneDrawKind::Solid, group), group.first);
             }
-            for seen in &plans.seen[view.blended.clone()] {
-                match seen {
-                    Seen::Group(group) => {
+            for transparent in &plans.transparent[view.blended.clone()] {
+                match transparent {
+                    TransparentGroup::Group(group) => {
                         let draw = of_group(SceneDrawKind::Blended, group);
-                        tell(view.scene, draw, group.first);
+                        visitor(view.scene, draw, group.first);
                     }
-                    Seen::Particles { batch, first, count } => {
+                    TransparentGroup::Particles { batch, first, count } => {
                         let (kind, mesh) = (SceneDrawKind::Particles, *batch);
                         let instances = *count;
                         let draw = SceneDraw { view: view.view, kind, mesh, part: 0, instances };
-                        tell(view.scene, draw, *first);
+                        visitor(view.scene, draw, *first);
                     }
                 }
             }
@@ -251,6 +265,6 @@ impl Scenes {
     }
 }
 
-fn first_particle(scenes: &BTreeMap<u64, Scene>, number: u64) -> u32 {
+fn first_particle(scenes: &BTreeMap<u64, RetainedScene>, number: u64) -> u32 {
     scenes.range(..number).map(|(_, scene)| scene.particles).sum()
 }

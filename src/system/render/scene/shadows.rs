@@ -1,79 +1,79 @@
-//! From where shadows are drawn: the cascades of a sun, and the cones of spots. Draws nothing.
+//! The projections of shadow maps: the cascades of a sun, and the cones of spots. Draws nothing.
 //!
-//! Cascades: the view is cut by distance, each piece has a map of its own. The pieces are cut by
-//! the practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale
-//! Virtual Environments", 2006). A map covers the sphere around its piece and moves by whole
-//! texels, so that edges stand still while the camera moves and turns (Valient: "Stable Rendering
-//! of Cascaded Shadow Maps", ShaderX6, 2008).
+//! Cascades: the view is split by distance, and each piece has its own map. The splits follow the
+//! practical split scheme (Zhang, Sun, Xu, Lun: "Parallel-Split Shadow Maps for Large-scale Virtual
+//! Environments", 2006). A map covers the sphere around its piece and moves by whole texels, so
+//! that shadow edges do not shimmer while the camera moves and turns (Valient: "Stable Rendering of
+//! Cascaded Shadow Maps", ShaderX6, 2008).
 
-use crate::foundation::projections::{orthographic, perspective};
-use crate::foundation::views::look_to_mat4;
-use crate::foundation::{Mat4, Vec3, Vec4};
-use crate::packet::CameraFrame;
+use engine_foundation::projections::{orthographic, perspective};
+use engine_foundation::views::look_to_mat4;
+use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_frame_packet::CameraFrame;
 
-/// The most pieces that a view is cut into.
+/// The most cascades of a view.
 pub const CASCADES_MAX: usize = 4;
-/// How much the cuts follow the logarithm of the distance; the rest is even.
+/// Weight of the logarithmic split; the rest is uniform.
 const LOGARITHMIC: f32 = 0.75;
-/// Distances between which something is seen are rounded to this many metres, so that maps stay as
-/// they are while things move.
+/// Depth ranges of visible objects are rounded to this many metres, so that maps do not change
+/// while objects move.
 const DEPTH_STEP: f32 = 8.0;
-/// From how far before a spot its map begins at the latest, in metres.
+/// The largest near distance of a spot's map, in metres.
 const SPOT_NEAR_MAX: f32 = 0.2;
-/// Spheres' radii are rounded up to this many metres, so that they do not flicker.
+/// Spheres' radii are rounded up to this many metres, so that shadows do not flicker.
 const RADIUS_STEP: f32 = 1.0 / 16.0;
 
-/// A sun's maps in a view.
+/// The cascades of a sun in a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Cascades {
+pub struct SunCascades {
     pub count: usize,
     pub to_clip: [Mat4; CASCADES_MAX],
-    /// Up to which distance ahead of the camera each reaches.
+    /// Distance ahead of the camera at which each cascade ends.
     pub ends: [f32; CASCADES_MAX],
-    /// Metres that a texel of each covers.
+    /// Metres that a texel of each cascade covers.
     pub texels: [f32; CASCADES_MAX],
 }
 
-/// A spot's map.
+/// The shadow map of a spot.
 #[derive(Clone, Copy, Debug)]
 pub struct SpotShadow {
     pub to_clip: Mat4,
-    /// How wide its picture is, one metre ahead.
+    /// Width of its image, one metre ahead.
     pub width: f32,
 }
 
-/// Something to look up with that is not along a direction.
+/// Returns an up vector that is not parallel to a direction.
 fn up_for(direction: Vec3) -> Vec3 {
     if direction.z.abs() < 0.99 { Vec3::Z } else { Vec3::Y }
 }
 
 impl SpotShadow {
     pub fn new(position: Vec3, direction: Vec3, range: f32, outer: f32) -> SpotShadow {
-        // A cone of half a circle has no map: what is beyond three fifths of pi is left lit.
+        // A cone of 180 degrees has no map: the part beyond three fifths of pi stays lit.
         let half = outer.clamp(0.01, 0.3 * std::f32::consts::PI) * 1.02;
         let view = look_to_mat4(position, direction, up_for(direction));
-        // What is nearer to the lamp than this casts no shadow.
+        // Objects that are nearer to the lamp than this cast no shadow.
         let near = (range * 0.005).clamp(0.02, SPOT_NEAR_MAX).min(range * 0.5);
         let to_clip = perspective(2.0 * half, 1.0, near, range) * view;
         SpotShadow { to_clip, width: 2.0 * half.tan() }
     }
 }
 
-/// What cascades are made for.
+/// Inputs of a sun's cascades.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct CascadeInputs {
     pub count: usize,
-    /// Texels on a side of each map.
+    /// Side length of each map, in texels.
     pub texels: u32,
-    /// Up to which distance there are shadows, in metres.
+    /// Distance up to which there are shadows, in metres.
     pub distance: f32,
-    /// For a camera without perspective, which shows things as large however far they are: from
-    /// which distance on and up to which it sees something. It has shadows there and nowhere else.
+    /// For an orthographic camera, which shows objects at the same size at every distance: the
+    /// depth range of the visible objects. Only this range has shadows.
     pub between: Option<[f32; 2]>,
 }
 
-impl Wanted {
-    /// The distances between which there are shadows.
+impl CascadeInputs {
+    /// Returns the range of distances that has shadows.
     fn span(&self, camera: &CameraFrame) -> (f32, f32) {
         let Some([begin, end]) = self.between else {
             let far = camera.near.max(0.0) + self.distance.max(0.1);
@@ -85,10 +85,10 @@ impl Wanted {
     }
 }
 
-impl Cascades {
-    pub fn new(camera: &CameraFrame, sun: Vec3, wanted: Wanted) -> Cascades {
+impl SunCascades {
+    pub fn new(camera: &CameraFrame, sun: Vec3, wanted: CascadeInputs) -> SunCascades {
         let count = wanted.count.clamp(1, CASCADES_MAX);
-        let mut all = Cascades {
+        let mut all = SunCascades {
             count,
             to_clip: [Mat4::IDENTITY; CASCADES_MAX],
             ends: [0.0; CASCADES_MAX],
@@ -105,21 +105,22 @@ impl Cascades {
         for i in 0..count {
             let end = cut((i + 1) as f32 / count as f32);
             let mut points = [Vec3::ZERO; 8];
-            for (k, (near, away)) in rays.iter().enumerate() {
-                let along = |depth: f32| *near + *away * (depth - camera.near);
+            for (k, (near, ray)) in rays.iter().enumerate() {
+                let along = |depth: f32| *near + *ray * (depth - camera.near);
                 points[2 * k] = along(begin);
                 points[2 * k + 1] = along(end);
             }
             let middle = points.iter().sum::<Vec3>() / 8.0;
             let reach = points.iter().map(|it| it.distance(middle)).fold(0.0, f32::max);
             let radius = ((reach / RADIUS_STEP).ceil() * RADIUS_STEP).max(RADIUS_STEP);
-            // A texel more on each side, for what filters take from beyond.
+            // One more texel on each side, for the filter's samples.
             let texel = 2.0 * radius / (wanted.texels.max(8) - 4) as f32;
             let half = texel * wanted.texels as f32 * 0.5;
             let at = light.transform_point3(middle);
             let whole = |value: f32| (value / texel).floor() * texel;
             let (x, y, z) = (whole(at.x), whole(at.y), whole(at.z));
-            // Looking along -z of the light's own space; what is nearer to the sun is drawn at 0.
+            // Looking along -z of the light's own space; objects that are nearer to the sun are
+            // drawn at 0.
             let project =
                 orthographic(x - half, x + half, y - half, y + half, -z - radius, -z + radius);
             all.to_clip[i] = project * light;
@@ -131,7 +132,7 @@ impl Cascades {
     }
 }
 
-/// The distance at a part of the way from near to far.
+/// Returns the split distance for a fraction of the range from near to far.
 fn cut(near: f32, far: f32, part: f32) -> f32 {
     let even = near + (far - near) * part;
     let low = near.max(0.05);
@@ -142,7 +143,7 @@ fn cut(near: f32, far: f32, part: f32) -> f32 {
     even + (logarithmic - even) * LOGARITHMIC
 }
 
-/// The view's four edges: where each begins, and how it goes on for each metre ahead.
+/// Returns the view's four edges: the start of each, and its direction for each metre ahead.
 fn corners(camera: &CameraFrame) -> [(Vec3, Vec3); 4] {
     let back = (camera.projection * camera.view).inverse();
     let depth = (camera.far - camera.near).max(1e-3);
@@ -169,12 +170,13 @@ mod tests {
         }
     }
 
-    const WANTED: Wanted = Wanted { count: 3, texels: 1024, distance: 60.0, between: None };
+    const WANTED: CascadeInputs =
+        CascadeInputs { count: 3, texels: 1024, distance: 60.0, between: None };
 
     #[test]
     fn every_point_ahead_is_in_the_map_of_its_cascade() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
-        let cascades = Cascades::new(&camera(Vec3::ZERO), sun, WANTED);
+        let cascades = SunCascades::new(&camera(Vec3::ZERO), sun, WANTED);
         assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
         let mut begin = 0.1;
         for i in 0..3 {
@@ -191,8 +193,8 @@ mod tests {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
         let projection = orthographic(-8.0, 8.0, -5.0, 5.0, -50.0, 900.0);
         let camera = CameraFrame { projection, near: -50.0, far: 900.0, ..camera(Vec3::ZERO) };
-        let wanted = Wanted { between: Some([297.0, 318.0]), ..WANTED };
-        let cascades = Cascades::new(&camera, sun, wanted);
+        let wanted = CascadeInputs { between: Some([297.0, 318.0]), ..WANTED };
+        let cascades = SunCascades::new(&camera, sun, wanted);
         assert_eq!(
             cascades.ends[..3].iter().map(|end| end.round()).collect::<Vec<_>>(),
             [304.0, 312.0, 320.0]
@@ -207,8 +209,8 @@ mod tests {
     #[test]
     fn maps_move_by_whole_texels() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
-        let a = Cascades::new(&camera(Vec3::ZERO), sun, WANTED);
-        let b = Cascades::new(&camera(Vec3::new(0.37, 0.11, 0.05)), sun, WANTED);
+        let a = SunCascades::new(&camera(Vec3::ZERO), sun, WANTED);
+        let b = SunCascades::new(&camera(Vec3::new(0.37, 0.11, 0.05)), sun, WANTED);
         for i in 0..3 {
             assert_eq!(a.texels[i], b.texels[i]);
             let still = Vec3::new(1.0, 2.0, 0.0);
@@ -225,7 +227,7 @@ mod tests {
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
         let point = spot.to_clip.project_point3(edge);
         assert!(point.abs().max_element() <= 1.0 && point.z > 0.0, "{point}");
-        // However far it shines, what is a hand before it casts a shadow.
+        // However long its range is, an object closely in front of it casts a shadow.
         let spot = SpotShadow::new(Vec3::ZERO, Vec3::Y, 500.0, 0.5);
         let point = spot.to_clip.project_point3(Vec3::new(0.0, 0.25, 0.0));
         assert!(point.z > 0.0, "{point}");

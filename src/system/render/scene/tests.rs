@@ -1,26 +1,28 @@
-//! Tests of the plan: what is drawn of a scene, and in how many calls.
+//! Tests of the plan: the draws of a scene, and the number of draw calls.
 
 use super::*;
-use crate::foundation::{Mat4, Vec3, projections, views};
-use crate::packet::material::{Blend, MaterialSlot};
-use crate::packet::mesh::{
-    Alpha, Bounds, Mesh, MeshChange, MeshSlot, Part, Surface, SurfaceChange, SurfaceSlot, Vertex,
-};
-use crate::packet::scene::{
-    DrawChange, DrawSlot, Light, LightKind, Particle, ParticleBatch, Pose, Put, SceneFrame, flag,
-};
-use crate::packet::texture::TextureSlot;
-use crate::packet::{CameraFrame, Target, View};
 use bytemuck::Zeroable;
+use engine_foundation::{Mat4, Vec3, projections, views};
+use engine_frame_packet::material::{BlendMode, MaterialSlot};
+use engine_frame_packet::mesh::{
+    MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
+    SurfaceChange, SurfaceFrame, SurfaceSlot,
+};
+use engine_frame_packet::scene::{
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
+    ParticleQuad, SceneFrame, flag,
+};
+use engine_frame_packet::texture::TextureSlot;
+use engine_frame_packet::{CameraFrame, View, ViewTarget};
 use std::sync::Arc;
 
-/// Two triangles of a metre, in one or two parts.
+/// Returns two triangles of a metre, in one or two parts.
 fn mesh(slot: u32, parts: u32) -> MeshChange {
-    let vertices = vec![Vertex::default(); 4];
-    let part = |place| Part { first: 3 * place, count: 3, place };
-    let mesh = Mesh {
+    let vertices = vec![MeshVertex::default(); 4];
+    let part = |place| MeshPart { first: 3 * place, count: 3, place };
+    let mesh = MeshFrame {
         name: format!("mesh {slot}"),
-        bounds: Bounds { min: -Vec3::ONE, max: Vec3::ONE, center: Vec3::ZERO, radius: 0.5 },
+        bounds: MeshBounds { min: -Vec3::ONE, max: Vec3::ONE, center: Vec3::ZERO, radius: 0.5 },
         vertices,
         indices: vec![0, 1, 2, 0, 2, 3],
         parts: (0..parts).map(part).collect(),
@@ -28,20 +30,24 @@ fn mesh(slot: u32, parts: u32) -> MeshChange {
     MeshChange::Put { slot: MeshSlot(slot), mesh: Arc::new(mesh) }
 }
 
-fn surface(slot: u32, surface: Surface) -> SurfaceChange {
+fn surface(slot: u32, surface: SurfaceFrame) -> SurfaceChange {
     SurfaceChange::Put { slot: SurfaceSlot(slot), surface }
 }
 
 fn put(slot: u32, mesh: u32, at: Vec3) -> DrawChange {
-    let put =
-        Put { slot: DrawSlot(slot), mesh: MeshSlot(mesh), pose: Pose::at(at), ..Put::DEFAULT };
+    let put = DrawMesh {
+        slot: DrawSlot(slot),
+        mesh: MeshSlot(mesh),
+        pose: DrawTransform::at(at),
+        ..DrawMesh::DEFAULT
+    };
     DrawChange::Put(put)
 }
 
-/// A camera at the origin that looks along y.
+/// Returns a camera at the origin that looks along y.
 fn view() -> View {
     View {
-        target: Target::Screen,
+        target: ViewTarget::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: None,
         camera: CameraFrame {
@@ -57,17 +63,17 @@ fn view() -> View {
     }
 }
 
-fn packet(frame: SceneFrame) -> Packet {
+fn packet(frame: SceneFrame) -> FramePacket {
     let scenes = vec![SceneFrame { scene: 1, ..frame }];
-    Packet { scenes, views: vec![view()], ..Packet::default() }
+    FramePacket { scenes, views: vec![view()], ..FramePacket::default() }
 }
 
 #[track_caller]
-fn apply(scenes: &mut Scenes, packet: &Packet) -> Vec<SceneDraw> {
+fn apply(scenes: &mut RetainedScenes, packet: &FramePacket) -> Vec<SceneDraw> {
     let mut events = Vec::new();
     scenes.apply(packet, &mut events);
     assert!(events.is_empty(), "{events:?}");
-    scenes.plan(packet, &Quality::DEFAULT, &mut Vec::new());
+    scenes.plan(packet, &RenderQuality::DEFAULT, &mut Vec::new());
     scenes.draws()
 }
 
@@ -77,7 +83,7 @@ fn instances(draws: &[SceneDraw], kind: SceneDrawKind) -> u32 {
 
 #[test]
 fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let ahead = |i: u32| Vec3::new(i as f32 * 0.1, 10.0, 0.0);
     let mut changes: Vec<DrawChange> = (0..20).map(|i| put(i, i % 2, ahead(i))).collect();
     changes.push(put(30, 0, Vec3::new(0.0, -10.0, 0.0)));
@@ -87,7 +93,7 @@ fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
     let draws = apply(&mut scenes, &first);
     let calls: Vec<_> = draws.iter().map(|it| (it.mesh, it.part, it.instances)).collect();
     assert_eq!(calls, [(0, 0, 10), (1, 0, 10), (1, 1, 10)]);
-    // A still world need not be said again, and a mesh that comes later is drawn then.
+    // An unchanged world need not be sent again, and a mesh that arrives later is drawn then.
     let mut later = packet(SceneFrame::default());
     later.scenes.clear();
     later.meshes = vec![mesh(7, 1)];
@@ -105,11 +111,16 @@ fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
 
 #[test]
 fn draws_move_end_and_are_in_groups_and_ranges() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
-    let mut group = Put { slot: DrawSlot(1), layers: 2, pose: Pose::at(there), ..Put::DEFAULT };
-    let mut near = Put { slot: DrawSlot(2), range: [0.0, 9.0], ..group };
-    let mut far = Put { slot: DrawSlot(3), range: [9.0, 50.0], ..group };
+    let mut group = DrawMesh {
+        slot: DrawSlot(1),
+        layers: 2,
+        pose: DrawTransform::at(there),
+        ..DrawMesh::DEFAULT
+    };
+    let mut near = DrawMesh { slot: DrawSlot(2), range: [0.0, 9.0], ..group };
+    let mut far = DrawMesh { slot: DrawSlot(3), range: [9.0, 50.0], ..group };
     (near.layers, far.layers, group.flags) = (1, 1, flag::VISIBLE);
     let changes = vec![put(0, 0, there)].into_iter();
     let changes = changes.chain([group, near, far].map(DrawChange::Put)).collect();
@@ -119,7 +130,7 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
     assert_eq!(scenes.plans.instances, [[0, 0], [3, 0]]);
     let mut second = packet(SceneFrame {
         moved: vec![DrawSlot(0), DrawSlot(99)],
-        poses: vec![Pose::at(-there), Pose::IDENTITY],
+        poses: vec![DrawTransform::at(-there), DrawTransform::IDENTITY],
         ..SceneFrame::default()
     });
     second.views[0].layers = 3;
@@ -137,16 +148,16 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
 
 #[test]
 fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let pane = |slot: u32, mesh: u32, y: f32| {
         let DrawChange::Put(put) = put(slot, mesh, Vec3::new(0.0, y, 0.0)) else { unreachable!() };
-        DrawChange::Put(Put { surfaces: (0, 1), ..put })
+        DrawChange::Put(DrawMesh { surfaces: (0, 1), ..put })
     };
     let batch = ParticleBatch {
         first: 0,
         count: 3,
         texture: TextureSlot::SHARED,
-        blend: Blend::Alpha,
+        blend: BlendMode::Alpha,
         softness: 0.0,
         center: Vec3::new(0.0, 6.0, 0.0),
         radius: 1.0,
@@ -157,12 +168,13 @@ fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
         changes: vec![pane(0, 0, 4.0), pane(1, 0, 8.0), pane(2, 0, 9.0), pane(3, 1, 7.0)],
         surfaces: vec![SurfaceSlot(1)],
         particle_batches: vec![batch, hidden],
-        particles: vec![Particle::zeroed(); 3],
+        particles: vec![ParticleQuad::zeroed(); 3],
         ..SceneFrame::default()
     };
     let mut first = packet(frame);
     first.meshes = vec![mesh(0, 1), mesh(1, 1)];
-    first.surfaces = vec![surface(1, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    first.surfaces =
+        vec![surface(1, SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT })];
     let draws = apply(&mut scenes, &first);
     let kinds: Vec<_> = draws.iter().map(|it| (it.kind, it.mesh, it.instances)).collect();
     assert_eq!(
@@ -175,20 +187,20 @@ fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
         ]
     );
     assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [2, 1, 3, 0]);
-    // Particles are of one frame, panes stay.
+    // Particles last one frame; panes stay.
     assert_eq!(apply(&mut scenes, &packet(SceneFrame::default())).len(), 3);
 }
 
 #[test]
 fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let flat = |slot: u32, mesh: u32, y: f32, order: i32| {
         let at = Vec3::new(slot as f32 * 0.2, y, 0.0);
         let DrawChange::Put(put) = put(slot, mesh, at) else { unreachable!() };
         let part = [slot as u16, 0, 1, 1];
         let flags = flag::VISIBLE | if slot == 3 { flag::FLIP_Y } else { flag::FLIP_X };
         let order = Some(order);
-        DrawChange::Put(Put { surfaces: (0, 1), part, flags, order, ..put })
+        DrawChange::Put(DrawMesh { surfaces: (0, 1), part, flags, order, ..put })
     };
     let changes = vec![
         flat(0, 0, 2.0, -1),
@@ -200,14 +212,15 @@ fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
     let surfaces = vec![SurfaceSlot(1)];
     let mut first = packet(SceneFrame { changes, surfaces, ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1), mesh(1, 1)];
-    first.surfaces = vec![surface(1, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    first.surfaces =
+        vec![surface(1, SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT })];
     let draws = apply(&mut scenes, &first);
     let calls: Vec<_> = draws.iter().map(|it| (it.mesh, it.instances)).collect();
     assert_eq!(calls, [(0, 3), (1, 2)], "the first is on a lower layer, and drawn with the next");
     assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 1, 3, 2, 4]);
     let data = &scenes.scenes[&1].data;
     assert_eq!((data[2].part, data[2].flips, data[3].flips), ([2, 0, 1, 1], 1, 2));
-    // One that ends takes its order with it.
+    // A draw that ends removes its order.
     let changes = vec![DrawChange::End(DrawSlot(0)), put(0, 0, Vec3::new(0.0, 2.0, 0.0))];
     apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
     assert_eq!(scenes.scenes[&1].orders.get(&0), None);
@@ -215,7 +228,7 @@ fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
 
 #[test]
 fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let direction = Vec3::new(0.0, 1.0, -1.0).normalize();
     let sun = LightKind::Sun { direction, casts_shadows: true };
     let spot = LightKind::Spot {
@@ -230,12 +243,14 @@ fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
     let frame = SceneFrame {
         changes: vec![
             put(0, 0, Vec3::new(0.0, 10.0, 0.0)),
-            // High behind the camera, where the sun comes from.
+            // High behind the camera, where the sun is.
             put(1, 0, Vec3::new(0.0, -20.0, 30.0)),
-            DrawChange::Put(Put { flags: flag::VISIBLE, ..quiet }),
+            DrawChange::Put(DrawMesh { flags: flag::VISIBLE, ..quiet }),
         ],
         lights_changed: true,
-        lights: [sun, spot].map(|kind| Light { kind, color: [1.0; 3], shadow_bias: 1.0 }).to_vec(),
+        lights: [sun, spot]
+            .map(|kind| LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 })
+            .to_vec(),
         ..SceneFrame::default()
     };
     let mut first = packet(frame);
@@ -245,73 +260,75 @@ fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
     assert_eq!(instances(&draws, SceneDrawKind::SpotShadow(0)), 1);
     let sun: u32 = (0..3).map(|i| instances(&draws, SceneDrawKind::SunShadow(i))).sum();
     assert!(sun >= 2, "{draws:?}");
-    let figures = scenes.statistics();
-    assert_eq!((figures.shadow_maps, figures.lights, figures.seen), (4, 1, 2));
-    let none = Quality { shadow_texels: 0, spot_texels: 0, ..Quality::DEFAULT };
+    let statistics = scenes.statistics();
+    assert_eq!((statistics.shadow_maps, statistics.lights, statistics.seen), (4, 1, 2));
+    let none = RenderQuality { shadow_texels: 0, spot_texels: 0, ..RenderQuality::DEFAULT };
     scenes.plan(&first, &none, &mut Vec::new());
     assert_eq!(scenes.statistics().shadow_maps, 0);
 }
 
 #[test]
 fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
-    let mut scenes = Scenes::default();
+    let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
     let mut first = packet(SceneFrame { changes: vec![put(0, 0, there)], ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1)];
     apply(&mut scenes, &first);
     let mirror = Mat4::from_translation(there) * Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
-    let (moved, poses) = (vec![DrawSlot(0)], vec![Pose::of(&mirror)]);
+    let (moved, poses) = (vec![DrawSlot(0)], vec![DrawTransform::of(&mirror)]);
     apply(&mut scenes, &packet(SceneFrame { moved, poses, ..SceneFrame::default() }));
     let batch = scenes.plans.groups.last().expect("it is seen").batch;
-    assert!(scenes.library.batch(batch).class.has(Class::MIRRORED));
+    assert!(scenes.library.batch(batch).class.has(PipelineClass::MIRRORED));
     let mut other = packet(SceneFrame::default());
-    other.surfaces = vec![surface(0, Surface { alpha: Alpha::Blend, ..Surface::DEFAULT })];
+    other.surfaces =
+        vec![surface(0, SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT })];
     assert_eq!(apply(&mut scenes, &other)[0].kind, SceneDrawKind::Blended);
 }
 
 #[test]
 fn a_view_that_shows_less_light_than_there_is_says_so_once() {
     let check = |kind: LightKind, count: usize, wanted: &str| {
-        let light = Light { kind, color: [1.0; 3], shadow_bias: 1.0 };
+        let light = LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 };
         let frame =
             SceneFrame { lights_changed: true, lights: vec![light; count], ..Default::default() };
-        let (packet, mut events, mut scenes) = (packet(frame), Vec::new(), Scenes::default());
+        let (packet, mut events, mut scenes) =
+            (packet(frame), Vec::new(), RetainedScenes::default());
         for _ in 0..2 {
             scenes.apply(&packet, &mut events);
-            scenes.plan(&packet, &Quality::DEFAULT, &mut events);
+            scenes.plan(&packet, &RenderQuality::DEFAULT, &mut events);
         }
-        let words: Vec<&str> = events
+        let messages: Vec<&str> = events
             .iter()
             .map(|event| match event {
-                Event::Crowded { words } => words.as_str(),
+                RendererEvent::Crowded { words } => words.as_str(),
                 other => panic!("{other:?}"),
             })
             .collect();
         let all: Vec<&str> = Some(wanted).filter(|it| !it.is_empty()).into_iter().collect();
-        assert_eq!(words, all);
+        assert_eq!(messages, all);
     };
     let position = Vec3::new(0.0, 5.0, 0.0);
     let lamp = LightKind::Omni { position, range: 1.0 };
     check(lamp, 64, "");
-    let words = "65 lamps and spots reach into a view, and the 64 nearest of them shine \
+    let message = "65 lamps and spots reach into a view, and the 64 nearest of them shine \
                  (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off";
-    check(lamp, 65, words);
+    check(lamp, 65, message);
     let (direction, inner, outer) = (Vec3::Y, 0.2, 0.4);
     let casts_shadows = true;
     let spot = LightKind::Spot { position, direction, range: 1.0, inner, outer, casts_shadows };
     check(spot, 4, "");
-    let words = "5 spots with shadows reach into a view, and the 4 nearest of them cast some \
-                 (SPOT_SHADOWS_MAX): take casts_shadows off others";
-    check(spot, 5, words);
+    let message = "5 spots with shadows reach into a view, and the 4 nearest of them cast some \
+                 (SPOT_SHADOWS_MAX): disable casts_shadows on others";
+    check(spot, 5, message);
 }
 
 #[test]
 fn what_a_material_paints_is_a_call_of_its_own_among_what_is_seen_through() {
-    let painted = |slot: u32, alpha| Surface {
+    let painted = |slot: u32, alpha| SurfaceFrame {
         alpha,
         double_sided: true,
         painter: Some(MaterialSlot(slot)),
-        ..Surface::DEFAULT
+        ..SurfaceFrame::DEFAULT
     };
     let mut frame = SceneFrame::default();
     // Two of one material, one of another, one masked, each farther than the one before.
@@ -319,16 +336,16 @@ fn what_a_material_paints_is_a_call_of_its_own_among_what_is_seen_through() {
         let at = Vec3::new(0.0, 5.0 + slot as f32, 0.0);
         let DrawChange::Put(put) = put(slot as u32, 0, at) else { unreachable!("it puts") };
         frame.surfaces.push(SurfaceSlot(surface));
-        frame.changes.push(DrawChange::Put(Put { surfaces: (slot as u32, 1), ..put }));
+        frame.changes.push(DrawChange::Put(DrawMesh { surfaces: (slot as u32, 1), ..put }));
     }
     let mut packet = packet(frame);
     packet.meshes = vec![mesh(0, 1)];
     packet.surfaces = vec![
-        surface(1, painted(8, Alpha::Blend)),
-        surface(2, painted(9, Alpha::Opaque)),
-        surface(3, painted(9, Alpha::Mask(0.5))),
+        surface(1, painted(8, SurfaceAlphaMode::Blend)),
+        surface(2, painted(9, SurfaceAlphaMode::Opaque)),
+        surface(3, painted(9, SurfaceAlphaMode::Mask(0.5))),
     ];
-    let draws = apply(&mut Scenes::default(), &packet);
+    let draws = apply(&mut RetainedScenes::default(), &packet);
     let kinds: Vec<_> = draws.iter().map(|draw| (draw.kind, draw.instances)).collect();
     use SceneDrawKind::{Blended, Solid};
     assert_eq!(kinds, [(Solid, 1), (Blended, 1), (Blended, 2)]);

@@ -1,41 +1,44 @@
-//! Limits of the arrays and structs of a shader's text, checked before a parser sees it. The parser
-//! writes constants out: a zero of an array becomes a list of its elements before its size is
-//! looked at, and what is made of constants is copied wherever it is named. Reads tokens alone;
-//! what it counts is never less than what the parser makes.
+//! Limits of the arrays and structs in a shader's text, checked before a parser sees the text. The
+//! parser expands constants: it turns a zero of an array into a list of elements before it checks
+//! the size, and copies values that are built from constants wherever they are named. This module
+//! reads only tokens; its counts are never below those of the parser.
 
-use super::limits::{CHAIN_MAX, Excess, Kind, Lexer, Token, excess};
+use super::nesting_limits::{
+    CHAIN_MAX, LimitExceeded, WgslLexer, WgslToken, WgslTokenKind, excess,
+};
 use std::collections::HashMap;
 
 /// The most elements of an array.
 pub const ARRAY_LENGTH_MAX: u64 = 65_536;
-/// The most elements of all arrays and structs of a text, when each is written out wherever it is
-/// named. Measured with naga 30: the parser needs 100 bytes for one at most.
+/// The most elements of all arrays and structs of a text, when each is expanded wherever it is
+/// named. Measured with naga 30: the parser needs at most 100 bytes for one.
 pub const ELEMENTS_MAX: u64 = 1 << 20;
 
-/// The most tokens of a constant's expression that is read, and of constants that name each other.
+/// The most tokens of a constant's expression that are read, and the deepest chain of constants
+/// that name each other.
 const EXPRESSION_TOKENS_MAX: usize = 64;
 const NAMED_DEPTH_MAX: u32 = 32;
 
-/// The value of a constant: the largest of those that have its name, in whichever function.
+/// The value of a constant: the largest of those that have its name, in any function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Constant {
     value: u64,
-    /// All of that name are equal, so that it can be calculated with.
+    /// True if all constants of that name are equal, so that the value can be calculated with.
     unique: bool,
 }
 
-/// The values of a text's constants, by name; none where one of that name is no whole number made
-/// of numbers and other constants.
+/// Returns the values of a text's constants, by name. A name has no value if one of its constants
+/// is not an integer expression of numbers and other constants.
 pub fn constants(text: &str) -> HashMap<&str, Option<Constant>> {
-    let mut expressions: HashMap<&str, Vec<Vec<Token>>> = HashMap::new();
-    let mut lexer = Lexer::new(text);
+    let mut expressions: HashMap<&str, Vec<Vec<WgslToken>>> = HashMap::new();
+    let mut lexer = WgslLexer::new(text);
     let mut token = lexer.next();
     while let Some(now) = token {
         token = lexer.next();
         if now.text != "const" {
             continue;
         }
-        let Some(name) = token.filter(|name| name.kind == Kind::Word) else { continue };
+        let Some(name) = token.filter(|name| name.kind == WgslTokenKind::Word) else { continue };
         // Up to the end: `const NAME: TYPE = EXPRESSION`.
         let mut rest = Vec::new();
         while let Some(next) = lexer.next() {
@@ -47,11 +50,11 @@ pub fn constants(text: &str) -> HashMap<&str, Option<Constant>> {
             rest.push(next);
         }
         let expression = match &rest[..] {
-            // It was not read to its end.
+            // The expression was not read to its end.
             long if long.len() > EXPRESSION_TOKENS_MAX => &[],
             [is, expression @ ..] if is.text == "=" => expression,
             [colon, _, is, expression @ ..] if (colon.text, is.text) == (":", "=") => expression,
-            // No number: an expression that is none.
+            // Not a constant expression, so it has no value.
             _ => &[],
         };
         expressions.entry(name.text).or_default().push(expression.to_vec());
@@ -64,10 +67,10 @@ pub fn constants(text: &str) -> HashMap<&str, Option<Constant>> {
     known
 }
 
-/// The value of a constant, and of those that it is made of.
+/// Returns the value of a constant, after resolving the constants in its expressions.
 fn resolve<'a>(
     name: &'a str,
-    expressions: &HashMap<&'a str, Vec<Vec<Token<'a>>>>,
+    expressions: &HashMap<&'a str, Vec<Vec<WgslToken<'a>>>>,
     known: &mut HashMap<&'a str, Option<Constant>>,
     above: u32,
 ) -> Option<Constant> {
@@ -75,12 +78,12 @@ fn resolve<'a>(
         return *found;
     }
     let all = expressions.get(name).filter(|_| above < NAMED_DEPTH_MAX)?;
-    // One that names itself has no value.
+    // A constant that names itself has no value.
     known.insert(name, None);
     let mut largest: Option<Constant> = None;
     for expression in all {
         let value = evaluate(expression, &mut |name| resolve(name, expressions, known, above + 1));
-        // One without a value leaves all of that name without.
+        // If one constant has no value, the name has none.
         let Some(value) = value else {
             known.insert(name, None);
             return None;
@@ -94,13 +97,13 @@ fn resolve<'a>(
     largest
 }
 
-/// Finds a constant's value by its name.
+/// Looks up a constant's value by its name.
 type Find<'f, 'a> = &'f mut dyn FnMut(&'a str) -> Option<Constant>;
 
-/// The value of an expression of numbers, names, `+ - * / %`, brackets, `u32()` and `i32()`.
-fn evaluate<'a>(expression: &[Token<'a>], find: Find<'_, 'a>) -> Option<Constant> {
+/// Evaluates an expression of numbers, names, `+ - * / %`, parentheses, `u32()` and `i32()`.
+fn evaluate<'a>(expression: &[WgslToken<'a>], find: Find<'_, 'a>) -> Option<Constant> {
     if let [name] = expression
-        && name.kind == Kind::Word
+        && name.kind == WgslTokenKind::Word
     {
         return find(name.text);
     }
@@ -109,7 +112,7 @@ fn evaluate<'a>(expression: &[Token<'a>], find: Find<'_, 'a>) -> Option<Constant
     left.is_empty().then_some(Constant { value, unique: true })
 }
 
-fn sum<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+fn sum<'a>(left: &mut &[WgslToken<'a>], find: Find<'_, 'a>) -> Option<u64> {
     let mut value = product(left, find)?;
     while let Some(sign) = sign(left, &["+", "-"]) {
         let next = product(left, find)?;
@@ -118,7 +121,7 @@ fn sum<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
     Some(value)
 }
 
-fn product<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+fn product<'a>(left: &mut &[WgslToken<'a>], find: Find<'_, 'a>) -> Option<u64> {
     let mut value = factor(left, find)?;
     while let Some(sign) = sign(left, &["*", "/", "%"]) {
         let next = factor(left, find)?;
@@ -131,25 +134,27 @@ fn product<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
     Some(value)
 }
 
-/// It calls itself once for each open bracket, of which an expression has few.
-fn factor<'a>(left: &mut &[Token<'a>], find: Find<'_, 'a>) -> Option<u64> {
+/// Evaluates a factor. It recurses once for each open parenthesis, of which an expression has few.
+fn factor<'a>(left: &mut &[WgslToken<'a>], find: Find<'_, 'a>) -> Option<u64> {
     let (first, rest) = left.split_first()?;
     *left = rest;
-    let is_made = matches!(first.text, "u32" | "i32") && sign(left, &["("]).is_some();
-    if is_made || first.text == "(" {
+    let is_conversion = matches!(first.text, "u32" | "i32") && sign(left, &["("]).is_some();
+    if is_conversion || first.text == "(" {
         let value = sum(left, find)?;
         return sign(left, &[")"]).map(|_| value);
     }
     match first.kind {
-        Kind::Number => number(first),
-        // With several values, which of them is meant is not known.
-        Kind::Word => find(first.text).filter(|constant| constant.unique).map(|it| it.value),
-        Kind::Sign => None,
+        WgslTokenKind::Number => number(first),
+        // If there are several values, it is unknown which one is meant.
+        WgslTokenKind::Word => {
+            find(first.text).filter(|constant| constant.unique).map(|it| it.value)
+        }
+        WgslTokenKind::Sign => None,
     }
 }
 
 /// Takes the next token if it is one of these.
-fn sign<'a>(left: &mut &[Token<'a>], wanted: &[&str]) -> Option<&'a str> {
+fn sign<'a>(left: &mut &[WgslToken<'a>], wanted: &[&str]) -> Option<&'a str> {
     let (first, rest) = left.split_first()?;
     wanted.contains(&first.text).then(|| {
         *left = rest;
@@ -157,8 +162,8 @@ fn sign<'a>(left: &mut &[Token<'a>], wanted: &[&str]) -> Option<&'a str> {
     })
 }
 
-/// A whole number as it is written.
-fn number(token: &Token) -> Option<u64> {
+/// Parses an integer literal.
+fn number(token: &WgslToken) -> Option<u64> {
     let digits = token.text.strip_suffix(['u', 'i']).unwrap_or(token.text);
     match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -171,7 +176,7 @@ fn number(token: &Token) -> Option<u64> {
 enum Declares {
     #[default]
     Nothing,
-    /// A type or a constant of the whole text.
+    /// A type or a constant at module scope.
     Global,
     Struct,
     /// A value of a function.
@@ -183,26 +188,26 @@ enum Declares {
 struct Part<'a> {
     declares: Declares,
     name: Option<&'a str>,
-    /// The name comes next.
+    /// True if the next word is the name.
     names: bool,
     at: usize,
-    /// Is the first of a function, or stands outside of them.
+    /// True if it is the first of a function, or outside of functions.
     outside: bool,
-    /// Names, and how often each is written out in types of arrays.
-    words: Vec<(&'a str, u64)>,
-    /// Elements of its own: of types of arrays, and members.
+    /// Names, and the number of times each is expanded in types of arrays.
+    identifiers: Vec<(&'a str, u64)>,
+    /// Elements of its own: of array types, and members.
     elements: u64,
-    /// Names and numbers, which an array whose type is left out could list.
+    /// Names and numbers that an array without an explicit type could list.
     listed: u64,
-    /// It has an array whose type is left out, which may hold all that is named.
+    /// True if it has an array without an explicit type, which may hold everything that is named.
     lists: bool,
 }
 
 impl<'a> Part<'a> {
     /// Notes a name, which may be that of a type.
     fn name_type(&mut self, word: &'a str) {
-        self.words.push((word, 1));
-        // With the vector or matrix itself, and the columns.
+        self.identifiers.push((word, 1));
+        // Counts the vector or matrix itself, and the columns.
         self.elements += match word {
             word if word.starts_with("vec") => 5,
             word if word.starts_with("mat") => 21,
@@ -215,42 +220,42 @@ impl<'a> Part<'a> {
 #[derive(Default)]
 struct Angle<'a> {
     is_array: bool,
-    /// How many words and elements there were before it.
-    words: usize,
+    /// Number of words and elements before it.
+    identifiers: usize,
     elements: u64,
-    /// There was a comma: what follows is the length, up to another one.
+    /// Number of commas so far: the array's length follows the first, up to another one.
     commas: usize,
-    length: Vec<Token<'a>>,
-    /// How many brackets are open in the length.
+    length: Vec<WgslToken<'a>>,
+    /// Number of open brackets in the length.
     brackets: usize,
 }
 
-/// Reads tokens, and counts.
+/// The reader that counts the tokens' elements.
 pub struct Arrays<'a> {
     constants: HashMap<&'a str, Option<Constant>>,
     parts: Vec<Part<'a>>,
     open: Part<'a>,
     angles: Vec<Angle<'a>>,
     before: &'a str,
-    /// How many blocks are open.
+    /// Number of open blocks.
     blocks: usize,
 }
 
 impl<'a> Arrays<'a> {
-    /// Reads the tokens of a text with these constants.
+    /// Creates a reader for the tokens of a text with these constants.
     pub fn new(constants: HashMap<&'a str, Option<Constant>>) -> Arrays<'a> {
         let open = Part { outside: true, ..Part::default() };
         let (parts, angles) = (Vec::new(), Vec::new());
         Arrays { constants, parts, open, angles, before: "", blocks: 0 }
     }
 
-    pub fn take(&mut self, token: &Token<'a>) -> Result<(), Excess> {
+    pub fn take(&mut self, token: &WgslToken<'a>) -> Result<(), LimitExceeded> {
         let is_array = matches!(self.before, "array" | "binding_array");
         if token.text == "<" && (is_array || !self.angles.is_empty()) {
-            let (words, elements) = (self.open.words.len(), self.open.elements);
-            self.angles.push(Angle { is_array, words, elements, ..Angle::default() });
+            let (identifiers, elements) = (self.open.identifiers.len(), self.open.elements);
+            self.angles.push(Angle { is_array, identifiers, elements, ..Angle::default() });
         } else if self.angles.is_empty() {
-            // An array without its type lists what it holds.
+            // An array without its type lists its elements.
             self.open.lists |= is_array;
             self.word(token);
         } else {
@@ -260,13 +265,14 @@ impl<'a> Arrays<'a> {
         Ok(())
     }
 
-    /// A token of an array's type: names, numbers, commas and angles, and the length's expression.
-    fn in_type(&mut self, token: &Token<'a>) -> Result<(), Excess> {
+    /// Reads a token of an array's type: names, numbers, commas and angle brackets, and the
+    /// expression of the length.
+    fn in_type(&mut self, token: &WgslToken<'a>) -> Result<(), LimitExceeded> {
         let top = self.angles.last_mut().expect("one is open");
         let in_length = top.is_array && top.commas == 1;
         match (token.kind, token.text) {
-            (Kind::Sign, ",") if top.brackets == 0 => top.commas += 1,
-            (Kind::Sign, ">" | ">>" | ">=") if top.brackets == 0 => {
+            (WgslTokenKind::Sign, ",") if top.brackets == 0 => top.commas += 1,
+            (WgslTokenKind::Sign, ">" | ">>" | ">=") if top.brackets == 0 => {
                 self.close()?;
                 if token.text == ">>" && !self.angles.is_empty() {
                     self.close()?;
@@ -280,17 +286,19 @@ impl<'a> Arrays<'a> {
                 }
                 top.length.push(*token);
             }
-            (Kind::Word, word) if !top.is_array || top.commas == 0 => self.open.name_type(word),
-            (Kind::Number, _) if !top.is_array => {}
+            (WgslTokenKind::Word, word) if !top.is_array || top.commas == 0 => {
+                self.open.name_type(word)
+            }
+            (WgslTokenKind::Number, _) if !top.is_array => {}
             _ => return Err(no_length(token)),
         }
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), Excess> {
+    fn close(&mut self) -> Result<(), LimitExceeded> {
         let Some(angle) = self.angles.pop().filter(|angle| angle.is_array) else { return Ok(()) };
         let count = match angle.length.first() {
-            // Its length is known when it runs.
+            // Its length is known only at run time.
             None => 1,
             Some(first) => {
                 let find = &mut |name| self.constants.get(name).copied().flatten();
@@ -300,7 +308,7 @@ impl<'a> Arrays<'a> {
             }
         };
         let part = &mut self.open;
-        for (_, times) in &mut part.words[angle.words..] {
+        for (_, times) in &mut part.identifiers[angle.identifiers..] {
             *times = times.saturating_mul(count);
         }
         let inner = (part.elements - angle.elements).max(1);
@@ -308,31 +316,31 @@ impl<'a> Arrays<'a> {
         Ok(())
     }
 
-    fn word(&mut self, token: &Token<'a>) {
+    fn word(&mut self, token: &WgslToken<'a>) {
         let part = &mut self.open;
-        if part.name.is_none() && part.words.is_empty() {
+        if part.name.is_none() && part.identifiers.is_empty() {
             part.at = token.at;
         }
         let is_outside = self.blocks == 0;
         match (token.kind, token.text) {
-            (Kind::Sign, "{") => {
+            (WgslTokenKind::Sign, "{") => {
                 self.blocks += 1;
                 if self.open.declares != Declares::Struct {
                     self.end_part();
                 }
             }
-            (Kind::Sign, "}") => {
+            (WgslTokenKind::Sign, "}") => {
                 self.blocks = self.blocks.saturating_sub(1);
                 self.end_part();
             }
-            (Kind::Sign, ";") => self.end_part(),
-            (Kind::Sign, ":") if part.declares == Declares::Struct => part.elements += 1,
-            (Kind::Sign, _) => {}
-            (Kind::Number, _) => part.listed += 1,
-            (Kind::Word, word) if part.names => {
+            (WgslTokenKind::Sign, ";") => self.end_part(),
+            (WgslTokenKind::Sign, ":") if part.declares == Declares::Struct => part.elements += 1,
+            (WgslTokenKind::Sign, _) => {}
+            (WgslTokenKind::Number, _) => part.listed += 1,
+            (WgslTokenKind::Word, word) if part.names => {
                 (part.name, part.names, part.at) = (Some(word), false, token.at);
             }
-            (Kind::Word, word) => {
+            (WgslTokenKind::Word, word) => {
                 let declares = match word {
                     "struct" if is_outside => Declares::Struct,
                     "alias" | "const" | "override" if is_outside => Declares::Global,
@@ -355,11 +363,11 @@ impl<'a> Arrays<'a> {
         self.parts.push(std::mem::replace(&mut self.open, next));
     }
 
-    /// Checks what was read, all of which is known now.
+    /// Checks the counts after the last token.
     ///
     /// # Errors
-    /// Its arrays and structs are too large together.
-    pub fn end(mut self) -> Result<(), Excess> {
+    /// Returns an error if the arrays and structs are too large together.
+    pub fn end(mut self) -> Result<(), LimitExceeded> {
         self.end_part();
         let parts = &self.parts;
         let is_global = |part: &Part| matches!(part.declares, Declares::Global | Declares::Struct);
@@ -386,7 +394,7 @@ impl<'a> Arrays<'a> {
                 return Err(excess(Some(part.at), message));
             }
             if let (Declares::Local, Some(name)) = (part.declares, part.name) {
-                // One of the same name in a block around it may be the larger one.
+                // A variable of the same name in an enclosing block may be the larger one.
                 let known = locals.entry(name).or_default();
                 *known = size.max(*known);
             }
@@ -395,7 +403,7 @@ impl<'a> Arrays<'a> {
     }
 }
 
-fn no_length(token: &Token) -> Excess {
+fn no_length(token: &WgslToken) -> LimitExceeded {
     let message = format!(
         "the length of an array must be a number of at most {ARRAY_LENGTH_MAX}, or made of numbers \
          and constants with + - * / % (ARRAY_LENGTH_MAX): write the number, or use a texture"
@@ -403,23 +411,23 @@ fn no_length(token: &Token) -> Excess {
     excess(Some(token.at), message)
 }
 
-/// How many elements the values of parts have.
+/// Computes the number of elements of the values of parts.
 struct Sizes<'s, 'a> {
     parts: &'s [Part<'a>],
     globals: HashMap<&'a str, usize>,
-    /// Of each global: what is written out for it, and its size, as far as they are known. One that
-    /// is being read counts as nothing: the parser refuses circles.
+    /// For each global, if known: its expanded elements, and its size. A global that is being read
+    /// counts as nothing, because the parser rejects cycles.
     known: Vec<Option<(u64, u64)>>,
 }
 
 impl Sizes<'_, '_> {
-    /// The elements that are written out for a global, and those of its value. It calls itself once
-    /// for each declaration in a chain, which are limited.
+    /// Returns the expanded elements of a global, and those of its value. It recurses once for each
+    /// declaration in a chain, whose length is limited.
     fn global(&mut self, index: usize, above: u32) -> (u64, u64) {
         if let Some(known) = self.known[index] {
             return known;
         }
-        // Longer chains were refused before, if they are ones for the parser as well.
+        // Longer chains were rejected before, if they are chains for the parser as well.
         if above > CHAIN_MAX {
             return (u64::MAX, u64::MAX);
         }
@@ -429,13 +437,14 @@ impl Sizes<'_, '_> {
         found
     }
 
-    /// The same of any part, with the sizes of a function's values.
+    /// Returns the expanded elements and the size of any part, with the sizes of a function's
+    /// values.
     fn part(&mut self, index: usize, locals: &HashMap<&str, u64>, above: u32) -> (u64, u64) {
         let part = &self.parts[index];
         let own =
             if part.lists { part.elements.saturating_add(part.listed) } else { part.elements };
         let (mut written, mut largest) = (own, own);
-        for (word, times) in &part.words {
+        for (word, times) in &part.identifiers {
             let size = match (locals.get(word).copied(), self.globals.get(word).copied()) {
                 (local, Some(global)) => self.global(global, above + 1).1.max(local.unwrap_or(0)),
                 (local, None) => local.unwrap_or(0),
@@ -444,8 +453,8 @@ impl Sizes<'_, '_> {
             written = written.saturating_add(size);
             largest = largest.max(size);
         }
-        // A value is one of those that are named, or of a type that is; where a type is left out,
-        // or is made here, it may hold all of them.
+        // A value is one of the named values, or of a named type. If a type is left out, or is
+        // declared here, it may hold all of them.
         let holds_all = part.lists || matches!(part.declares, Declares::Struct);
         (written, if holds_all { written } else { largest })
     }

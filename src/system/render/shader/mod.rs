@@ -1,9 +1,9 @@
-//! Shaders and materials on their way from source to data: the engine's part and the game's put
-//! together, checked, and reflected; errors with the file's own lines. Makes nothing on the
-//! adapter: that is the renderer's (src/system/render).
+//! The compiler of shaders and materials: it combines the engine's part with the game's, checks the
+//! result and reflects it. Errors have the lines of the game's file. Creates nothing on the
+//! adapter: that is the renderer's task (src/system/render).
 //!
-//! What a game's WGSL looks like, and what the engine's part (the prelude: bindings, vertex stage,
-//! fragment entry) therefore has to declare:
+//! An example of a game's WGSL, for which the engine's part (the prelude: bindings, vertex stage,
+//! fragment entry) has to declare the rest:
 //!
 //! ```wgsl
 //! struct Variables { speed: f32, tint: vec4f }
@@ -17,50 +17,50 @@
 //! }
 //! ```
 //!
-//! `Paint` is the prelude's struct with at least `base` (what the engine's own material would have
-//! painted: linear light, alpha multiplied in, the instance's colour included), `color` (the
-//! instance's colour alone, likewise), `uv` (0 to 1 over what is drawn, v down) and `position`
-//! (logical pixels). `frame.seconds` is game time. What `paint` returns is linear light with alpha
-//! multiplied in. A material without any of the three kinds of bindings leaves group 2 out of its
-//! layout, or has it empty.
+//! `Paint` is the prelude's struct with at least `base` (the output of the engine's own material:
+//! linear light, premultiplied alpha, the instance's color included), `color` (the instance's color
+//! alone, in the same form), `uv` (0 to 1 over the drawn area, v down) and `position` (logical
+//! pixels). `frame.seconds` is game time. The result of `paint` is linear light with premultiplied
+//! alpha. A material without any of the three kinds of bindings omits group 2 from its layout, or
+//! leaves it empty.
 
 mod arrays;
-mod check;
-mod limits;
-mod material;
-mod sizes;
+mod material_compile;
+mod nesting_limits;
+mod reflection;
+mod size_limits;
 #[cfg(test)]
 mod tests;
 
-use crate::error;
-use crate::foundation::Error;
-use crate::foundation::hash::murmur32;
-use crate::resource::kind::{Compiling, Form, Kind};
-use crate::resource::shading::ShaderData;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::hash::murmur32;
+use engine_resource::material_data::ShaderData;
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
-pub use check::check;
-pub use limits::STACK_BYTES;
-pub use material::MATERIAL;
+pub use material_compile::MATERIAL;
+pub use nesting_limits::STACK_BYTES;
+pub use reflection::check;
 
 /// The engine's part: bindings, vertex stage, every paint, entry points.
 const PRELUDE: &str = include_str!("../gui.wgsl");
 
-/// Shaders, in WGSL.
-pub static SHADER: Kind = Kind {
+/// The kind `shader`, in WGSL.
+pub static SHADER: ResourceKind = ResourceKind {
     name: "shader",
-    words: "How something is painted, in WGSL",
-    extensions: &[("shader", Form::Own), ("wgsl", Form::Raw)],
-    // Another prelude makes other data of the same source.
+    words: "A shader in WGSL",
+    extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
+    // A different prelude produces different data from the same source.
     version: murmur32(PRELUDE.as_bytes(), 1),
-    compile: |compiling: &mut Compiling| -> Result<Vec<u8>, Error> {
+    compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
         let source = compiling.text()?;
         Ok(check(&compiling.path, source)?.write())
     },
     validate,
 };
 
-/// Refuses a shader that is not what checking its own source gives: another engine's part around
-/// it, or other variables and textures than it has.
+/// Rejects a shader that differs from the result of checking its own source: another engine's part,
+/// or variables and textures that do not match the source.
 fn validate(bytes: &[u8]) -> Result<(), Error> {
     let data = ShaderData::read(bytes)?;
     let source = data.source.strip_suffix(PRELUDE).and_then(|source| source.strip_suffix('\n'));
@@ -71,19 +71,19 @@ fn validate(bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// The bind group of what is a material's own.
+/// The bind group of a material's own resources.
 pub const MATERIAL_GROUP: u32 = 2;
-/// The binding of its block of variables, where it has one.
+/// The binding of the material's block of variables, if it has one.
 pub const VARIABLES: u32 = 0;
-/// The most textures that a material can have.
+/// The most textures of a material.
 pub const TEXTURES_MAX: u32 = 8;
 
-/// The binding of the texture in a place, from 0.
-pub const fn texture_binding(place: u32) -> u32 {
-    1 + 2 * place
+/// Returns the binding of the texture in a place, from 0.
+pub const fn texture_binding(index: u32) -> u32 {
+    1 + 2 * index
 }
 
-/// The binding of that texture's sampler.
-pub const fn sampler_binding(place: u32) -> u32 {
-    2 + 2 * place
+/// Returns the binding of the sampler of the texture in a place.
+pub const fn sampler_binding(index: u32) -> u32 {
+    2 + 2 * index
 }

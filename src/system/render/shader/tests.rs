@@ -1,8 +1,8 @@
-//! Tests of shaders and materials on their way to data: golden words.
+//! Tests of the compiler of shaders and materials, with expected error messages.
 
 use super::*;
-use crate::resource::name::ResourceName;
-use crate::resource::shading::{MaterialData, ShaderData, VariableKind};
+use engine_resource::material_data::{MaterialData, ShaderData, ShaderVariableType};
+use engine_resource::resource_name::ResourceName;
 
 const WAVE: &str = "struct Variables { speed: f32, tint: vec4f }
 @group(2) @binding(0) var<uniform> variables: Variables;
@@ -16,11 +16,11 @@ fn paint(in: Paint) -> vec4f {
 ";
 
 #[track_caller]
-fn refused(source: &str, words: &str) {
-    assert_eq!(check("wave.wgsl", source).unwrap_err().message, words);
+fn refused(source: &str, message: &str) {
+    assert_eq!(check("wave.wgsl", source).unwrap_err().message, message);
 }
 
-/// The wave with one part in place of another.
+/// Returns the wave shader with one part replaced by another.
 fn with(part: &str, other: &str) -> String {
     assert!(WAVE.contains(part), "{part}");
     WAVE.replace(part, other)
@@ -33,7 +33,8 @@ fn a_shader_is_reflected() {
     assert_eq!(data.variable_bytes, 32);
     let variables: Vec<_> =
         data.variables.iter().map(|v| (&v.name[..], v.kind, v.offset)).collect();
-    let wanted = [("speed", VariableKind::Scalar, 0), ("tint", VariableKind::Vector4, 16)];
+    let wanted =
+        [("speed", ShaderVariableType::Scalar, 0), ("tint", ShaderVariableType::Vector4, 16)];
     assert_eq!(variables, wanted);
     assert_eq!(ShaderData::read(&data.write()).unwrap(), data);
     let plain = check("plain.wgsl", "fn paint(in: Paint) -> vec4f { return in.base; }").unwrap();
@@ -87,13 +88,12 @@ fn what_is_missing_is_said() {
 fn names_that_hide_others_are_told() {
     refused(
         "var<private> all: f32;\nfn paint(in: Paint) -> vec4f { return in.base; }",
-        "wave.wgsl:1:14: the name 'all' is one of WGSL's own or of the engine's, which it hides: \
-         rename it",
+        "wave.wgsl:1:14: the name 'all' hides a name of WGSL or of the engine: rename it",
     );
     refused(
         "fn all() {}\nfn paint(in: Paint) -> vec4f { return in.base; }",
         "wave.wgsl: the engine's part does not work with it (function does not return any value): \
-         does a name in it hide one of WGSL's own?",
+         does a name in it hide a name of WGSL?",
     );
     refused(
         "var<private> frame: f32;\nfn paint(in: Paint) -> vec4f { return in.base; }",
@@ -110,7 +110,7 @@ fn bindings_must_be_where_materials_give_them() {
     );
     refused(
         &with("@group(2) @binding(0)", "@group(0) @binding(9)"),
-        "wave.wgsl:2:23: 'variables' is in group 0, and a shader's own is group 2: @group(2)",
+        "wave.wgsl:2:23: 'variables' is in group 0, and a shader's own group is 2: @group(2)",
     );
     refused(
         &with("@binding(0)", "@binding(7)"),
@@ -118,8 +118,8 @@ fn bindings_must_be_where_materials_give_them() {
     );
     refused(
         &with("@binding(1)", "@binding(4)"),
-        "wave.wgsl:3:23: the texture 'noise' is at binding 4, and must be at 1: textures are at \
-        1, 3, 5 … in order, their samplers behind them",
+        "wave.wgsl:3:23: the texture 'noise' is at binding 4, and must be at 1: textures are at 1, \
+         3, 5 … in order, their samplers after them",
     );
     refused(
         &with("@binding(2) var noise_sampler", "@binding(6) var noise_sampler"),
@@ -135,8 +135,8 @@ fn bindings_must_be_where_materials_give_them() {
                    fn paint(in: Paint) -> vec4f { return in.base * list[0]; }";
     refused(
         storage,
-        "wave.wgsl:1:23: 'list' is of a kind that materials cannot give: they give one \
-        var<uniform>, texture_2d<f32> and sampler",
+        "wave.wgsl:1:23: 'list' is of a kind that materials cannot set: they set one var<uniform>, \
+         texture_2d<f32> and sampler",
     );
     let entry = "@fragment fn mine() -> @location(0) vec4f { return vec4f(1.0); }\n\
                  fn paint(in: Paint) -> vec4f { return in.base; }";
@@ -147,23 +147,24 @@ fn bindings_must_be_where_materials_give_them() {
     );
 }
 
-/// Compiles a material beside the wave.
+/// Compiles a material next to the wave shader.
 fn material(text: &str) -> Result<(MaterialData, Vec<String>), String> {
     let read = |path: &str| match path {
         "shaders/wave.wgsl" => Ok(WAVE.as_bytes().to_vec()),
-        _ => Err(crate::error!("{path}: there is no such file")),
+        _ => Err(engine_foundation::error!("{path}: there is no such file")),
     };
     let name = ResourceName::new("material", "m");
     let bytes = text.as_bytes().to_vec();
-    let mut compiling = Compiling::new(name, "m.material".into(), Form::Own, bytes, false, &read);
+    let mut compiling =
+        CompileContext::new(name, "m.material".into(), SourceForm::Own, bytes, false, &read);
     let data = (MATERIAL.compile)(&mut compiling).map_err(|fault| fault.message)?;
     let references = compiling.references.iter().map(|name| name.to_string()).collect();
     Ok((MaterialData::read(&data).unwrap(), references))
 }
 
 #[track_caller]
-fn material_refused(text: &str, words: &str) {
-    assert_eq!(material(text).unwrap_err(), words);
+fn material_refused(text: &str, message: &str) {
+    assert_eq!(material(text).unwrap_err(), message);
 }
 
 const WAVES: &str = "shader = \"shaders/wave\"\nblend = \"add\"\ntextures = { noise = \"n\" }\n";
@@ -198,7 +199,7 @@ fn a_wrong_material_says_where_and_what() {
     );
     material_refused(
         "variables = { speed = 1 }",
-        "m.material:1: 'variables' are a shader's, and this material names none: add shader = \
+        "m.material:1: 'variables' belong to a shader, and this material names none: add shader = \
          \"name\", or remove them (the picture that bitmaps show is texture = \"name\")",
     );
     material_refused(
@@ -224,7 +225,7 @@ fn a_wrong_material_says_where_and_what() {
     material_refused(
         &more("variables = { tint = true }"),
         "m.material:4: 'tint' must be a number, a list of numbers, or a colour such as \
-        \"#ff8000\", got true or false",
+         \"#ff8000\", got true or false",
     );
     material_refused(
         &more("variables = { tint = \"red\" }"),
@@ -254,7 +255,7 @@ fn compiled_data_is_refused_where_its_source_would_be() {
     assert_eq!(validate(&data.write()), Ok(()));
     let whole = |source: &str| format!("{source}\n{PRELUDE}");
     let paint = "fn paint(in: Paint) -> vec4f { return in.base; }";
-    for (source, words) in [
+    for (source, message) in [
         (whole(&format!("const A = {}1;\n{paint}", "1 + ".repeat(5000))), "(NESTING_MAX)"),
         (whole(&format!("const A = !array<bool, 2147483647>();\n{paint}")), "(ARRAY_LENGTH_MAX)"),
         (whole("fn paint(in: Paint) -> vec4f { return 1; }"), "it is damaged:1:"),
@@ -262,6 +263,6 @@ fn compiled_data_is_refused_where_its_source_would_be() {
         (WAVE.to_string(), "the engine's part is missing"),
     ] {
         let error = validate(&ShaderData { source, ..data.clone() }.write()).unwrap_err().message;
-        assert!(error.starts_with("it is damaged") && error.contains(words), "{error}");
+        assert!(error.starts_with("it is damaged") && error.contains(message), "{error}");
     }
 }

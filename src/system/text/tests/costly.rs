@@ -1,14 +1,15 @@
-//! Fonts of a few bytes whose glyphs ask for more work than ever ends: they show nothing.
+//! Tests with tiny fonts whose glyphs require practically endless work. Such glyphs must show
+//! nothing.
 
-use super::super::face::{Data, Face};
+use super::super::font_face::{FontBytes, FontFace};
 use super::files::default_font;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The tables of a font file by their tags.
+/// Tables of a font file by their tags.
 type Tables = BTreeMap<[u8; 4], Vec<u8>>;
 
-/// The tables of the default font.
+/// Returns the tables of the default font.
 fn tables() -> Tables {
     let font = default_font();
     let number = |at: usize| u32::from_be_bytes(font[at..at + 4].try_into().unwrap()) as usize;
@@ -21,7 +22,7 @@ fn tables() -> Tables {
     (0..count).map(|i| read(12 + 16 * i)).collect()
 }
 
-/// A font file of these tables.
+/// Builds a font file from tables.
 fn font(tables: &Tables) -> Vec<u8> {
     let mut font = vec![0, 1, 0, 0];
     font.extend((tables.len() as u16).to_be_bytes());
@@ -38,13 +39,13 @@ fn font(tables: &Tables) -> Vec<u8> {
     font
 }
 
-fn open(tables: &Tables) -> Face {
+fn open(tables: &Tables) -> FontFace {
     let bytes = font(tables);
     let file = 0..bytes.len();
-    Face::open(Arc::new(Data::Part(bytes.into(), file)), 0).unwrap()
+    FontFace::open(Arc::new(FontBytes::Part(bytes.into(), file)), 0).unwrap()
 }
 
-/// A composite glyph (the OpenType specification, table glyf) of so many equal parts.
+/// Builds a composite glyph (the OpenType specification, table glyf) of `count` equal parts.
 fn composite(part: u16, count: usize) -> Vec<u8> {
     const MORE_COMPONENTS: u16 = 0x20;
     let mut glyph = (-1_i16).to_be_bytes().to_vec();
@@ -58,14 +59,14 @@ fn composite(part: u16, count: usize) -> Vec<u8> {
     glyph
 }
 
-/// A font whose glyphs consist each of `parts` of the next.
-fn nested_composites(levels: u16, parts: usize) -> Face {
+/// Builds a font in which each glyph consists of `parts` copies of the next one.
+fn nested_composites(levels: u16, parts: usize) -> FontFace {
     let (mut glyphs, mut offsets) = (Vec::new(), Vec::new());
     for level in 0..levels {
         offsets.extend((glyphs.len() as u32).to_be_bytes());
         glyphs.extend(composite(level + 1, parts));
     }
-    // The last one is empty.
+    // The last glyph is empty.
     for _ in 0..2 {
         offsets.extend((glyphs.len() as u32).to_be_bytes());
     }
@@ -80,13 +81,13 @@ fn nested_composites(levels: u16, parts: usize) -> Face {
 
 #[test]
 fn composite_glyphs_that_multiply_show_nothing() {
-    // Two levels of two are read, and are empty.
+    // Two levels of two parts are read, and are empty.
     assert!(nested_composites(2, 2).outline(0).is_some_and(|it| it.bounds().is_none()));
-    // Three to the power of thirty.
+    // Three to the power of thirty parts.
     assert!(nested_composites(30, 3).outline(0).is_none());
 }
 
-/// A list of the Compact Font Format (Adobe technical note 5176, INDEX Data).
+/// Builds a list of the Compact Font Format (Adobe technical note 5176, INDEX Data).
 fn index(items: &[Vec<u8>]) -> Vec<u8> {
     let mut list = (items.len() as u16).to_be_bytes().to_vec();
     if items.is_empty() {
@@ -103,20 +104,21 @@ fn index(items: &[Vec<u8>]) -> Vec<u8> {
     list
 }
 
-/// A font whose one glyph calls a subroutine, which calls the next `calls` times, and so on.
-fn nested_subroutines(levels: u8, calls: usize) -> Face {
+/// Builds a font with one glyph that calls a subroutine, which calls the next one `calls` times,
+/// and so on.
+fn nested_subroutines(levels: u8, calls: usize) -> FontFace {
     const CALL_GLOBAL: u8 = 29;
     const RETURN: u8 = 11;
     const END: u8 = 14;
     const CHAR_STRINGS: u8 = 17;
-    // The number of a subroutine less 107 (its bias), as one byte.
+    // The number of a subroutine minus its bias of 107, as one byte.
     let call = |subroutine: u8| [subroutine + 32, CALL_GLOBAL];
     let mut subroutines: Vec<Vec<u8>> = Vec::new();
     for level in 1..levels {
         subroutines.push(call(level).repeat(calls));
     }
     subroutines.push(vec![RETURN]);
-    // A triangle comes first, for a glyph that draws nothing tells less.
+    // A triangle comes first, because a glyph that draws nothing would prove less.
     let triangle = [239, 239, 21, 239, 139, 5, 139, 239, 5];
     let glyph = [&triangle[..], &call(0), &[END]].concat();
     let (name, strings) = (index(&[b"a".to_vec()]), index(&[]));
@@ -136,6 +138,6 @@ fn nested_subroutines(levels: u8, calls: usize) -> Face {
 #[test]
 fn subroutines_that_multiply_show_nothing() {
     assert!(nested_subroutines(3, 3).outline(0).is_some_and(|it| it.bounds().is_some()));
-    // A hundred to the power of nine.
+    // A hundred to the power of nine calls.
     assert!(nested_subroutines(10, 100).outline(0).is_none());
 }

@@ -1,40 +1,42 @@
-//! Files of fonts: what they may say, what is refused, and what damaged ones do.
+//! Tests of font files: their settings, rejected files, and damaged files.
 
-use super::super::kind::FONT;
-use super::super::pages::PageFont;
+use super::super::bitmap_font::BitmapFont;
+use super::super::resource::FONT;
 use super::*;
-use crate::foundation::random::Random;
-use crate::packet::gui::paint;
-use crate::packet::text::Style;
-use crate::resource::kind::{Compiling, Form};
+use engine_foundation::random::Random;
+use engine_frame_packet::gui::paint;
+use engine_frame_packet::text::TextStyle;
+use engine_resource::resource_kind::{CompileContext, SourceForm};
+use engine_test_support::bmfont::binary_font;
 
-/// Compiles a file of a game that has these others.
+/// Compiles a file of a game that contains the other files.
 fn compile(
     path: &str,
     bytes: &[u8],
-    others: &[(&str, &[u8])],
+    other_files: &[(&str, &[u8])],
 ) -> Result<(Vec<u8>, Vec<String>), String> {
     let read = |wanted: &str| {
-        let found = others.iter().find(|(path, _)| *path == wanted);
+        let found = other_files.iter().find(|(path, _)| *path == wanted);
         found.map(|(_, bytes)| bytes.to_vec()).ok_or_else(|| error!("there is no file {wanted}"))
     };
     let own = path.ends_with(".font");
-    let form = if own { Form::Own } else { Form::Raw };
+    let form = if own { SourceForm::Own } else { SourceForm::Raw };
     let name = ResourceName::new("font", path.rsplit_once('.').unwrap().0);
-    let mut compiling = Compiling::new(name, path.to_string(), form, bytes.to_vec(), false, &read);
-    // As the data compiler does with a raw file beside an own one.
-    compiling.files = others.iter().map(|(path, _)| path.to_string()).take(1).collect();
+    let mut compiling =
+        CompileContext::new(name, path.to_string(), form, bytes.to_vec(), false, &read);
+    // The data compiler does the same with a raw file next to a file in the engine's own format.
+    compiling.files = other_files.iter().map(|(path, _)| path.to_string()).take(1).collect();
     let data = (FONT.compile)(&mut compiling).map_err(|error| error.message)?;
     Ok((data, compiling.references.iter().map(ResourceName::to_string).collect()))
 }
 
 #[track_caller]
-fn check_refused(path: &str, bytes: &[u8], others: &[(&str, &[u8])], words: &str) {
-    assert_eq!(compile(path, bytes, others).unwrap_err(), words);
+fn check_refused(path: &str, bytes: &[u8], other_files: &[(&str, &[u8])], message: &str) {
+    assert_eq!(compile(path, bytes, other_files).unwrap_err(), message);
 }
 
 pub(super) fn default_font() -> &'static [u8] {
-    core_fonts::find(DEFAULT_FONT).unwrap()
+    built_in_fonts::find(DEFAULT_FONT).unwrap()
 }
 
 const TEXT: &str = r#"info face="My Font" size=32 bold=0 padding=2,2,2,2 spacing=1,1
@@ -62,48 +64,28 @@ const XML: &str = r#"<?xml version='1.0'?>
   <kernings count="1"><kerning first="65" second="86" amount="-3"/></kernings>
 </font>"#;
 
-/// The same font in the binary form.
-pub fn binary() -> Vec<u8> {
-    let mut out = b"BMF\x03".to_vec();
-    let mut block = |kind: u8, bytes: &[u8]| {
-        out.push(kind);
-        out.extend((bytes.len() as u32).to_le_bytes());
-        out.extend(bytes);
-    };
-    let words = |words: &[u16]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let info = [&[32, 0, 0, 0, 100, 0, 1, 2, 2, 2, 2, 1, 1, 0][..], b"My Font\0"].concat();
-    block(1, &info);
-    block(2, &[words(&[40, 30, 256, 128, 1]), vec![0, 0, 0, 0, 0]].concat());
-    block(3, b"my_0.png\0");
-    let glyph =
-        |id: u32, lengths: &[u16]| [&id.to_le_bytes(), &words(lengths)[..], &[0, 15]].concat();
-    let minus_one = u16::MAX;
-    let a = glyph(65, &[10, 20, 24, 34, minus_one, 2, 20]);
-    block(4, &[a, glyph(86, &[40, 20, 24, 34, 0, 2, 21])].concat());
-    block(5, &[&65u32.to_le_bytes()[..], &86u32.to_le_bytes(), &(-3i16).to_le_bytes()].concat());
-    out
-}
-
 #[test]
 fn the_three_forms_of_a_page_font_say_the_same() {
-    let text = angel::read(TEXT.as_bytes(), "my.fnt").unwrap();
+    let text = bmfont::read(TEXT.as_bytes(), "my.fnt").unwrap();
     assert_eq!((text.face.as_str(), text.size, text.pages.len()), ("My Font", 32.0, 1));
     assert_eq!((text.glyphs.len(), text.kernings.len()), (2, 1));
-    let xml = angel::read(XML.as_bytes(), "my.fnt").unwrap();
+    let xml = bmfont::read(XML.as_bytes(), "my.fnt").unwrap();
     assert_eq!(xml, text);
-    let bare = |font: PageFont| PageFont { about: Vec::new(), channels: Vec::new(), ..font };
-    assert_eq!(bare(angel::read(&binary(), "my.fnt").unwrap()), bare(text));
-    assert_eq!(angel::read(xml.to_xml().as_bytes(), "again.fnt").unwrap(), xml);
+    let bare = |font: BitmapFont| BitmapFont { about: Vec::new(), channels: Vec::new(), ..font };
+    assert_eq!(bare(bmfont::read(&binary_font(), "my.fnt").unwrap()), bare(text));
+    assert_eq!(bmfont::read(xml.to_xml().as_bytes(), "again.fnt").unwrap(), xml);
 }
 
-fn page_texts(settings: &str, fnt: &str) -> (Texts, FontNumber) {
-    let others = [("fonts/my.fnt", fnt.as_bytes())];
-    let (data, references) = compile("fonts/my.font", settings.as_bytes(), &others).unwrap();
+fn page_texts(settings: &str, fnt: &str) -> (TextSystem, FontNumber) {
+    let other_files = [("fonts/my.fnt", fnt.as_bytes())];
+    let (data, references) = compile("fonts/my.font", settings.as_bytes(), &other_files).unwrap();
     assert_eq!(references, ["fonts/my_0.texture"]);
     let (mut texts, _) = texts();
-    let kind::Body::Pages(font) = Compiled::from_bytes(&data).unwrap().body else { panic!() };
+    let resource::FontBody::Pages(font) = FontData::from_bytes(&data).unwrap().body else {
+        panic!()
+    };
     let first_page = texts.glyphs.add_pages(&font);
-    let body = Body::Pages(Box::new(Pages::new(font, first_page)));
+    let body = GlyphSource::Pages(Box::new(BitmapPages::new(font, first_page)));
     let font = add_body(&mut texts, "fonts/my", body, &[]);
     (texts, font)
 }
@@ -112,7 +94,7 @@ fn page_texts(settings: &str, fnt: &str) -> (Texts, FontNumber) {
 fn page_fonts_are_laid_out_by_their_measurements() {
     let (mut texts, font) = page_texts("", TEXT);
     let quads = texts.layout(&request(font, "AV", 64.0)).unwrap().to_vec();
-    // Twice the size: from the baseline, 30 below the top.
+    // At twice the size: relative to the baseline, which is 30 below the top.
     assert_eq!(quads[0].rect, [-2.0, -12.0, 46.0, 56.0]);
     assert_eq!(quads[1].rect[0], 34.0, "20 on, 3 back");
     let uv = [10.0 / 256.0, 54.0 / 128.0, 34.0 / 256.0, 20.0 / 128.0];
@@ -120,10 +102,10 @@ fn page_fonts_are_laid_out_by_their_measurements() {
     assert_eq!(quads[0].paint & 15, paint::TEXTURE);
     assert_eq!(texts.page(PageNumber(1)).texture, "fonts/my_0");
     assert_eq!(texts.metrics(font).line_height, 1.25);
-    let style = Style { outline: 1.0, ..Style::PLAIN };
-    let styled = Request { style, ..request(font, "AV", 64.0) };
+    let style = TextStyle { outline: 1.0, ..TextStyle::PLAIN };
+    let styled = TextRequest { style, ..request(font, "AV", 64.0) };
     assert_eq!(texts.layout(&styled).unwrap().len(), 2, "pictures have no outline");
-    let wrapped = Request { max_width: 30.0, ..request(font, "A A", 32.0) };
+    let wrapped = TextRequest { max_width: 30.0, ..request(font, "A A", 32.0) };
     assert_eq!(texts.extents(&wrapped).unwrap().lines, 2);
 }
 
@@ -141,10 +123,10 @@ fn pages_with_fields_are_drawn_as_far_as_they_are_needed() {
 #[test]
 fn faults_of_page_fonts_are_told_with_their_line() {
     #[track_caller]
-    fn check(from: &str, to: &str, words: &str) {
+    fn check(from: &str, to: &str, message: &str) {
         let text = TEXT.replace(from, to);
         assert_ne!(text, TEXT);
-        check_refused("a.fnt", text.as_bytes(), &[], words);
+        check_refused("a.fnt", text.as_bytes(), &[], message);
     }
     check("x=40", "x=much", "a.fnt:6: x must be a number, got 'much'");
     check(
@@ -181,7 +163,7 @@ fn faults_of_page_fonts_are_told_with_their_line() {
 
 #[test]
 fn damaged_page_fonts_are_refused() {
-    // Without a ';' each would look through all that follows.
+    // Without a limit, each '&' without a ';' would search through all following text.
     let entities = XML.replace("My Font", &"&".repeat(4 << 20));
     assert!(compile("a.fnt", entities.as_bytes(), &[]).is_ok());
     check_refused(
@@ -207,7 +189,7 @@ fn damaged_page_fonts_are_refused() {
         "a.fnt",
         b"BMF\x02",
         &[],
-        "a.fnt: the binary format is of version 2, and 3 is read: export again",
+        "a.fnt: the binary format has version 2, and only 3 can be read: export again",
     );
     let msdf =
         XML.replace("</font>", "<distanceField fieldType=\"msdf\" distanceRange=\"4\"/></font>");
@@ -222,36 +204,34 @@ fn damaged_page_fonts_are_refused() {
 
 #[test]
 fn font_files_say_what_they_are_made_of() {
-    let others = [("fonts/a.ttf", default_font())];
+    let other_files = [("fonts/a.ttf", default_font())];
     let text = "fallback = [\"fonts/b\" \"core/fonts/default\"]\nprewarm = \"abc\"";
-    let (data, references) = compile("fonts/a.font", text.as_bytes(), &others).unwrap();
+    let (data, references) = compile("fonts/a.font", text.as_bytes(), &other_files).unwrap();
     assert_eq!(references, ["fonts/b.font"], "the engine's own font is no resource of the game");
-    let compiled = Compiled::from_bytes(&data).unwrap();
+    let compiled = FontData::from_bytes(&data).unwrap();
     assert_eq!(compiled.fallback, ["fonts/b", "core/fonts/default"]);
     assert_eq!(compiled.prewarm, "abc");
-    let kind::Body::Outlines { file, face: 0 } = compiled.body else { panic!() };
+    let resource::FontBody::Outlines { file, face: 0 } = compiled.body else { panic!() };
     assert!(&data[file] == default_font());
     let (raw, _) = compile("fonts/a.ttf", default_font(), &[]).unwrap();
-    assert!(Compiled::from_bytes(&raw).unwrap().fallback.is_empty());
+    assert!(FontData::from_bytes(&raw).unwrap().fallback.is_empty());
     for cut in [0, 10, 30, raw.len() / 2, raw.len() - 1] {
-        assert!(Compiled::from_bytes(&raw[..cut]).is_err());
+        assert!(FontData::from_bytes(&raw[..cut]).is_err());
     }
 }
 
 #[test]
 fn faults_of_font_files_are_told() {
-    let others = [("a.ttf", default_font())];
-    let check = |text: &str, words: &str| check_refused("a.font", text.as_bytes(), &others, words);
+    let other_files = [("a.ttf", default_font())];
+    let check =
+        |text: &str, message: &str| check_refused("a.font", text.as_bytes(), &other_files, message);
     check("falback = []", "a.font:1: a font has no 'falback', did you mean 'fallback'?");
     check(
         "\nprewarm = 3",
-        "a.font:2: prewarm must be text: the characters that are made beforehand",
+        "a.font:2: prewarm must be text: the characters that are created in advance",
     );
-    check(
-        "face = -1",
-        "a.font:1: face must be a whole number from 0: which font of a .ttc is meant",
-    );
-    check("face = 2", "a.ttf: the file has 1 fonts, and face 2 is asked for");
+    check("face = -1", "a.font:1: face must be a whole number from 0: the font of a .ttc to use");
+    check("face = 2", "a.ttf: the file has 1 fonts, and face 2 is requested");
     check("source = \"b.ttf\"", "there is no file b.ttf");
     check(
         "source = 4",
@@ -268,13 +248,12 @@ fn faults_of_font_files_are_told() {
         "a.font",
         b"",
         &[],
-        "a.font: the file names no source, and no .ttf, .otf, .ttc or .fnt is beside it: add \
-         source \
-         = \"fonts/name.ttf\"",
+        "a.font: the file names no source, and no .ttf, .otf, .ttc or .fnt is next to it: add \
+         source = \"fonts/name.ttf\"",
     );
 }
 
-/// The bytes of a table of a font.
+/// Returns the byte range of a table of a font.
 fn table(font: &[u8], tag: &[u8; 4]) -> Range<usize> {
     let count = u16::from_be_bytes([font[4], font[5]]) as usize;
     let number = |at: usize| u32::from_be_bytes(font[at..at + 4].try_into().unwrap()) as usize;
@@ -301,13 +280,13 @@ fn fonts_that_lack_what_they_need_are_refused() {
         "a.ttf",
         &without(b"glyf"),
         &[],
-        "a.ttf: the font has no outlines (no table glyf, CFF or CFF2): fonts of bitmaps alone \
-         cannot be used; make a .fnt of it",
+        "a.ttf: the font has no outlines (no table glyf, CFF or CFF2): fonts with only bitmaps \
+         cannot be used; convert it to a .fnt",
     );
     for bytes in [&b""[..], b"hello", &default_font()[..40], &[0; 1000]] {
-        let words = compile("a.ttf", bytes, &[]).unwrap_err();
-        assert!(words.starts_with("a.ttf: the font cannot be read ("), "{words}");
-        assert!(words.ends_with("): it is damaged, or no .ttf or .otf file"), "{words}");
+        let message = compile("a.ttf", bytes, &[]).unwrap_err();
+        assert!(message.starts_with("a.ttf: the font cannot be read ("), "{message}");
+        assert!(message.ends_with("): it is damaged, or not a .ttf or .otf file"), "{message}");
     }
 }
 
@@ -323,26 +302,26 @@ fn damaged_tables_never_do_worse_than_show_something_else() {
             let at = range.start + (random.next_u64() as usize) % range.len();
             bytes[at] = random.next_u64() as u8;
         }
-        let data = Data::Part(bytes.clone().into(), 0..bytes.len());
-        let Ok(face) = Face::open(Arc::new(data), 0) else { continue };
+        let data = FontBytes::Part(bytes.clone().into(), 0..bytes.len());
+        let Ok(face) = FontFace::open(Arc::new(data), 0) else { continue };
         opened += 1;
         let (mut texts, _) = texts();
-        let font = add_body(&mut texts, "damaged", Body::Outlines(face), &[]);
+        let font = add_body(&mut texts, "damaged", GlyphSource::Outlines(face), &[]);
         for text in ["Office AVAST 0123 éÖß", "e\u{301}o\u{308} שלום", "Ελλ Жизнь ffi"]
         {
             let quads = texts.layout(&request(font, text, 20.0)).unwrap();
             assert!(quads.len() < 1000);
             assert!(quads.iter().all(|quad| quad.rect.iter().all(|length| length.is_finite())));
         }
-        flush(&mut texts, &mut Atlas::default());
+        flush(&mut texts, &mut TestAtlas::default());
     }
     assert!(opened > 40, "{opened} opened");
 }
 
 #[test]
 fn unknown_fonts_and_circles_are_told() {
-    let mut texts = Texts::new();
-    let error = texts.find(&mut Store::default(), "fonts/none").unwrap_err();
+    let mut texts = TextSystem::new();
+    let error = texts.find(&mut ResourceStore::default(), "fonts/none").unwrap_err();
     assert_eq!(error.contexts, ["When loading font: fonts/none"]);
     assert_eq!(
         error.message,
@@ -350,27 +329,27 @@ fn unknown_fonts_and_circles_are_told() {
          its name has no ending); the engine's own font is 'core/fonts/default'"
     );
     let mut above = vec!["a".to_string(), "b".to_string()];
-    let error = texts.load(&mut Store::default(), "a", &mut above).unwrap_err();
+    let error = texts.load(&mut ResourceStore::default(), "a", &mut above).unwrap_err();
     assert_eq!(error.message, "fonts fall back to each other in a circle: a → b → a: take one out");
     let mut above: Vec<String> = (0..FALLBACK_MAX).map(|number| format!("f{number}")).collect();
-    let error = texts.load(&mut Store::default(), "last", &mut above).unwrap_err();
-    let words = "fonts fall back to each other more than 16 deep: f0 → f1 → ";
-    assert!(error.message.starts_with(words), "{error}");
+    let error = texts.load(&mut ResourceStore::default(), "last", &mut above).unwrap_err();
+    let message = "fonts fall back to each other more than 16 deep: f0 → f1 → ";
+    assert!(error.message.starts_with(message), "{error}");
     assert!(error.message.ends_with(" → last: list them all in the first one"), "{error}");
-    let first = texts.find(&mut Store::default(), DEFAULT_FONT).unwrap();
-    assert_eq!(texts.find(&mut Store::default(), DEFAULT_FONT).unwrap(), first);
-    // The first one is what the default font falls back to.
+    let first = texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap();
+    assert_eq!(texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap(), first);
+    // The first one is the fallback font of the default font.
     assert_eq!((texts.number(1), texts.number(2)), (Some(first), None));
 }
 
 #[test]
 fn a_font_that_is_loaded_again_keeps_its_number_and_shows_its_new_letters() {
     let (mut texts, font) = texts();
-    let mut atlas = Atlas::default();
+    let mut atlas = TestAtlas::default();
     texts.layout(&request(font, "ab", 20.0)).unwrap();
     flush(&mut texts, &mut atlas);
-    texts.reload(&mut Store::default(), &[ResourceName::new("font", DEFAULT_FONT)]);
-    assert_eq!(texts.find(&mut Store::default(), DEFAULT_FONT).unwrap(), font);
+    texts.reload(&mut ResourceStore::default(), &[ResourceName::new("font", DEFAULT_FONT)]);
+    assert_eq!(texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap(), font);
     assert_eq!(texts.layout(&request(font, "ab", 20.0)).unwrap().len(), 2);
     assert_eq!(flush(&mut texts, &mut atlas), 2, "they are made anew");
 }

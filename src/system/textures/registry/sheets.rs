@@ -1,10 +1,14 @@
-//! The registry's sheets: loaded as a whole when a frame or a tag is first asked for.
+//! Sheets that are loaded. A sheet is loaded as a whole when a frame or a tag is first requested.
 
 use super::*;
 
 impl Textures {
-    /// The sheet of that name, loaded.
-    pub(super) fn sheet_index(&mut self, store: &mut Store, name: &str) -> Result<usize, Error> {
+    /// Returns the index of a sheet by name. Loads the sheet if necessary.
+    pub(super) fn sheet_index(
+        &mut self,
+        store: &mut ResourceStore,
+        name: &str,
+    ) -> Result<usize, Error> {
         let known = self.sheets.iter().position(|loaded| loaded.name == name);
         if let Some(index) = known
             && !self.sheets[index].pictures.is_empty()
@@ -12,7 +16,7 @@ impl Textures {
             return Ok(index);
         }
         let (sheet, pictures) = self.load_sheet(store, name, None)?;
-        let loaded = Loaded { name: name.to_string(), sheet, pictures, page: None };
+        let loaded = LoadedSheet { name: name.to_string(), sheet, pictures, page: None };
         match known {
             Some(index) => {
                 self.sheets[index] = loaded;
@@ -28,26 +32,26 @@ impl Textures {
 
     fn load_sheet(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         name: &str,
         old: Option<usize>,
-    ) -> Result<(Sheet, Vec<Held>), Error> {
+    ) -> Result<(SheetData, Vec<RendererTexture>), Error> {
         let resource = ResourceName::new("sheet", name);
         let bytes = store.read(&resource)?;
         store.forget(std::iter::once(resource.id()));
         contain(&resource, || self.take_sheet(&bytes, name, old))
     }
 
-    /// Takes the pictures of a sheet's data in.
+    /// Loads the pictures of a sheet's data.
     fn take_sheet(
         &mut self,
-        bytes: &Bytes,
+        bytes: &SharedBytes,
         name: &str,
         old: Option<usize>,
-    ) -> Result<(Sheet, Vec<Held>), Error> {
+    ) -> Result<(SheetData, Vec<RendererTexture>), Error> {
         let wrong = |fault: Error| error!("sheet '{name}': {}", fault.message);
-        let sheet = sheet::read(bytes).map_err(wrong)?;
-        // From here on the old pictures' places are used again.
+        let sheet = sheet_resource::read(bytes).map_err(wrong)?;
+        // From here on, the regions of the old pictures are reused.
         let old = old.map(|index| std::mem::take(&mut self.sheets[index].pictures));
         let mut old = old.unwrap_or_default().into_iter();
         let mut pictures = Vec::with_capacity(sheet.pictures.len());
@@ -61,34 +65,36 @@ impl Textures {
                 }
             }
         }
-        old.for_each(|held| self.give_back(held));
+        old.for_each(|held| self.release_texture(held));
         if let Err(fault) = result {
-            pictures.into_iter().for_each(|held| self.give_back(held));
+            pictures.into_iter().for_each(|held| self.release_texture(held));
             return Err(fault);
         }
         Ok((sheet, pictures))
     }
 
-    /// Gives every frame that was asked for the place of its picture.
+    /// Updates the entry of every requested frame to the location of its picture.
     fn refill_frames(&mut self, index: usize) {
         self.version += 1;
         for number in 1..self.records.len() {
-            let Source::Frame { sheet, frame } = &self.records[number].source else { continue };
+            let TextureOrigin::Frame { sheet, frame } = &self.records[number].source else {
+                continue;
+            };
             if *sheet != index {
                 continue;
             }
-            let Loaded { name, sheet, pictures, .. } = &self.sheets[index];
+            let LoadedSheet { name, sheet, pictures, .. } = &self.sheets[index];
             match sheet.frames.iter().find(|known| known.name == *frame) {
                 Some(found) if !pictures.is_empty() => {
                     self.entries[number] = pictures[found.picture as usize].entry;
                 }
-                Some(_) => self.forget(number),
+                Some(_) => self.reset_entry(number),
                 None => {
                     log::error(&format!(
                         "the sheet '{name}' has no frame '{frame}' any more: it is shown as a \
                          checkerboard"
                     ));
-                    self.forget(number);
+                    self.reset_entry(number);
                 }
             }
         }
@@ -96,7 +102,7 @@ impl Textures {
 
     pub(super) fn unload_sheet(&mut self, index: usize) {
         for held in std::mem::take(&mut self.sheets[index].pictures) {
-            self.give_back(held);
+            self.release_texture(held);
         }
         self.end_page(index);
         self.refill_frames(index);
@@ -104,7 +110,7 @@ impl Textures {
 
     pub(super) fn reload_sheet(
         &mut self,
-        store: &mut Store,
+        store: &mut ResourceStore,
         resource: &ResourceName,
         index: usize,
     ) {
@@ -129,7 +135,7 @@ impl Textures {
         }
         for number in 1..self.records.len() {
             let source = &self.records[number].source;
-            if matches!(source, Source::Frame { sheet, .. } if *sheet == index)
+            if matches!(source, TextureOrigin::Frame { sheet, .. } if *sheet == index)
                 && self.entries[number].loaded
                 && let Err(fault) = self.fill_extra(store, number)
             {

@@ -1,2 +1,2 @@
--- A folder as a module.
+-- A module that is a folder.
 return "a folder"

@@ -1,0 +1,172 @@
+//! Handling of unexpected errors: prints the report or writes it to a file, and chooses the exit
+//! code.
+
+use super::exit;
+use engine_foundation::{atomic_file, log, panic, terminal};
+use engine_platform as platform;
+use engine_runtime::{BuildMode, Engine};
+use engine_script::{ErrorReport, StuckCause, Vm};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Maximum time that a hung process waits for a line to be printed; below, for its report to be
+/// written.
+const PRINT_TIMEOUT: Duration = Duration::from_millis(200);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Reports an unexpected error and returns the exit code.
+///
+/// In development and test builds, prints the whole report on the terminal. In a release, prints
+/// one line and writes the report to a file in the game's save folder.
+pub fn report_error(vm: &mut Vm, report: &ErrorReport) -> i32 {
+    let engine = vm.engine();
+    if engine.build != BuildMode::Release {
+        log::error(&format!("{}\n{report}", headline(engine)));
+        return exit_code(report);
+    }
+    match write(engine, &report.to_string()) {
+        Ok(path) => {
+            log::error(&format!("{}: {}", headline(engine), line(report)));
+            log::error(&format!("the report is in {}", path.display()));
+        }
+        Err(message) => {
+            log::error(&format!("{}\n{report}", headline(engine)));
+            log::error(&format!("the report could not be written: {message}"));
+        }
+    }
+    exit_code(report)
+}
+
+/// Returns the exit code of a process that an error ended.
+fn exit_code(report: &ErrorReport) -> i32 {
+    if report.engine_fault { exit::ENGINE } else { exit::FAILED }
+}
+
+/// Returns a report as one line: location and message.
+fn line(report: &ErrorReport) -> String {
+    let location =
+        report.place.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
+    let message = report.message.lines().next().unwrap_or_default();
+    format!("{}{message}", location.unwrap_or_default())
+}
+
+fn headline(engine: &Engine) -> String {
+    match engine.frame.index {
+        0 => "the game stopped before its first frame".to_string(),
+        frame => format!("the game stopped in frame {frame}"),
+    }
+}
+
+/// Returns the text of a crash report: the error, versions, the frame, the last lines of the log.
+pub fn text(engine: &Engine, report: &str) -> String {
+    let adapter = match engine.picture.adapter.as_str() {
+        "" => "none, because nothing was drawn",
+        adapter => adapter,
+    };
+    let mut text = format!(
+        "Crash report\n\n{}\nEngine: {} ({}, {})\nAdapter: {adapter}\nFrame: {}\n\n{report}\n\
+         Last lines of the log:\n",
+        game_line(engine),
+        env!("CARGO_PKG_VERSION"),
+        platform::NAME,
+        engine.build.name(),
+        engine.frame.index,
+    );
+    for line in log::last_lines() {
+        text += &format!("  {line}\n");
+    }
+    text
+}
+
+/// Returns a line with the game's name and version.
+fn game_line(engine: &Engine) -> String {
+    let settings = &engine.settings;
+    format!("Game: {} {}", settings.text("name"), settings.text("version")).trim_end().to_string()
+}
+
+/// Writes a crash report into the game's save folder and returns its path.
+pub fn write(engine: &Engine, report: &str) -> Result<PathBuf, String> {
+    let folder = engine.save_folder.as_ref().ok_or("this game has no save folder")?;
+    write_in(folder, &text(engine, report))
+}
+
+fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let seconds = now.map_or(0, |since| since.as_secs());
+    let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
+    atomic_file::write_safely(&path, terminal::escape(text).as_bytes())
+        .map_err(|reason| reason.to_string())?;
+    Ok(path)
+}
+
+/// Runs `work` on another thread and waits at most `limit` for its result. A blocked terminal or
+/// disk must not keep the process from ending. Returns `None` if the limit is exceeded.
+fn run_within<T: Send + 'static>(
+    limit: Duration,
+    work: impl Fn() -> T + Send + Sync + 'static,
+) -> Option<T> {
+    let work = Arc::new(work);
+    let (done, ended) = mpsc::channel();
+    let shared = work.clone();
+    let run = move || {
+        // The receiver is gone if the limit was exceeded.
+        let _ = done.send(shared());
+    };
+    match panic::spawn("last words", run) {
+        Ok(_) => ended.recv_timeout(limit).ok(),
+        // If no thread can be started, the work runs here without a limit.
+        Err(_) => Some(work()),
+    }
+}
+
+fn print_within(limit: Duration, text: String) {
+    run_within(limit, move || terminal::print_error(&text));
+}
+
+/// Lets the watchdog write a report and end the process if the process hangs when it is asked to
+/// end.
+pub fn watch(vm: &mut Vm) {
+    let (folder, game) = (vm.engine().save_folder.clone(), game_line(vm.engine()));
+    vm.interrupt().set_on_stuck(Box::new(move |stuck| {
+        let who = match stuck {
+            StuckCause::Script => "a script",
+            StuckCause::Engine => "the engine",
+        };
+        let message =
+            format!("the process was asked to end, and {who} did not let it end within a second");
+        print_within(PRINT_TIMEOUT, format!("error: {message}\n"));
+        let (folder, game) = (folder.clone(), game.clone());
+        let report = run_within(REPORT_TIMEOUT, move || {
+            let folder = folder.as_ref()?;
+            let lines = log::last_lines();
+            let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+            let text = format!(
+                "Crash report\n\n{game}\nEngine: {} ({})\n\n{message}\n\nLast lines of the log:\n\
+                 {lines}",
+                env!("CARGO_PKG_VERSION"),
+                platform::NAME
+            );
+            Some(match write_in(folder, &text) {
+                Ok(path) => format!("error: the report is in {}\n", path.display()),
+                Err(reason) => format!("error: the report could not be written: {reason}\n"),
+            })
+        });
+        if let Some(report) = report.flatten() {
+            print_within(PRINT_TIMEOUT, report);
+        }
+        platform::end_now(exit::ENGINE);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_engines_own_has_an_exit_code_of_its_own() {
+        let report = ErrorReport::from_message("boom");
+        assert_eq!(exit_code(&report), exit::FAILED);
+        assert_eq!(exit_code(&ErrorReport { engine_fault: true, ..report }), exit::ENGINE);
+    }
+}

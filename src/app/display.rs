@@ -1,0 +1,553 @@
+//! The display of a run: the window (if a display exists), the renderer, and the screenshot that
+//! the command line asks for. Games know only `Engine::window`; the packet holds the content of a
+//! frame.
+
+use super::frame_input::FrameInput;
+use super::input_translation;
+use super::output_files;
+use super::secondary_windows::{self, SecondaryWindowDriver};
+use engine_foundation::scope;
+use engine_foundation::{Error, log};
+use engine_frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine_input::pads::{MappingDatabase, Pads};
+use engine_platform::seconds_since_start;
+use engine_render::{
+    self as render, RenderQuality, RenderedImage, Renderer, RendererEvent, SurfaceTarget,
+};
+use engine_resource::image::encode_png;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::settings::Settings;
+use engine_runtime::{BuildMode, Engine};
+use engine_textures::TextureCaps;
+use engine_window::{
+    Clipboard, Desktop, DesktopError, ForeignWindow, ForeignWindowStatus, Vsync, WindowChange,
+    WindowOptions,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use engine_render::AdapterChoice;
+
+/// A screenshot that the command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenshotRequest {
+    pub file: PathBuf,
+    /// The frame to capture. If `None`, the last frame.
+    pub frame: Option<u64>,
+}
+
+/// Options of the display of a run.
+#[derive(Clone, Debug)]
+pub struct DisplayPolicy {
+    /// Open a window, if a display exists.
+    pub window: bool,
+    /// The adapter to draw on. If `None`, the best adapter.
+    pub renderer: Option<AdapterChoice>,
+    /// True if the renderer runs on its own thread.
+    pub threaded: bool,
+    pub screenshot: Option<ScreenshotRequest>,
+}
+
+impl DisplayPolicy {
+    /// No window, no renderer, no screenshot.
+    pub const NOTHING: DisplayPolicy =
+        DisplayPolicy { window: false, renderer: None, threaded: true, screenshot: None };
+}
+
+/// The window, the renderer and the pads of a run.
+pub struct Display {
+    /// Declared before the window: the renderer must be dropped before the window that it draws to.
+    renderer: Option<Renderer>,
+    desktop: Option<Desktop>,
+    /// The secondary windows that the game has opened.
+    secondary_windows: SecondaryWindowDriver,
+    /// A tool's window, which shows the frames in place of the engine's own window.
+    foreign_window: Option<ForeignWindow>,
+    pads: Option<Pads>,
+    policy: DisplayPolicy,
+    packet: FramePacket,
+    /// Statistics of the newest rendered frame.
+    statistics: render::FrameStatistics,
+    /// Pending changes of the tool's window.
+    pending_changes: Vec<WindowChange>,
+    pixels: (u32, u32),
+    vsync: Vsync,
+    quality: RenderQuality,
+    /// True if the desktop has asked for a redraw of a part of the window.
+    exposed: bool,
+    /// Time of the newest input, in seconds of the process's clock.
+    newest_input: f64,
+    screenshot: ScreenshotState,
+}
+
+/// Progress of the command line's screenshot.
+#[derive(PartialEq)]
+enum ScreenshotState {
+    Nothing,
+    Waiting,
+    /// The renderer was asked for the image.
+    Asked,
+    Written,
+    Failed,
+}
+
+/// File of the screenshot that a run without a display leaves in its start folder.
+pub const LAST_FRAME_FILE: &str = "last_picture.png";
+
+/// The id of the command line's screenshot among the captures of the renderer.
+const SCREENSHOT: u64 = 1 << 40;
+
+impl Display {
+    /// Opens the display by its options. If no display exists, also returns the desktop's error. In
+    /// that case only a renderer for images is opened, if any adapter exists.
+    pub fn open(
+        policy: DisplayPolicy,
+        opening: &WindowOptions,
+    ) -> Result<(Display, Option<DesktopError>), Error> {
+        let (desktop, problem) = match policy.window.then(|| Desktop::open(opening)) {
+            Some(Ok(desktop)) => (Some(desktop), None),
+            Some(Err(problem)) => (None, Some(problem)),
+            None => (None, None),
+        };
+        let wanted = policy
+            .screenshot
+            .as_ref()
+            .map_or(ScreenshotState::Nothing, |_| ScreenshotState::Waiting);
+        let mut display = Display {
+            desktop,
+            secondary_windows: SecondaryWindowDriver::default(),
+            foreign_window: None,
+            pads: None,
+            renderer: None,
+            packet: FramePacket::default(),
+            pending_changes: Vec::new(),
+            statistics: render::FrameStatistics::default(),
+            pixels: (opening.width, opening.height),
+            vsync: opening.vsync,
+            quality: RenderQuality::DEFAULT,
+            exposed: false,
+            newest_input: 0.0,
+            screenshot: wanted,
+            policy,
+        };
+        let drawn = display.desktop.is_some()
+            || display.screenshot != ScreenshotState::Nothing
+            || display.policy.renderer.is_some();
+        if drawn {
+            display.start_renderer()?;
+        }
+        Ok((display, problem))
+    }
+
+    /// Returns true if a window is open.
+    pub fn has_window(&self) -> bool {
+        self.desktop.is_some()
+    }
+
+    /// Returns true if the connection to the display is lost, and the windows with it.
+    pub fn is_lost(&self) -> bool {
+        self.desktop.as_ref().is_some_and(Desktop::is_lost)
+    }
+
+    /// Starts the renderer, or restarts it. If no adapter was asked for explicitly, a failure is
+    /// not an error: the run continues without images.
+    pub fn start_renderer(&mut self) -> Result<(), Error> {
+        self.renderer = None;
+        let (width, height) = self.pixels;
+        let output = match &self.desktop {
+            Some(desktop) => {
+                SurfaceTarget::Window { window: desktop.window(), width, height, lent: false }
+            }
+            None => SurfaceTarget::Offscreen { width, height },
+        };
+        let options = render::RendererOptions {
+            choice: self.policy.renderer.unwrap_or(AdapterChoice::Auto),
+            output,
+            threaded: self.policy.threaded,
+            vsync: vsync_of(self.vsync),
+            timing: false,
+            quality: self.quality,
+            clock: seconds_since_start,
+        };
+        match Renderer::start(options) {
+            Ok(renderer) => self.renderer = Some(renderer),
+            Err(error) if self.policy.renderer.is_some() => return Err(error),
+            Err(error) => log::error(&format!("nothing can be drawn: {}", error.message)),
+        }
+        Ok(())
+    }
+
+    /// Draws to a tool's window from now on. `window` is the number by which the display server
+    /// knows the window. Returns its size in pixels, or a message if the window cannot be used.
+    pub fn attach(&mut self, window: u64) -> Result<(u32, u32), String> {
+        let headless = "run the game with --headless --realtime --tools --renderer auto";
+        if self.has_window() {
+            return Err(format!("the game has a window of its own: {headless}"));
+        }
+        self.detach();
+        let Some(renderer) = &mut self.renderer else {
+            return Err(format!("nothing is drawn in this run: {headless}"));
+        };
+        let lent = ForeignWindow::open(window)?;
+        let (width, height) = lent.size();
+        let output = SurfaceTarget::Window { window: lent.handle(), width, height, lent: true };
+        renderer.move_to(output)?;
+        self.foreign_window = Some(lent);
+        // Reported like a change of the desktop's window, so that recordings contain it.
+        self.pending_changes.push(WindowChange::Resized { width, height });
+        Ok((width, height))
+    }
+
+    /// Draws without a window again. Returns true if a tool's window was attached.
+    pub fn detach(&mut self) -> bool {
+        if self.foreign_window.take().is_none() {
+            return false;
+        }
+        let (width, height) = self.pixels;
+        if let Some(renderer) = &mut self.renderer
+            && let Err(message) = renderer.move_to(SurfaceTarget::Offscreen { width, height })
+        {
+            log::error(&format!("nothing is drawn any more: {message}"));
+        }
+        true
+    }
+
+    /// Polls the tool's window for changes.
+    fn poll_foreign_window(&mut self) {
+        match self.foreign_window.as_mut().map_or(ForeignWindowStatus::Same, ForeignWindow::look) {
+            ForeignWindowStatus::Same => {}
+            ForeignWindowStatus::Resized(width, height) => {
+                self.pending_changes.push(WindowChange::Resized { width, height })
+            }
+            ForeignWindowStatus::Gone => {
+                self.detach();
+                log::info("the tool's window is gone: pictures are drawn without one");
+            }
+        }
+    }
+
+    /// Connects an engine to the open window: sets the engine's window state from the desktop and
+    /// performs the commands of the engine's window.
+    pub fn connect_engine(&mut self, engine: &mut Engine) {
+        if let Some(desktop) = &mut self.desktop {
+            // A restarted game has no secondary windows yet.
+            self.secondary_windows.close(desktop, self.renderer.as_mut());
+        }
+        engine.picture.is_shown = self.renderer.is_some();
+        engine.picture.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
+            let adapter = renderer.adapter();
+            format!("{} ({}, {})", adapter.name, adapter.backend, adapter.driver)
+        });
+        if let Some(renderer) = &mut self.renderer {
+            // Timestamps at both ends of each pass cost next to nothing, but players do not read
+            // them.
+            renderer.set_timing(engine.build == BuildMode::Development);
+        }
+        if self.has_window() {
+            engine.window.listen();
+            // Pads are opened again even if a game restarts: its new engine knows no connected pad.
+            self.pads = None;
+            self.pads = Some(Pads::new(mappings(engine)));
+            if !engine.deterministic {
+                engine.window.clipboard = Clipboard::Desktop;
+            }
+        }
+    }
+
+    /// Returns the input since the last call.
+    pub fn poll(&mut self, engine: &mut Engine) -> FrameInput {
+        let mut frame_input = FrameInput::default();
+        if let Some(desktop) = &mut self.desktop {
+            input_translation::translate(
+                desktop.poll(Duration::ZERO),
+                &engine.input,
+                &mut frame_input,
+            );
+            engine.windows.note_player_files(&frame_input.changes);
+            self.exposed |= desktop.take_exposed();
+        }
+        let focused = input_translation::has_focus(engine, &frame_input.changes);
+        input_translation::release_pads(&engine.input, focused, &mut frame_input);
+        if let Some(pads) = &mut self.pads {
+            pads.poll(&mut frame_input.events);
+            if !focused && !engine.settings.boolean("input.pads_in_background") {
+                input_translation::remove_pad_events(&mut frame_input.events);
+            }
+        }
+        self.poll_foreign_window();
+        frame_input.changes.append(&mut self.pending_changes);
+        if let Some(age) = frame_input.events.iter().map(|event| event.age).reduce(f64::min) {
+            self.newest_input = seconds_since_start() - age;
+        }
+        frame_input
+    }
+
+    /// Performs the game's window commands and submits the frame to the renderer.
+    pub fn show(&mut self, engine: &mut Engine, is_last: bool) {
+        if self.is_lost() {
+            return;
+        }
+        if let Some(desktop) = &mut self.desktop {
+            secondary_windows::perform(desktop, None, &mut engine.window);
+            self.secondary_windows.sync(engine, desktop, self.renderer.as_mut());
+        } else {
+            secondary_windows::discard_requests(&mut engine.window, &mut engine.windows);
+        }
+        for rumble in engine.input.take_rumbles() {
+            if let Some(pads) = &mut self.pads {
+                pads.rumble(rumble);
+            }
+        }
+        let Some(renderer) = &mut self.renderer else { return };
+        if self.pixels != engine.window.pixels {
+            self.pixels = engine.window.pixels;
+            renderer.resize(self.pixels.0, self.pixels.1);
+        }
+        if self.vsync != engine.window.vsync {
+            self.vsync = engine.window.vsync;
+            renderer.set_vsync(vsync_of(self.vsync));
+        }
+        let processor = self.desktop.is_some() && renderer.adapter().software;
+        let quality = quality_of(&engine.settings, processor);
+        if self.quality != quality {
+            self.quality = quality;
+            renderer.set_quality(quality);
+        }
+        let adapter = renderer.adapter();
+        let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
+        engine.textures.set_abilities(&mut engine.store, TextureCaps { side_max, blocks });
+        let mut packet = {
+            scope!("packet");
+            engine.take_packet(std::mem::take(&mut self.packet))
+        };
+        packet.input_seconds = std::mem::take(&mut self.newest_input);
+        if self.screenshot == ScreenshotState::Waiting {
+            let frame = self.policy.screenshot.as_ref().and_then(|wanted| wanted.frame);
+            if frame.map_or(is_last, |frame| frame == engine.frame.index) {
+                packet.captures.push(CaptureRequest { number: SCREENSHOT, of: ViewTarget::Screen });
+                self.screenshot = ScreenshotState::Asked;
+            }
+        }
+        if self.desktop.is_some() {
+            secondary_windows::remove_unseen_views(
+                &mut packet,
+                &secondary_windows::unseen_windows(engine),
+            );
+        }
+        {
+            scope!("submit");
+            self.packet = renderer.submit(packet);
+        }
+        self.statistics = renderer.statistics();
+        engine.window.latency = (self.statistics.latency_frames, self.statistics.latency_seconds);
+        self.handle_events(engine);
+    }
+
+    /// Returns true if the desktop has asked for a redraw of the window since the last call.
+    pub fn take_exposed(&mut self) -> bool {
+        std::mem::take(&mut self.exposed)
+    }
+
+    /// Adds the renderer's statistics to the counters, for a frame that was played. A frame that is
+    /// only shown again would count as part of the next one.
+    pub fn count_statistics(&self) {
+        if self.renderer.is_some() {
+            super::frame_stats::count_frame_statistics(&self.statistics);
+        }
+    }
+
+    /// Handles the pending events of the renderer.
+    pub fn handle_events(&mut self, engine: &mut Engine) {
+        let Some(renderer) = &mut self.renderer else { return };
+        for event in renderer.events() {
+            match event {
+                RendererEvent::Captured { number: SCREENSHOT, picture, .. } => {
+                    self.screenshot = match self.policy.screenshot.as_ref().map(|it| &it.file) {
+                        Some(file) if write_screenshot(file, &picture) => ScreenshotState::Written,
+                        _ => ScreenshotState::Failed,
+                    };
+                }
+                RendererEvent::CaptureFailed { number: SCREENSHOT, words: message } => {
+                    log::error(&format!("the screenshot failed: {message}"));
+                    self.screenshot = ScreenshotState::Failed;
+                }
+                RendererEvent::Note(message) => engine_foundation::error_line!("engine: {message}"),
+                RendererEvent::TextureRefused { words: message, .. } => log::error(&message),
+                RendererEvent::MeshRefused { name, words: message, .. } => {
+                    log::error(&format!("the mesh '{name}' is not drawn: {message}"));
+                }
+                RendererEvent::ShaderFailed { words: message, .. }
+                | RendererEvent::Fault { words: message } => log::error(&message),
+                RendererEvent::DeviceRecovered { words: message } => log::warning(&message),
+                RendererEvent::Crowded { words: message } => log::warn("lights", &message),
+                // If the tool closed its window, this is known and reported already.
+                RendererEvent::WindowLost { words: message }
+                    if self.foreign_window.take().is_some() =>
+                {
+                    log::warning(&format!("the tool's window is not drawn to any more: {message}"));
+                }
+                RendererEvent::WindowLost { .. } => {}
+                RendererEvent::OtherWindowLost { window, words: message } => {
+                    if secondary_windows::report_window_lost(engine, window, &message) {
+                        // A window that cannot be drawn to is treated as closed.
+                        self.pending_changes
+                            .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
+                    }
+                }
+                RendererEvent::Failed { words: message } => {
+                    log::error(&format!("nothing is drawn: {message}"))
+                }
+                RendererEvent::Captured { number, picture, .. } => {
+                    engine.captures.made(number, Ok(picture));
+                }
+                RendererEvent::CaptureFailed { number, words: message } => {
+                    engine.captures.made(number, Err(message))
+                }
+            }
+        }
+    }
+
+    /// Returns the minimum duration of a frame in seconds, or `None` if the display limits the
+    /// frame rate.
+    pub fn frame_seconds_min(&self, engine: &Engine) -> Option<f64> {
+        let window = &engine.window;
+        let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
+        let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
+        match (&self.renderer, window.vsync) {
+            _ if window.is_unseen() => Some(interval),
+            (None, _) => Some(interval),
+            (Some(renderer), _) if renderer.recorder().is_some() => Some(interval),
+            // Some drivers do not wait for vsync. Without a limit they would draw thousands of
+            // frames a second.
+            (Some(_), Vsync::On | Vsync::Adaptive) => Some(interval * 0.9),
+            (Some(_), Vsync::Off | Vsync::Mailbox) => None,
+        }
+    }
+
+    /// Returns true if a screenshot of the last frame is still pending. If the process is asked to
+    /// end, one more frame is played for it.
+    pub fn needs_last_frame(&self) -> bool {
+        let last = self.policy.screenshot.as_ref().is_some_and(|wanted| wanted.frame.is_none());
+        last && self.screenshot == ScreenshotState::Waiting && self.renderer.is_some()
+    }
+
+    /// If no display exists, requests a screenshot of the last frame in the start folder, provided
+    /// that any adapter exists.
+    pub fn save_last_frame(&mut self) -> Result<(), Error> {
+        if self.policy.screenshot.is_none() && self.policy.renderer != Some(AdapterChoice::Null) {
+            let asked = self.policy.renderer.is_some();
+            if !asked {
+                self.start_renderer()?;
+            }
+            if self.renderer.is_some() {
+                let file = PathBuf::from(LAST_FRAME_FILE);
+                self.policy.screenshot = Some(ScreenshotRequest { file, frame: None });
+                self.screenshot = ScreenshotState::Waiting;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the display: finishes rendering and writes the screenshot. Returns true if that
+    /// succeeded.
+    pub fn end(&mut self, engine: &mut Engine) -> bool {
+        let lost = self.is_lost();
+        if let Some(renderer) = self.renderer.as_mut().filter(|_| !lost) {
+            renderer.finish();
+        }
+        self.handle_events(engine);
+        engine.captures.finish();
+        match (&self.screenshot, &self.policy.screenshot) {
+            // The user did not ask for this screenshot, and the reason for the missing frame is
+            // reported already.
+            (ScreenshotState::Waiting, Some(ScreenshotRequest { file, .. }))
+                if engine.frame.index == 0 && file == Path::new(LAST_FRAME_FILE) =>
+            {
+                true
+            }
+            (ScreenshotState::Waiting, Some(ScreenshotRequest { frame, .. })) => {
+                let wanted = frame.map_or(String::new(), |frame| format!(" before frame {frame}"));
+                let index = engine.frame.index;
+                log::error(&format!(
+                    "there is no screenshot: the game ended after frame {index}{wanted}"
+                ));
+                false
+            }
+            (ScreenshotState::Asked, _) => {
+                log::error("there is no screenshot: the renderer did not make it");
+                false
+            }
+            (ScreenshotState::Failed, _) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Returns the game's own pad mappings: a text file in its folder in the format of SDL's database.
+fn mappings(engine: &mut Engine) -> MappingDatabase {
+    let mut database = MappingDatabase::default();
+    let name = ResourceName::new("text", "gamecontrollerdb");
+    if engine.store.has(&name) {
+        match engine.store.read(&name) {
+            Ok(bytes) => {
+                for line in database.add(&String::from_utf8_lossy(&bytes)) {
+                    log::warning(&format!(
+                        "gamecontrollerdb.txt:{line}: is not a line of a mapping"
+                    ));
+                }
+            }
+            Err(error) => log::warning(&error.to_string()),
+        }
+    }
+    database
+}
+
+/// Maximum shadow map size, in texels, if the processor renders for a window.
+const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
+
+/// Returns the render quality from the settings. `processor` is true if the processor renders for a
+/// window.
+fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
+    let texels = settings.number("render.shadow_texels") as u32;
+    let wanted = RenderQuality {
+        samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
+        shadow_texels: texels,
+        spot_texels: texels / 2,
+        shadow_distance: settings.number("render.shadow_distance") as f32,
+        cascades: settings.number("render.shadow_maps") as u32,
+    };
+    if !(processor && settings.boolean("render.less_on_processor")) {
+        return wanted;
+    }
+    let texels = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
+    RenderQuality {
+        samples: 1,
+        shadow_texels: texels,
+        spot_texels: texels / 2,
+        cascades: 1,
+        ..wanted
+    }
+}
+
+fn vsync_of(vsync: Vsync) -> render::Vsync {
+    match vsync {
+        Vsync::On => render::Vsync::On,
+        Vsync::Off => render::Vsync::Off,
+        Vsync::Adaptive => render::Vsync::Adaptive,
+        Vsync::Mailbox => render::Vsync::Fast,
+    }
+}
+
+fn write_screenshot(file: &std::path::Path, picture: &RenderedImage) -> bool {
+    let png = encode_png(picture.width, picture.height, &picture.rgba);
+    match output_files::write(file, &png) {
+        Ok(()) => {
+            engine_foundation::error_line!("engine: the picture is in {}", file.display());
+            true
+        }
+        Err(reason) => {
+            log::error(&format!("{} cannot be written: {reason}", file.display()));
+            false
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Translation of window events into device events and window changes, for the input system and the
+//! window system.
+
+use super::frame_input::FrameInput;
+use engine_foundation::Vec3;
+use engine_input::button_names::{MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, key_of_code};
+use engine_input::{
+    DEVICES, DeviceId, EventKind, Input, InputEvent, KEYBOARD, MOUSE, PAD, TOUCH, TouchPhase,
+};
+use engine_runtime::Engine;
+use engine_window::{PointerPhase, WindowChange, WindowEvent};
+
+fn reset(device: DeviceId) -> InputEvent {
+    InputEvent { device, age: 0.0, what: EventKind::Reset }
+}
+
+fn pad_resets(input: &Input) -> impl Iterator<Item = InputEvent> {
+    let pads = (PAD.0..DEVICES as u8).map(DeviceId);
+    pads.filter(|pad| input.device(*pad).connected).map(reset)
+}
+
+/// Returns the reset events of keyboard, mouse and pads for a lost focus. From here on, releases of
+/// their buttons are not reported, or must not be reported.
+pub fn release_all_inputs(input: &Input) -> impl Iterator<Item = InputEvent> {
+    [KEYBOARD, MOUSE].map(reset).into_iter().chain(pad_resets(input))
+}
+
+/// Releases the buttons of the pads if the focus went to another program. Pads keep their state
+/// when the focus moves between windows of the game.
+pub fn release_pads(input: &Input, has_focus: bool, frame_input: &mut FrameInput) {
+    if !has_focus && frame_input.changes.iter().any(takes_focus) {
+        frame_input.events.extend(pad_resets(input));
+    }
+}
+
+/// Removes the input of pads from a frame, because the player uses them in another window. Events
+/// about connecting and disconnecting stay.
+pub fn remove_pad_events(events: &mut Vec<InputEvent>) {
+    let is_done =
+        |kind: &EventKind| matches!(kind, EventKind::Button { .. } | EventKind::Axis { .. });
+    events.retain(|event| event.device.0 < PAD.0 || !is_done(&event.what));
+}
+
+/// Returns true if one of the game's windows has the focus after these changes.
+pub fn has_focus(engine: &Engine, changes: &[WindowChange]) -> bool {
+    let windows = engine.windows.iter().map(|(id, window)| (Some(id.number()), window));
+    windows.chain([(None, &engine.window)]).any(|(number, window)| {
+        let mut focus_change = changes.iter().rev().filter_map(|change| change.of(number));
+        let focus_change = focus_change.find_map(|change| match change {
+            WindowChange::Focus(focused) => Some(*focused),
+            WindowChange::Gone => Some(false),
+            _ => None,
+        });
+        focus_change.unwrap_or(window.focused)
+    })
+}
+
+/// Returns true if a change takes the focus from one of the game's windows.
+fn takes_focus(change: &WindowChange) -> bool {
+    match change {
+        WindowChange::Of(_, change) => takes_focus(change),
+        change => *change == WindowChange::Focus(false),
+    }
+}
+
+/// Translates window events and adds them to a frame's input.
+pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &mut FrameInput) {
+    let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
+    for window_event in window_events {
+        let mut event = |device: DeviceId, kind: EventKind| {
+            frame_input.events.push(InputEvent { device, age: 0.0, what: kind });
+        };
+        match window_event {
+            WindowEvent::Change(change) => {
+                if takes_focus(&change) {
+                    frame_input.events.extend([KEYBOARD, MOUSE].map(reset));
+                }
+                frame_input.changes.push(change);
+            }
+            WindowEvent::Key { code, pressed, repeat, label, text } => {
+                if let Some(key) = key_of_code(&code) {
+                    let button = key as u16;
+                    if let Some(text) = label
+                        && input.device(KEYBOARD).label(key) != Some(&text)
+                    {
+                        event(KEYBOARD, EventKind::Label { button, text });
+                    }
+                    let value = if pressed { 1.0 } else { 0.0 };
+                    event(KEYBOARD, EventKind::Button { button, value, repeat });
+                }
+                if let Some(text) = text {
+                    event(KEYBOARD, EventKind::Text(text));
+                }
+            }
+            WindowEvent::MouseButton { button, pressed } => {
+                let value = if pressed { 1.0 } else { 0.0 };
+                event(MOUSE, EventKind::Button { button, value, repeat: false });
+            }
+            WindowEvent::Cursor { x, y } => {
+                event(MOUSE, EventKind::Axis { axis: MOUSE_CURSOR as u8, value: at(x, y) });
+            }
+            WindowEvent::MouseMotion { x, y } => {
+                event(MOUSE, EventKind::Motion { axis: MOUSE_MOTION as u8, by: at(x, y) });
+            }
+            WindowEvent::Wheel { x, y } => {
+                event(MOUSE, EventKind::Motion { axis: MOUSE_WHEEL as u8, by: at(x, y) });
+            }
+            WindowEvent::Touch { finger, what: kind, x, y, pressure } => {
+                let phase = match kind {
+                    PointerPhase::Began => TouchPhase::Began,
+                    PointerPhase::Moved => TouchPhase::Moved,
+                    PointerPhase::Ended => TouchPhase::Ended,
+                    PointerPhase::Cancelled => TouchPhase::Cancelled,
+                };
+                event(TOUCH, EventKind::Touch { finger, phase, at: at(x, y), pressure });
+            }
+            // Some desktops report the end of a composition that never began.
+            WindowEvent::Compose { text, .. }
+                if text == input.composing().text && text.is_empty() => {}
+            WindowEvent::Compose { text, cursor } => {
+                event(KEYBOARD, EventKind::Compose { text, cursor })
+            }
+            WindowEvent::Composed(text) => event(KEYBOARD, EventKind::Text(text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_sorted_by_their_places_and_the_focus_releases_them() {
+        let key = |code: &str, pressed| WindowEvent::Key {
+            code: code.into(),
+            pressed,
+            repeat: false,
+            label: Some("ö".into()),
+            text: pressed.then(|| "ö".into()),
+        };
+        let mut input = Input::default();
+        let mut frame_input = FrameInput::default();
+        let window_events = vec![
+            key("Semicolon", true),
+            key("NoSuchKey", true),
+            WindowEvent::Change(WindowChange::Focus(false)),
+        ];
+        translate(window_events, &input, &mut frame_input);
+        assert_eq!(frame_input.events.len(), 6, "{frame_input:?}");
+        input.begin_frame(frame_input.events);
+        let semicolon = key_of_code("Semicolon").unwrap();
+        let keyboard = input.device(KEYBOARD);
+        assert!(keyboard.pressed(semicolon) && keyboard.released(semicolon));
+        assert_eq!(keyboard.label(semicolon), Some("ö"));
+        // The label is known now and not reported again.
+        let mut frame_input = FrameInput::default();
+        translate(vec![key("Semicolon", false)], &input, &mut frame_input);
+        assert_eq!(frame_input.events.len(), 1);
+    }
+
+    fn connected(number: usize) -> InputEvent {
+        let device = engine_input::pad(number).unwrap();
+        InputEvent {
+            device,
+            age: 0.0,
+            what: EventKind::Connected { name: "Pad".into(), motors: 0 },
+        }
+    }
+
+    #[test]
+    fn pads_are_let_go_of_with_the_focus_and_not_heard_without_it() {
+        let mut input = Input::default();
+        input.begin_frame(vec![connected(2)]);
+        let released = |window_events: &[WindowChange], has_focus: bool| -> Vec<u8> {
+            let mut frame_input = FrameInput::default();
+            translate(
+                window_events.iter().cloned().map(WindowEvent::Change).collect(),
+                &input,
+                &mut frame_input,
+            );
+            release_pads(&input, has_focus, &mut frame_input);
+            frame_input.events.iter().map(|event| event.device.0).collect()
+        };
+        let of = |change| WindowChange::Of(7, Box::new(change));
+        let lost = WindowChange::Focus(false);
+        assert_eq!(released(std::slice::from_ref(&lost), false), [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        assert_eq!(released(&[of(lost.clone())], false), [KEYBOARD.0, MOUSE.0, PAD.0 + 1]);
+        // Another window of the game has the focus now, or the game never had it.
+        assert_eq!(released(&[lost, of(WindowChange::Focus(true))], true), [KEYBOARD.0, MOUSE.0]);
+        assert!(
+            released(&[of(WindowChange::Opened), of(WindowChange::Scale(1.0))], false).is_empty()
+        );
+        let button = EventKind::Button { button: 0, value: 1.0, repeat: false };
+        let press = |device| InputEvent { device, age: 0.0, what: button.clone() };
+        let mut events = vec![press(PAD), connected(1), press(KEYBOARD)];
+        remove_pad_events(&mut events);
+        assert_eq!(events, [connected(1), press(KEYBOARD)]);
+    }
+
+    #[test]
+    fn composing_is_told_until_it_is_typed() {
+        let mut input = Input::default();
+        let mut play = |window_events: Vec<WindowEvent>| {
+            let mut frame_input = FrameInput::default();
+            translate(window_events, &input, &mut frame_input);
+            input.begin_frame(frame_input.events.clone());
+            let texts = frame_input.events.into_iter().filter_map(|event| match event.what {
+                EventKind::Text(text) => Some(text),
+                _ => None,
+            });
+            (input.composing().clone(), texts.collect::<Vec<_>>())
+        };
+        let compose = |text: &str, cursor| WindowEvent::Compose { text: text.into(), cursor };
+        let (composing, typed) = play(vec![compose("に", Some((3, 3)))]);
+        assert_eq!((&composing.text[..], composing.cursor, typed.len()), ("に", Some((3, 3)), 0));
+        let (composing, _) = play(vec![compose("日本", Some((0, 6)))]);
+        assert_eq!((&composing.text[..], composing.cursor), ("日本", Some((0, 6))));
+        let done = vec![compose("", None), WindowEvent::Composed("日本".into())];
+        let (composing, typed) = play(done);
+        assert_eq!((&composing.text[..], &typed[..]), ("", &["日本".to_string()][..]));
+        // The end of a composition that never began is ignored.
+        let mut frame_input = FrameInput::default();
+        translate(vec![compose("", None)], &input, &mut frame_input);
+        assert!(frame_input.events.is_empty());
+    }
+}

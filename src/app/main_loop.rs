@@ -1,0 +1,578 @@
+//! Plays a game from its start to its end: the main loop, and the messages at the end of the run.
+
+mod launch;
+
+use super::confinement;
+use super::display::{Display, DisplayPolicy};
+use super::frame_input::FrameInput;
+use super::redraw_throttle::{RedrawThrottle, RedrawTrigger};
+use super::replay_session::ReplaySession;
+use super::run_permissions::{check_outputs, plan};
+use super::{App, Game, GameLaunch, ProfileOutputs, crash_report, exit};
+use engine_foundation::log_file::LogFile;
+use engine_foundation::scope;
+use engine_foundation::{Error, log, panic, profile, terminal};
+use engine_input::{EventKind, InputEvent, TouchPhase};
+use engine_platform as platform;
+use engine_render::has_abandoned_thread;
+use engine_runtime::BuildMode;
+use engine_script::ErrorReport;
+use engine_sound::AudioDestination;
+use engine_window::WindowChange;
+use launch::{game_launch, open_app, open_display};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Default step of a headless frame, in seconds.
+pub const HEADLESS_STEP: f64 = 1.0 / 60.0;
+
+/// Pace of the frames of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FramePacing {
+    /// Frames follow each other without waiting, all with this step: the run is deterministic.
+    Fixed(f64),
+    /// Frames follow the real clock.
+    RealTime,
+}
+
+/// Condition under which remote tools may inspect the running game.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RemoteAccess {
+    Always,
+    /// Only if the game is played in a window.
+    WithWindow,
+    Never,
+}
+
+/// Options of a run: the game, and how it is played.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub game: Game,
+    pub pace: FramePacing,
+    /// Number of frames to play. If `None`, the game runs until it is stopped.
+    pub frames: Option<u64>,
+    pub seed: u64,
+    pub boot: Option<String>,
+    pub arguments: Vec<String>,
+    /// Hot-reload files that change in the folder while the game is played.
+    pub watch: bool,
+    /// Number of threads that work on a frame. If `None`, one for each core.
+    pub threads: Option<usize>,
+    /// Record the run to this file, for a later replay.
+    pub record: Option<PathBuf>,
+    /// Replay this recording and compare the results.
+    pub replay: Option<PathBuf>,
+    /// Destination of the game's sound.
+    pub sound: AudioDestination,
+    /// The display of the run.
+    pub display: DisplayPolicy,
+    /// Profiling outputs of the run.
+    pub profile_outputs: ProfileOutputs,
+    /// Access of remote tools. Tools can never inspect a bundle.
+    pub tools: RemoteAccess,
+    /// Number of frames to play if a window is wanted but no display exists. If `None`, the game
+    /// runs until it is stopped.
+    pub frames_without_display: Option<u64>,
+    /// Sandbox the process, if the operating system can.
+    pub confined: bool,
+}
+
+/// Plays a game and returns the exit code of the process.
+pub fn play(options: RunOptions) -> i32 {
+    let mut options = options;
+    options.profile_outputs.begin();
+    let mut checked = check_outputs(&options);
+    if options.confined && checked.is_ok() {
+        plan(&options).begin();
+        checked = confinement::check_outputs();
+    }
+    let opened = checked.and_then(|()| ReplaySession::open(&mut options));
+    let opened = opened.and_then(|session| {
+        let mut display = open_display(&mut options)?;
+        // Libraries that open a window may start a program. After this point no code may.
+        confinement::forbid_programs(false);
+        let launch = game_launch(&options);
+        let app = open_app(&launch, &mut display)?;
+        let (options, held_input) = (options.clone(), FrameInput::default());
+        Ok(GameRun { app, display, session, launch, options, error_state: None, held_input })
+    });
+    let opened = opened.and_then(|mut run| {
+        let GameRun { session, app, options, .. } = &mut run;
+        session.begin(app, options)?;
+        options.profile_outputs.begin_sampling(app.vm())?;
+        run.open_remote_access().map(|()| run)
+    });
+    let mut run = match opened.map(|mut run| {
+        open_log_file(&mut run);
+        run
+    }) {
+        Ok(run) => run,
+        Err(error) => {
+            log::error(&error.to_string());
+            return exit::FAILED;
+        }
+    };
+    // Until this point no code of the game ran, and a signal ended the process at once, even during
+    // a compilation of several seconds.
+    platform::install_signal_handlers();
+    crash_report::watch(run.app.vm());
+    // An engine panic outside a script's call is caught here and reported like other errors.
+    let played = catch_unwind(AssertUnwindSafe(|| run.play_to_end()));
+    run.app.vm().end_with_process();
+    let code = played.unwrap_or_else(|_| {
+        let report =
+            ErrorReport { engine_fault: true, ..ErrorReport::from_message(panic::take_panic()) };
+        crash_report::report_error(run.app.vm(), &report);
+        exit::ENGINE
+    });
+    let is_lost = run.display.is_lost();
+    let GameRun { app, display, .. } = run;
+    // Dropping the app writes the game's pending saves.
+    drop(app);
+    match is_lost {
+        // Destroying the windows would call the display server, which is gone.
+        true => std::mem::forget(display),
+        false => drop(display),
+    }
+    if is_lost || has_abandoned_thread() {
+        // All output of the game is written. Output that cannot be written now is lost in any case.
+        let _ = terminal::lost();
+        platform::end_now(code);
+    }
+    code
+}
+
+/// Starts writing the log to files next to the game's saves, if a player plays. A run with a fixed
+/// step belongs to a test or a tool and keeps no log.
+fn open_log_file(run: &mut GameRun) {
+    let engine = run.app.vm().engine();
+    let files = engine.settings.number("log.files") as usize;
+    let folder = engine.save_folder.as_ref().map(|folder| folder.join("logs"));
+    let Some(folder) = folder.filter(|_| files > 0 && run.options.pace == FramePacing::RealTime)
+    else {
+        return;
+    };
+    match LogFile::open(&folder, files) {
+        Ok(file) => {
+            log::attach_file(Some(file));
+            confinement::log_status();
+        }
+        Err(reason) => {
+            log::warning(&format!("no log can be kept in {}: {reason}", folder.display()))
+        }
+    }
+}
+
+/// A running game with its display and recording.
+struct GameRun {
+    app: App,
+    display: Display,
+    session: ReplaySession,
+    launch: GameLaunch,
+    options: RunOptions,
+    /// The error state, if the game was stopped by an error and its window waits for a saved file.
+    error_state: Option<ErrorState>,
+    /// Input that arrived while a remote tool paused the game.
+    held_input: FrameInput,
+}
+
+/// State of a game in development that an error stopped.
+struct ErrorState {
+    report: Box<ErrorReport>,
+    /// True if the game had started. A game that had not started is restarted.
+    started: bool,
+    /// Throttle of the redraws of the report.
+    throttle: RedrawThrottle,
+}
+
+/// Sleep between two polls while the game is in the error state.
+const ERROR_SLEEP: Duration = Duration::from_millis(15);
+/// Sleep between two polls while a remote tool pauses the game. Shorter, because tools wait for
+/// answers.
+const PAUSED_SLEEP: Duration = Duration::from_millis(3);
+/// Maximum number of input events kept during such a pause.
+const HELD_MAX: usize = 1024;
+
+impl GameRun {
+    /// Opens the connection for remote tools, if the options allow it.
+    fn open_remote_access(&mut self) -> Result<(), Error> {
+        let wanted = match self.options.tools {
+            RemoteAccess::Always => true,
+            RemoteAccess::WithWindow => self.display.has_window(),
+            RemoteAccess::Never => false,
+        };
+        let folder = match &self.options.game {
+            _ if !wanted => return Ok(()),
+            Game::Folder(folder) => folder.clone(),
+            Game::Bundle(_) if self.options.tools == RemoteAccess::WithWindow => return Ok(()),
+            Game::Bundle(_) => {
+                let message = "a bundle is a release, which tools cannot connect to";
+                return Err(engine_foundation::error!("{message}: run the game's folder"));
+            }
+        };
+        // Frames drawn during a pause would be missing in a recording.
+        let redraws = self.options.record.is_none() && self.options.replay.is_none();
+        match self.app.let_tools_in(folder, redraws) {
+            Ok(address) => engine_foundation::error_line!("engine: tools: {address}"),
+            Err(error) if self.options.tools == RemoteAccess::Always => return Err(error),
+            Err(error) => log::warning(&error.message),
+        }
+        Ok(())
+    }
+
+    fn play_to_end(&mut self) -> i32 {
+        let played = self.play_frames();
+        let is_reported = self.error_state.is_some();
+        let mut code = match &played {
+            Ok(()) => exit::SUCCESS,
+            // The error was reported when it happened.
+            Err(_) if is_reported => exit::FAILED,
+            Err(report) => crash_report::report_error(self.app.vm(), report),
+        };
+        // A game that failed is not called again. A game that was interrupted because the process
+        // was asked to end may still have data to save.
+        let stopped =
+            played.is_err_and(|report| report.stopped && platform::asked_to_end().is_some());
+        if (code == exit::SUCCESS || stopped)
+            && let Err(report) = self.app.shutdown()
+        {
+            code = crash_report::report_error(self.app.vm(), &report);
+        }
+        for (location, count) in log::counted_warnings() {
+            log::warning(&format!("{location}: warned {count} times"));
+        }
+        if self.display.is_lost() {
+            log::error(
+                "the display is gone: its server ended, or closed the connection; the game was \
+                 ended as if its window had been closed",
+            );
+            code = code.max(exit::FAILED);
+        }
+        let display_ended = self.display.end(self.app.vm().engine());
+        let sound_ended = self.app.vm().engine().sounds.finish();
+        if let Err(error) = &sound_ended {
+            log::error(&error.to_string());
+        }
+        let profiles_written = self.options.profile_outputs.end(self.app.vm());
+        if code == exit::FAILED && self.session.failed_as_recorded() {
+            code = exit::SUCCESS;
+        }
+        let all_written = self.session.end(&self.options)
+            && display_ended
+            && sound_ended.is_ok()
+            && profiles_written;
+        if !all_written && code == exit::SUCCESS {
+            code = exit::FAILED;
+        }
+        self.app.end_tools();
+        match code {
+            exit::SUCCESS => self.app.quit().unwrap_or(exit::SUCCESS),
+            failed => failed,
+        }
+    }
+
+    fn play_frames(&mut self) -> Result<(), Box<ErrorReport>> {
+        let frame_input = self.display.poll(self.app.vm().engine());
+        self.app.begin(self.session.initial_input(frame_input));
+        if let Err(report) = self.app.start() {
+            self.record_failure(None, &report);
+            self.enter_error_state(report, false)?;
+        }
+        let mut last = Instant::now();
+        let mut played = 0;
+        while self.app.quit().is_none()
+            && (platform::asked_to_end().is_none() || self.display.needs_last_frame())
+        {
+            if self.options.frames.is_some_and(|frames| played >= frames) {
+                break;
+            }
+            if self.error_state.is_none() && !self.app.is_paused() {
+                profile::begin_frame();
+            }
+            let frame_input = self.poll();
+            if let Some(window) = self.app.window_request() {
+                self.apply_window_request(window);
+            }
+            if self.error_state.is_some() {
+                self.poll_error_state(frame_input)?;
+                last = Instant::now();
+                continue;
+            }
+            if self.app.is_paused() {
+                self.poll_paused(frame_input)?;
+                last = Instant::now();
+                continue;
+            }
+            let frame_input = self.with_held_input(frame_input);
+            let measured = match self.options.pace {
+                FramePacing::Fixed(seconds) => seconds,
+                // Nothing was measured before the first frame. If its step were almost zero, the
+                // smoothing would also shorten the steps after it.
+                FramePacing::RealTime if self.app.is_stepping() || played == 0 => HEADLESS_STEP,
+                FramePacing::RealTime => {
+                    let now = Instant::now();
+                    (now - std::mem::replace(&mut last, now)).as_secs_f64()
+                }
+            };
+            let began = Instant::now();
+            let Some((measured, frame_input)) = self.session.next_frame(measured, frame_input)
+            else {
+                break;
+            };
+            self.app.give(frame_input.clone());
+            if let Err(report) = self.app.frame(measured) {
+                self.record_failure(Some((measured, frame_input)), &report);
+                self.enter_error_state(report, true)?;
+                continue;
+            }
+            played += 1;
+            let is_last = self.is_last_frame(played);
+            let engine = self.app.vm().engine();
+            self.display.show(engine, is_last);
+            self.display.count_statistics();
+            let should_continue = self.session.frame(measured, frame_input, engine);
+            self.app.end_frame();
+            self.options.profile_outputs.after_frame(played);
+            if !should_continue {
+                break;
+            }
+            if !is_last && let Err(report) = self.wait_for_next_frame(began) {
+                self.record_failure(None, &report);
+                self.enter_error_state(report, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if the run ends after this frame, which is the nth.
+    fn is_last_frame(&mut self, played: u64) -> bool {
+        self.app.quit().is_some()
+            || self.session.is_last()
+            || self.options.frames == Some(played)
+            || platform::asked_to_end().is_some()
+    }
+
+    /// Notes an error in the recording, unless it results from a request to end the process.
+    fn record_failure(&mut self, frame: Option<(f64, FrameInput)>, report: &ErrorReport) {
+        if !(report.stopped && platform::asked_to_end().is_some()) {
+            self.session.fail(frame, report, self.app.vm().engine());
+        }
+    }
+
+    fn poll(&mut self) -> FrameInput {
+        scope!("poll");
+        self.display.poll(self.app.vm().engine())
+    }
+
+    /// Returns the input of a frame, together with the input held during a pause and the events
+    /// simulated by remote tools.
+    fn with_held_input(&mut self, frame_input: FrameInput) -> FrameInput {
+        let mut all = std::mem::take(&mut self.held_input);
+        all.append(frame_input);
+        all.events.extend(self.app.take_tool_events());
+        all
+    }
+
+    /// Polls once while a remote tool pauses the game. Releases of buttons and touches are kept for
+    /// the next frame. All other input to devices is discarded.
+    fn poll_paused(&mut self, frame_input: FrameInput) -> Result<(), Box<ErrorReport>> {
+        if frame_input
+            .changes
+            .iter()
+            .any(|change| matches!(change, WindowChange::Close | WindowChange::Gone))
+        {
+            self.app.resume();
+        }
+        let is_kept = |event: &InputEvent| match &event.what {
+            EventKind::Button { value, .. } => *value == 0.0,
+            EventKind::Touch { phase, .. } => {
+                matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled)
+            }
+            EventKind::Axis { .. } | EventKind::Motion { .. } => false,
+            EventKind::Text(_) | EventKind::Compose { .. } => false,
+            EventKind::Label { .. } | EventKind::Connected { .. } => true,
+            EventKind::Disconnected | EventKind::Reset => true,
+        };
+        if frame_input.changes.iter().any(needs_redraw) {
+            self.app.vm().engine().begin_windows(&frame_input.changes);
+            self.app.request_redraw();
+        }
+        let room = HELD_MAX.saturating_sub(self.held_input.events.len());
+        let events = frame_input.events.into_iter().filter(is_kept).take(room).collect();
+        self.held_input.append(FrameInput { events, changes: frame_input.changes });
+        self.display.handle_events(self.app.vm().engine());
+        self.app.answer_tools(false);
+        if self.app.take_redraw() {
+            if let Err(report) = self.app.redraw() {
+                return self.enter_error_state(report, true);
+            }
+            self.display.show(self.app.vm().engine(), false);
+            profile::leave_out();
+        }
+        std::thread::sleep(PAUSED_SLEEP);
+        Ok(())
+    }
+
+    /// Attaches the renderer to a window lent by a remote tool, or detaches it if `window` is
+    /// `None`.
+    fn apply_window_request(&mut self, window: Option<u64>) {
+        let outcome = match window {
+            Some(window) => self.display.attach(window).map(Some),
+            None if self.display.detach() => Ok(None),
+            None => Err("no tool has lent its window".to_string()),
+        };
+        self.app.answer_window_request(outcome);
+    }
+
+    /// Handles an unexpected error. In development with an open window, reports the error and stops
+    /// the game; otherwise ends the run.
+    fn enter_error_state(
+        &mut self,
+        report: Box<ErrorReport>,
+        started: bool,
+    ) -> Result<(), Box<ErrorReport>> {
+        let can_recover = self.display.has_window()
+            && self.options.watch
+            && self.launch.build == BuildMode::Development
+            && platform::asked_to_end().is_none();
+        if !can_recover {
+            return Err(report);
+        }
+        crash_report::report_error(self.app.vm(), &report);
+        engine_foundation::error_line!(
+            "engine: save a file to try again; Escape, or closing the window, ends"
+        );
+        self.app.vm().engine().show_error(&report.to_string());
+        self.app.report_error_state(Some(report.to_string()));
+        self.error_state =
+            Some(ErrorState { report, started, throttle: RedrawThrottle::default() });
+        Ok(())
+    }
+
+    /// Polls once in the error state, and resumes the game if a file was saved. Returns the error
+    /// if the player ends the game.
+    fn poll_error_state(&mut self, frame_input: FrameInput) -> Result<(), Box<ErrorReport>> {
+        let Some(error_state) = &self.error_state else { return Ok(()) };
+        let ends = frame_input.requests_quit();
+        let used = !frame_input.events.is_empty();
+        let changed = !frame_input.changes.is_empty() | self.display.take_exposed();
+        let engine = self.app.vm().engine();
+        engine.begin_windows(&frame_input.changes);
+        // A button released during the error state must not be down when the game resumes.
+        engine.input.begin_frame(frame_input.events);
+        if ends {
+            return Err(error_state.report.clone());
+        }
+        let started = error_state.started;
+        let outcome = match started {
+            true => self.app.swap_resources(),
+            false if self.app.has_pending_changes() => self.restart().map(|()| true),
+            false => Ok(false),
+        };
+        match outcome {
+            Ok(true) => {
+                self.error_state = None;
+                self.app.vm().engine().hide_error();
+                self.app.report_error_state(None);
+                engine_foundation::error_line!("engine: a file was saved: continuing");
+            }
+            Ok(false) => {
+                self.app.answer_tools(false);
+                let is_last = platform::asked_to_end().is_some();
+                let changed = changed | self.app.take_redraw() | is_last;
+                self.show_report(RedrawTrigger { changed, used }, is_last);
+                std::thread::sleep(ERROR_SLEEP);
+            }
+            Err(report) => self.enter_error_state(report, started)?,
+        }
+        Ok(())
+    }
+
+    /// Draws the error report, if a redraw is due. The report itself does not change.
+    fn show_report(&mut self, trigger: RedrawTrigger, is_last: bool) {
+        let now = platform::seconds_since_start();
+        let due = self
+            .error_state
+            .as_mut()
+            .is_some_and(|error_state| error_state.throttle.is_due(now, trigger));
+        let engine = self.app.vm().engine();
+        match due {
+            true => self.display.show(engine, is_last),
+            false => self.display.handle_events(engine),
+        }
+    }
+
+    /// Opens the game again and starts it in the existing window.
+    fn restart(&mut self) -> Result<(), Box<ErrorReport>> {
+        let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
+        let mut app = open_app(&self.launch, &mut self.display).map_err(to_report)?;
+        std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
+        app.inherit_tools(&mut self.app);
+        self.app = app;
+        self.options.profile_outputs.begin_sampling(self.app.vm()).map_err(to_report)?;
+        crash_report::watch(self.app.vm());
+        self.display.start_renderer().map_err(to_report)?;
+        self.app.start()
+    }
+
+    /// Sleeps until the frame has lasted as long as the throttle or the display demands; without a
+    /// display, a sixtieth of a second. Files saved during the wait are reloaded.
+    fn wait_for_next_frame(&mut self, began: Instant) -> Result<(), Box<ErrorReport>> {
+        let engine = self.app.vm().engine();
+        let throttle = engine.time_step.frame_seconds_min();
+        let display = match (self.display.has_window(), self.options.pace) {
+            (true, _) => self.display.frame_seconds_min(engine),
+            (false, FramePacing::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
+            (false, FramePacing::Fixed(_)) => return Ok(()),
+        };
+        let wanted = display.into_iter().chain(throttle).reduce(f64::max);
+        let Some(seconds) = wanted else { return Ok(()) };
+        // A recording notes input at the beginning of a frame only.
+        let uses_recording = self.options.record.is_some() || self.options.replay.is_some();
+        // Sleeps in slices so that a signal is noticed. A game that ends does not wait.
+        while platform::asked_to_end().is_none() && self.app.quit().is_none() {
+            let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let slice = left.min(Duration::from_millis(50));
+            match uses_recording {
+                true => std::thread::sleep(slice),
+                false => self.app.wait_for_files(slice)?,
+            }
+        }
+        // The game quit because of a reloaded file, so the last frame was the final one.
+        if self.app.quit().is_some() {
+            self.display.show(self.app.vm().engine(), true);
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if a paused game must redraw its window after this change.
+fn needs_redraw(change: &WindowChange) -> bool {
+    match change {
+        WindowChange::Of(_, change) => needs_redraw(change),
+        WindowChange::Opened | WindowChange::Resized { .. } | WindowChange::Scale(_) => true,
+        WindowChange::Hidden(hidden) | WindowChange::Minimized(hidden) => !hidden,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_that_stands_still_is_drawn_again_where_one_of_its_windows_is_seen_anew() {
+        let of = |change| WindowChange::Of(7, Box::new(change));
+        for change in [WindowChange::Opened, WindowChange::Hidden(false), WindowChange::Scale(2.0)]
+        {
+            assert!(needs_redraw(&change) && needs_redraw(&of(change.clone())), "{change:?}");
+        }
+        for change in [WindowChange::Hidden(true), WindowChange::Focus(true), WindowChange::Close] {
+            assert!(!needs_redraw(&change) && !needs_redraw(&of(change.clone())), "{change:?}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Start of a run: opens the display and the game by the run's options.
+
+use super::{FramePacing, HEADLESS_STEP, RunOptions};
+use crate::display::Display;
+use crate::{App, GameLaunch, window_options};
+use engine_foundation::Error;
+use engine_sound::AudioDestination;
+
+/// Opens the window, or the display of a run without one.
+pub(super) fn open_display(options: &mut RunOptions) -> Result<Display, Error> {
+    // Errors in the folder are reported before a window opens.
+    let (project, settings) = (options.game.project()?, options.game.settings()?);
+    let window = window_options(&settings, &project)?;
+    let (mut display, problem) = Display::open(options.display.clone(), &window)?;
+    let Some(problem) = problem else { return Ok(display) };
+    options.pace = match options.pace {
+        FramePacing::Fixed(seconds) => FramePacing::Fixed(seconds),
+        FramePacing::RealTime => FramePacing::Fixed(HEADLESS_STEP),
+    };
+    if matches!(options.sound, AudioDestination::Device(_)) {
+        // Frames that run faster than real time have no audible sound.
+        options.sound = AudioDestination::Null;
+    }
+    let frames = options.frames.or(options.frames_without_display);
+    options.frames = frames;
+    let frames = frames.map_or("until stopped".to_string(), |frames| format!("{frames} frames"));
+    engine_foundation::error_line!(
+        "engine: there is no display ({}): playing {frames} without a window (--headless plays \
+         until stopped)",
+        problem.0
+    );
+    display.save_last_frame()?;
+    Ok(display)
+}
+
+pub(super) fn game_launch(options: &RunOptions) -> GameLaunch {
+    GameLaunch {
+        game: options.game.clone(),
+        build: options.game.build(),
+        arguments: options.arguments.clone(),
+        seed: options.seed,
+        deterministic: matches!(options.pace, FramePacing::Fixed(_))
+            || options.record.is_some()
+            || options.replay.is_some(),
+        boot: options.boot.clone(),
+        // A replay must not read or overwrite the player's saves.
+        forget: options.replay.is_some(),
+        sandbox: true,
+        coverage: false,
+        lines: false,
+        store: None,
+        watch: options.watch,
+        threads: options.threads,
+        sound: options.sound.clone(),
+    }
+}
+
+pub(super) fn open_app(launch: &GameLaunch, display: &mut Display) -> Result<App, Error> {
+    let mut app = App::open(launch.clone())?;
+    display.connect_engine(app.vm().engine());
+    Ok(app)
+}

@@ -1,0 +1,488 @@
+//! The table of messages that remote tools can send, with their fields. `help` is generated from
+//! it, and every message is checked against it before it is handled.
+
+use super::{
+    IncomingCall, Refusal, eval, foreign_window, inspect, resources, screenshots,
+    simulated_devices, stats, subscriptions,
+};
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::suggest;
+use engine_remote::{MESSAGE_BYTES_MAX, VERSION, json};
+
+/// Type of a field's value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FieldType {
+    Text,
+    /// A number in this range.
+    Number(f64, f64),
+    /// An integer in this range.
+    Whole(u64, u64),
+    Truth,
+    /// A list of strings.
+    Texts,
+    /// A list of numbers with at most this many items.
+    Numbers(usize),
+}
+
+impl FieldType {
+    fn name(self) -> String {
+        match self {
+            FieldType::Text => "text".to_string(),
+            FieldType::Number(least, most) => format!("number from {least} to {most}"),
+            FieldType::Whole(least, most) => format!("whole number from {least} to {most}"),
+            FieldType::Truth => "true or false".to_string(),
+            FieldType::Texts => "list of texts".to_string(),
+            FieldType::Numbers(most) => format!("list of at most {most} numbers"),
+        }
+    }
+
+    fn fits(self, value: &SjsonTree) -> bool {
+        match (self, value) {
+            (FieldType::Text, SjsonTree::String(_)) | (FieldType::Truth, SjsonTree::Bool(_)) => {
+                true
+            }
+            (FieldType::Number(least, most), SjsonTree::Number(number)) => {
+                (least..=most).contains(number)
+            }
+            (FieldType::Whole(least, most), SjsonTree::Number(number)) => {
+                number.fract() == 0.0 && (least as f64..=most as f64).contains(number)
+            }
+            (FieldType::Texts, SjsonTree::Array(items)) => {
+                items.iter().all(|item| matches!(item, SjsonTree::String(_)))
+            }
+            (FieldType::Numbers(most), SjsonTree::Array(items)) => {
+                items.len() <= most && items.iter().all(|item| matches!(item, SjsonTree::Number(_)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A field of a message.
+pub struct MessageField {
+    pub name: &'static str,
+    pub kind: FieldType,
+    pub optional: bool,
+    pub doc: &'static str,
+}
+
+const fn required(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+    MessageField { name, kind, optional: false, doc }
+}
+
+const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+    MessageField { name, kind, optional: true, doc }
+}
+
+/// Handler of a message. Returns the fields of the reply, or `None` if the reply follows later.
+type MessageHandler = fn(&mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>;
+
+/// A row of the table: one message with its fields and its handler.
+pub struct MessageRow {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub fields: &'static [MessageField],
+    /// Fields of the reply in addition to `type` and `id`.
+    pub answer: &'static str,
+    pub run: MessageHandler,
+}
+
+/// Range of handles, such as those of units.
+const HANDLE: FieldType = FieldType::Whole(0, 1 << 53);
+const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
+
+/// All messages.
+pub static MESSAGES: &[MessageRow] = &[
+    MessageRow {
+        name: "help",
+        doc: "Lists the messages and streams.",
+        fields: &[],
+        answer: "version, messages, streams, message_bytes_max",
+        run: help,
+    },
+    MessageRow {
+        name: "status",
+        doc: "Returns which game runs, and its state.",
+        fields: &[],
+        answer: "game, version, engine, build, deterministic, frame, seconds, paused, problem, \
+                 draws, size, scale, worlds, units, clients, refused, dropped",
+        run: super::status,
+    },
+    MessageRow {
+        name: "eval",
+        doc: "Runs Lua in the game: an expression, or statements. Lua that takes too long is \
+                stopped, and the game continues.",
+        fields: &[
+            required("text", FieldType::Text, "Lua"),
+            optional(
+                "seconds",
+                FieldType::Number(0.001, 60.0),
+                "limit of CPU time in seconds [0.5]",
+            ),
+            optional("data", FieldType::Truth, "return the first value as JSON instead of text"),
+        ],
+        answer: "values (as text), or data; logged (the lines logged meanwhile)",
+        run: eval::eval,
+    },
+    MessageRow {
+        name: "script",
+        doc: "Runs Lua in the game for its side effects, as 'eval' does. It can send results \
+                with Application.console_send.",
+        fields: &[required("script", FieldType::Text, "Lua")],
+        answer: "nothing",
+        run: eval::run,
+    },
+    MessageRow {
+        name: "complete",
+        doc: "Returns completions of the name at the end of a text.",
+        fields: &[required("text", FieldType::Text, "Lua, up to the cursor")],
+        answer: "start (of the text that the words replace), words, signatures",
+        run: eval::complete,
+    },
+    MessageRow {
+        name: "subscribe",
+        doc: "Subscribes to a stream, or changes the options of a subscription.",
+        fields: &[
+            required("stream", FieldType::Text, "one of help's streams"),
+            optional("every", SECONDS, "minimum seconds between two messages [0.1]"),
+            optional(
+                "width",
+                FieldType::Whole(16, 4096),
+                "maximum width of pictures in pixels [640]",
+            ),
+            optional("names", FieldType::Texts, "names of the counters to follow"),
+        ],
+        answer: "stream",
+        run: subscriptions::subscribe,
+    },
+    MessageRow {
+        name: "unsubscribe",
+        doc: "Ends the subscription to a stream.",
+        fields: &[required("stream", FieldType::Text, "one of help's streams")],
+        answer: "stream",
+        run: subscriptions::unsubscribe,
+    },
+    MessageRow {
+        name: "reload",
+        doc: "Reloads resources from their files: those of a kind, one, or, without fields, all \
+                that changed in the folder.",
+        fields: &[
+            optional("kind", FieldType::Text, "lua, texture, unit, …"),
+            optional("name", FieldType::Text, "with its kind: units/barrel.unit"),
+        ],
+        answer: "reloaded, problems",
+        run: resources::reload,
+    },
+    MessageRow {
+        name: "pause",
+        doc: "Pauses the game after this frame. Answered when it is paused.",
+        fields: &[],
+        answer: "paused",
+        run: super::pause,
+    },
+    MessageRow {
+        name: "step",
+        doc: "Plays frames of a paused game. Answered when it is paused again.",
+        fields: &[optional("frames", FieldType::Whole(1, 10_000), "number of frames [1]")],
+        answer: "paused",
+        run: super::step,
+    },
+    MessageRow {
+        name: "resume",
+        doc: "Resumes a paused game.",
+        fields: &[],
+        answer: "paused",
+        run: super::resume,
+    },
+    MessageRow {
+        name: "quit",
+        doc: "Ends the game after this frame.",
+        fields: &[],
+        answer: "nothing",
+        run: super::quit,
+    },
+    MessageRow {
+        name: "screenshot",
+        doc: "Returns a picture of the frame.",
+        fields: &[optional(
+            "width",
+            FieldType::Whole(16, 16384),
+            "maximum width in pixels [the frame's width]",
+        )],
+        answer: "frame, width, height, png (base64)",
+        run: screenshots::screenshot,
+    },
+    MessageRow {
+        name: "attach_window",
+        doc: "Shows the game in a window of the tool, given by its number on the display (X11). \
+                The game follows the window's size, and takes no input from it.",
+        fields: &[required("window", FieldType::Whole(1, u32::MAX as u64), "its number")],
+        answer: "width, height",
+        run: foreign_window::attach,
+    },
+    MessageRow {
+        name: "detach_window",
+        doc: "Stops showing the game in that window.",
+        fields: &[],
+        answer: "nothing",
+        run: foreign_window::detach,
+    },
+    MessageRow {
+        name: "input",
+        doc: "Simulates input of a device in the next frame. Give one of button, axis, text.",
+        fields: &[
+            required("device", FieldType::Text, "keyboard, mouse, touch, pad1 to pad8"),
+            optional(
+                "button",
+                FieldType::Text,
+                "its name; for a key also its code in web browsers: KeyA",
+            ),
+            optional("value", FieldType::Number(0.0, 1.0), "value of the button: 0 up, 1 down [1]"),
+            optional("axis", FieldType::Text, "its name"),
+            optional("to", FieldType::Numbers(3), "new value of the axis"),
+            optional("by", FieldType::Numbers(3), "change of the axis, instead of 'to'"),
+            optional("text", FieldType::Text, "typed text"),
+        ],
+        answer: "nothing",
+        run: simulated_devices::input,
+    },
+    MessageRow {
+        name: "units",
+        doc: "Lists the worlds and their units.",
+        fields: &[
+            optional("world", HANDLE, "only this world"),
+            optional("text", FieldType::Text, "only units whose name contains it"),
+            optional("max", FieldType::Whole(1, 20_000), "maximum number of units [1000]"),
+        ],
+        answer: "worlds: world, main, seconds, count, units (unit, name, nodes, parent, position)",
+        run: inspect::units,
+    },
+    MessageRow {
+        name: "unit",
+        doc: "Returns the details of a unit.",
+        fields: &[required("unit", HANDLE, "its handle")],
+        answer: "unit, name, world, bases, components, nodes (name, parent, local, rotation, \
+                 scale, position), text (of Unit.inspect)",
+        run: inspect::unit,
+    },
+    MessageRow {
+        name: "resources",
+        doc: "Lists resources, with the resources that they name.",
+        fields: &[
+            optional("kind", FieldType::Text, "only this kind"),
+            optional("text", FieldType::Text, "only those whose name contains it"),
+            optional("max", FieldType::Whole(1, 50_000), "maximum number in the answer [5000]"),
+        ],
+        answer: "count, resources (name, kind, path, variants, loaded, names)",
+        run: resources::list,
+    },
+    MessageRow {
+        name: "resource",
+        doc: "Returns the details of a resource: its files, the resources that it names, and \
+                those that name it.",
+        fields: &[required("name", FieldType::Text, "with its kind: units/barrel.unit")],
+        answer: "name, kind, hash, serves, loaded, variants (properties, files, data), names, \
+                 missing, dependents, all_dependents",
+        run: resources::inspect,
+    },
+    MessageRow {
+        name: "counters",
+        doc: "Lists counters with their values in the last frame.",
+        fields: &[
+            optional("text", FieldType::Text, "only those whose name contains it"),
+            optional("max", FieldType::Whole(1, 20_000), "maximum number in the answer [5000]"),
+        ],
+        answer: "frame, count, counters (name, value)",
+        run: stats::list,
+    },
+    MessageRow {
+        name: "profile",
+        doc: "Returns the profiler's rows and its last frames.",
+        fields: &[
+            optional("frames", FieldType::Whole(0, 64), "number of frames [1]"),
+            optional("reset", FieldType::Truth, "reset averages and extremes before"),
+        ],
+        answer: "names, threads (name, rows: name's number, parents, calls, seconds, own seconds, \
+                 min, average and max percent), frames (index, began, seconds, scopes: thread's \
+                 number, name's number, parents, began, seconds; left_out: number of further \
+                 scopes), lost",
+        run: stats::profile,
+    },
+    MessageRow {
+        name: "memory",
+        doc: "Returns the memory that each owner holds, as a tree, and the memory that scripts \
+                hold.",
+        fields: &[
+            optional(
+                "walk",
+                FieldType::Truth,
+                "walk the scripts' heap and name what it holds: the game waits for the walk",
+            ),
+            optional(
+                "mark",
+                FieldType::Truth,
+                "the same, and remember the result: later walks return the growth since then",
+            ),
+        ],
+        answer: "counts, scripts, scripts_most, rows (name, path, parents, bytes, blocks, made), \
+                 after a walk held (name, bytes, objects, more_bytes, more_objects), marked (the \
+                 frame of the mark) and seconds (duration of the walk)",
+        run: stats::memory,
+    },
+    MessageRow {
+        name: "sampling",
+        doc: "Switches the sampling of scripts, a thousand times per second, on or off, and \
+                returns the samples.",
+        fields: &[optional("on", FieldType::Truth, "true to sample from now on [unchanged]")],
+        answer: "on, samples, scripts, functions, lines (name, samples, allocated_bytes, \
+                 engine_calls)",
+        run: stats::sampling,
+    },
+    MessageRow {
+        name: "time_step",
+        doc: "Returns the time steps of the last frames, as the stream of that name does.",
+        fields: &[optional("frames", FieldType::Whole(1, 1024), "number of frames [256]")],
+        answer: "frame, measured, delta, debt (lists)",
+        run: subscriptions::time_step,
+    },
+];
+
+/// Returns the table row of a message.
+pub fn find(message: &SjsonTree) -> Result<&'static MessageRow, String> {
+    let SjsonTree::Object(_) = message else {
+        return Err("a message is an object: {\"type\": \"help\"}".to_string());
+    };
+    let Some(SjsonTree::String(name)) = message.get("type") else {
+        return Err("the message has no text 'type': send {\"type\": \"help\"}".to_string());
+    };
+    MESSAGES.iter().find(|row| row.name == name).ok_or_else(|| {
+        let hint = suggest::hint(name, MESSAGES.iter().map(|row| row.name));
+        format!("there is no message '{name}'{hint} ('help' lists them)")
+    })
+}
+
+/// Checks that a message has the fields of its row, and no others.
+pub fn check(row: &MessageRow, message: &SjsonTree) -> Result<(), String> {
+    let SjsonTree::Object(entries) = message else { return Ok(()) };
+    for (name, value) in entries {
+        if name == "type" || name == "id" {
+            continue;
+        }
+        let Some(field) = row.fields.iter().find(|field| field.name == name) else {
+            let hint = suggest::hint(name, row.fields.iter().map(|field| field.name));
+            return Err(format!("'{}' has no field '{name}'{hint}", row.name));
+        };
+        if !field.kind.fits(value) {
+            return Err(format!("'{}': '{name}' must be a {}", row.name, field.kind.name()));
+        }
+    }
+    let missing = row.fields.iter().find(|it| !it.optional && message.get(it.name).is_none());
+    match missing {
+        Some(field) => Err(format!(
+            "'{}' needs the field '{}': {} ({})",
+            row.name,
+            field.name,
+            field.doc,
+            field.kind.name()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the text of a checked field.
+pub fn text<'a>(fields: &'a SjsonTree, name: &str) -> Option<&'a str> {
+    match fields.get(name) {
+        Some(SjsonTree::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+pub fn number(fields: &SjsonTree, name: &str) -> Option<f64> {
+    match fields.get(name) {
+        Some(SjsonTree::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+pub fn whole(fields: &SjsonTree, name: &str) -> Option<u64> {
+    number(fields, name).map(|number| number as u64)
+}
+
+pub fn truth(fields: &SjsonTree, name: &str) -> bool {
+    fields.get(name) == Some(&SjsonTree::Bool(true))
+}
+
+fn help(_: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let field = |field: &MessageField| {
+        json::object([
+            ("name", json::text(field.name)),
+            ("type", json::text(field.kind.name())),
+            ("optional", SjsonTree::Bool(field.optional)),
+            ("words", json::text(field.doc)),
+        ])
+    };
+    let message = |row: &MessageRow| {
+        json::object([
+            ("type", json::text(row.name)),
+            ("words", json::text(row.doc)),
+            ("fields", SjsonTree::Array(row.fields.iter().map(field).collect())),
+            ("answer", json::text(row.answer)),
+        ])
+    };
+    Ok(Some(json::object([
+        ("version", SjsonTree::Number(f64::from(VERSION))),
+        ("messages", SjsonTree::Array(MESSAGES.iter().map(message).collect())),
+        ("streams", subscriptions::describe()),
+        ("message_bytes_max", json::count(MESSAGE_BYTES_MAX)),
+    ])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str, wanted: &str) {
+        let message = json::read(text).unwrap();
+        let message = find(&message).and_then(|row| check(row, &message)).unwrap_err();
+        assert_eq!(message, wanted);
+    }
+
+    #[test]
+    fn a_message_is_checked_by_its_row() {
+        refused("[]", "a message is an object: {\"type\": \"help\"}");
+        refused("{}", "the message has no text 'type': send {\"type\": \"help\"}");
+        refused(
+            "{\"type\": \"evil\"}",
+            "there is no message 'evil', did you mean 'eval'? ('help' lists them)",
+        );
+        refused("{\"type\": \"eval\"}", "'eval' needs the field 'text': Lua (text)");
+        refused("{\"type\": \"eval\", \"text\": 1}", "'eval': 'text' must be a text");
+        refused(
+            "{\"type\": \"eval\", \"text\": \"\", \"second\": 1}",
+            "'eval' has no field 'second', did you mean 'seconds'?",
+        );
+        refused(
+            "{\"type\": \"step\", \"frames\": 1.5}",
+            "'step': 'frames' must be a whole number from 1 to 10000",
+        );
+        refused(
+            "{\"type\": \"input\", \"device\": \"mouse\", \"to\": [1, 2, 3, 4]}",
+            "'input': 'to' must be a list of at most 3 numbers",
+        );
+        let good = json::read("{\"type\": \"pause\", \"id\": \"a\"}").unwrap();
+        assert_eq!(check(find(&good).unwrap(), &good), Ok(()));
+    }
+
+    #[test]
+    fn every_message_is_in_the_manual_and_has_words() {
+        let manual = include_str!("../../../docs/tools.md");
+        for row in MESSAGES {
+            assert!(manual.contains(&format!("| `{}` |", row.name)), "docs/tools.md: {}", row.name);
+            assert!(row.doc.ends_with('.') && !row.answer.is_empty(), "{}", row.name);
+            for field in row.fields {
+                let named = format!("`{}`", field.name);
+                assert!(manual.contains(&named), "docs/tools.md: {} of {}", named, row.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! Remote tools that inspect a running game: the connected clients and the handling of their
+//! messages. The connection is in src/system/remote, the table of messages in
+//! remote/message_table.rs, the handlers in the other files here. All messages are handled at one
+//! point of the frame, within a time limit.
+
+mod eval;
+mod foreign_window;
+mod game_messages;
+mod inspect;
+mod message_table;
+mod resources;
+mod screenshots;
+mod simulated_devices;
+mod stats;
+mod subscriptions;
+
+use super::App;
+use engine_foundation::counter;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, log};
+use engine_input::InputEvent;
+use engine_remote::{
+    Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION, json,
+};
+use engine_runtime::Engine;
+use foreign_window::ForeignWindowRequest;
+use screenshots::ScreenshotQueue;
+use stats::ProfileStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use subscriptions::{StepSamples, Subscriptions};
+
+/// Maximum time per frame for handling messages. Remaining messages wait for the next frame.
+const ANSWER_SECONDS: f64 = 0.002;
+/// Maximum size of a reply, in bytes.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// Maximum time per frame for sending streams to clients.
+const TELL_SECONDS: f64 = 0.002;
+/// Interval at which a client is informed about dropped messages.
+const DROPPED_SECONDS: f64 = 1.0;
+
+/// A connected client.
+struct ConnectedClient {
+    peer: Arc<RemoteConnection>,
+    streams: Subscriptions,
+    /// Number of dropped messages that the client was informed about.
+    reported_dropped: u64,
+    reported_at: Instant,
+}
+
+impl ConnectedClient {
+    /// Informs the client at intervals about messages that did not fit into its queue.
+    fn report_dropped(&mut self, now: Instant) {
+        let dropped = self.peer.dropped();
+        if dropped == self.reported_dropped
+            || now - self.reported_at < Duration::from_secs_f64(DROPPED_SECONDS)
+        {
+            return;
+        }
+        self.reported_at = now;
+        let count = SjsonTree::Number(dropped as f64);
+        let tree = json::object([("type", json::text("dropped")), ("count", count)]);
+        if self.peer.offer(&Bytes::from(json::write(&tree))) {
+            self.reported_dropped = dropped;
+        }
+    }
+}
+
+/// The client that waits for a reply, and the message that it sent.
+#[derive(Clone)]
+struct PendingReply {
+    peer: Arc<RemoteConnection>,
+    /// Type of the message.
+    kind: &'static str,
+    /// Id of the message; null if it has none.
+    id: SjsonTree,
+}
+
+impl PendingReply {
+    fn answer(&self, entries: SjsonTree) {
+        let mut all =
+            vec![("type".to_string(), json::text(self.kind)), ("id".to_string(), self.id.clone())];
+        match entries {
+            SjsonTree::Object(entries) => all.extend(entries),
+            other => all.push(("value".to_string(), other)),
+        }
+        let text = json::write(&SjsonTree::Object(all));
+        if text.len() > ANSWER_BYTES_MAX {
+            let size = text.len() >> 20;
+            return self.refuse(Refusal::of(format!(
+                "the answer has {size} MiB, and {} are the most (ANSWER_BYTES_MAX): ask for less",
+                ANSWER_BYTES_MAX >> 20
+            )));
+        }
+        self.peer.answer(text);
+    }
+
+    fn refuse(&self, refusal: Refusal) {
+        let mut all = vec![
+            ("type".to_string(), json::text("error")),
+            ("id".to_string(), self.id.clone()),
+            ("to".to_string(), json::text(self.kind)),
+            ("message".to_string(), json::text(refusal.message)),
+        ];
+        all.extend(refusal.more);
+        self.peer.answer(json::write(&SjsonTree::Object(all)));
+    }
+}
+
+/// The reason why a message has no reply.
+#[derive(Debug)]
+struct Refusal {
+    message: String,
+    more: Vec<(String, SjsonTree)>,
+}
+
+impl Refusal {
+    fn of(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), more: Vec::new() }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Refusal {
+        Refusal::of(message)
+    }
+}
+
+/// State of a run's remote tools, without the clients.
+struct RemoteState {
+    server: RemoteServer,
+    /// The game's folder.
+    folder: PathBuf,
+    samples: StepSamples,
+    pictures: ScreenshotQueue,
+    /// Simulated device events for the next frame.
+    events: Vec<InputEvent>,
+    paused: bool,
+    /// Number of frames still to play while the game is paused.
+    steps: u64,
+    /// Clients that wait for the game to be paused.
+    waiting: Vec<PendingReply>,
+    /// The error that has stopped the game, if any.
+    problem: Option<String>,
+    /// True if the displayed frame of a paused game is out of date.
+    needs_redraw: bool,
+    /// True if a paused game may be redrawn. False for recordings, which would not contain the
+    /// frame.
+    may_redraw: bool,
+    window_request: Option<ForeignWindowRequest>,
+    /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
+    lines: u64,
+}
+
+/// Marks that no client follows the log.
+const NOT_FOLLOWED: u64 = u64::MAX;
+
+/// The remote tools of a run.
+pub struct RemoteTools {
+    state: RemoteState,
+    clients: Vec<ConnectedClient>,
+    /// Index of the client that is served first in the next frame.
+    first_client: usize,
+}
+
+/// An incoming message with its sender and the objects that its handler may use.
+struct IncomingCall<'a> {
+    app: &'a mut App,
+    state: &'a mut RemoteState,
+    streams: &'a mut Subscriptions,
+    clients: usize,
+    dropped: u64,
+    reply: &'a PendingReply,
+    fields: &'a SjsonTree,
+}
+
+impl RemoteTools {
+    /// Opens the connection for a game's folder. `may_redraw` is true if a paused game may be
+    /// redrawn.
+    ///
+    /// # Errors
+    /// Returns an error if no port is free, or if the folder is not writable.
+    pub fn open(folder: PathBuf, may_redraw: bool) -> Result<RemoteTools, Error> {
+        let state = RemoteState {
+            server: RemoteServer::open(folder.clone())?,
+            folder,
+            samples: StepSamples::default(),
+            pictures: ScreenshotQueue::default(),
+            events: Vec::new(),
+            paused: false,
+            steps: 0,
+            waiting: Vec::new(),
+            problem: None,
+            needs_redraw: false,
+            may_redraw,
+            window_request: None,
+            lines: NOT_FOLLOWED,
+        };
+        Ok(RemoteTools { state, clients: Vec::new(), first_client: 0 })
+    }
+
+    /// Replies to the clients that wait for the game to be paused.
+    fn answer_waiting(&mut self) {
+        for reply in std::mem::take(&mut self.state.waiting) {
+            reply.answer(json::object([("paused", SjsonTree::Bool(self.state.paused))]));
+        }
+    }
+
+    /// Handles the clients' events until none is left or the time limit is reached.
+    fn handle_events(&mut self, app: &mut App) {
+        let end = Instant::now() + Duration::from_secs_f64(ANSWER_SECONDS);
+        while let Some(ClientEvent { peer, what: kind }) = self.state.server.take() {
+            match kind {
+                ClientEventKind::Joined => {
+                    eval::prepare();
+                    let (streams, reported_at) = (Subscriptions::default(), Instant::now());
+                    self.clients.push(ConnectedClient {
+                        streams,
+                        reported_dropped: 0,
+                        reported_at,
+                        peer,
+                    });
+                }
+                ClientEventKind::Left => {
+                    self.clients.retain(|client| client.peer.number != peer.number)
+                }
+                ClientEventKind::Message(message, _) => self.handle(app, &peer, message),
+            }
+            if Instant::now() >= end {
+                return;
+            }
+        }
+    }
+
+    fn handle(
+        &mut self,
+        app: &mut App,
+        peer: &Arc<RemoteConnection>,
+        message: Result<SjsonTree, String>,
+    ) {
+        let RemoteTools { state, clients, .. } = self;
+        let count = clients.len();
+        let Some(client) = clients.iter_mut().find(|it| it.peer.number == peer.number) else {
+            return;
+        };
+        let fields = match message {
+            Ok(tree) => tree,
+            Err(message) => {
+                let reply = PendingReply { peer: peer.clone(), kind: "", id: SjsonTree::Null };
+                return reply.refuse(Refusal::of(message));
+            }
+        };
+        let id = fields.get("id").cloned().unwrap_or(SjsonTree::Null);
+        let mut reply = PendingReply { peer: peer.clone(), kind: "", id };
+        let row = match message_table::find(&fields) {
+            Ok(row) => row,
+            Err(message) => return reply.refuse(Refusal::of(message)),
+        };
+        reply.kind = row.name;
+        if let Err(message) = message_table::check(row, &fields) {
+            return reply.refuse(Refusal::of(message));
+        }
+        let outcome = (row.run)(&mut IncomingCall {
+            app,
+            state,
+            streams: &mut client.streams,
+            clients: count,
+            dropped: client.peer.dropped(),
+            reply: &reply,
+            fields: &fields,
+        });
+        match outcome {
+            Ok(Some(entries)) => reply.answer(entries),
+            Ok(None) => {}
+            Err(refusal) => reply.refuse(refusal),
+        }
+    }
+
+    /// Sends the streams to the clients until the time limit is reached. The remaining clients come
+    /// first in the next frame.
+    fn send_streams(&mut self, engine: &mut Engine) {
+        self.send_log();
+        let now = Instant::now();
+        let end = now + Duration::from_secs_f64(TELL_SECONDS);
+        let (count, mut profiles) = (self.clients.len(), ProfileStream::default());
+        for offset in 0..count {
+            let at = (self.first_client + offset) % count;
+            let client = &mut self.clients[at];
+            client.streams.send(&self.state.samples, &mut profiles, &client.peer, now);
+            client.report_dropped(now);
+            if Instant::now() >= end {
+                self.first_client = at + 1;
+                break;
+            }
+        }
+        self.state.pictures.update(engine, &mut self.clients, self.state.paused, now);
+    }
+
+    fn send_log(&mut self) {
+        if !self.clients.iter().any(|client| client.streams.log) {
+            // A new subscriber receives the last lines.
+            self.state.lines = NOT_FOLLOWED;
+            return;
+        }
+        let (written, lines) = log::lines_after(self.state.lines);
+        let known = std::mem::replace(&mut self.state.lines, written);
+        if known == NOT_FOLLOWED || written == known {
+            return;
+        }
+        let missed = (written - known) as usize - lines.len();
+        if missed > 0 {
+            let message = format!("{missed} lines were written faster than they could be sent");
+            self.send_log_line(log::LogLevel::Warning, &message);
+        }
+        for (level, text) in lines {
+            self.send_log_line(level, &text);
+        }
+    }
+
+    fn send_log_line(&mut self, level: log::LogLevel, text: &str) {
+        let bytes = Bytes::from(json::write(&subscriptions::line(level, text)));
+        for client in self.clients.iter().filter(|client| client.streams.log) {
+            client.peer.offer(&bytes);
+        }
+    }
+}
+
+impl App {
+    /// Opens the connection for remote tools, for the game of a folder, and returns the address of
+    /// its page for a browser. `may_redraw` is true if a paused game may be redrawn by its
+    /// `render`.
+    ///
+    /// # Errors
+    /// Returns an error if no port is free, or if the folder is not writable.
+    pub fn let_tools_in(&mut self, folder: PathBuf, may_redraw: bool) -> Result<String, Error> {
+        let tools = RemoteTools::open(folder, may_redraw)?;
+        let address = tools.state.server.address();
+        self.tools = Some(tools);
+        Ok(address)
+    }
+
+    /// Takes over the remote tools of the app that this one replaces.
+    pub(super) fn inherit_tools(&mut self, old: &mut App) {
+        self.tools = old.tools.take();
+        if let Some(tools) = &mut self.tools {
+            tools.state.pictures.restart();
+            for client in &mut tools.clients {
+                client.streams.restart();
+            }
+        }
+    }
+
+    /// Returns true if remote tools pause the game, and no frame is to be played now.
+    pub(super) fn is_paused(&self) -> bool {
+        self.tools.as_ref().is_some_and(|it| it.state.paused && it.state.steps == 0)
+    }
+
+    /// Returns true if remote tools step the game frame by frame.
+    pub(super) fn is_stepping(&self) -> bool {
+        self.tools.as_ref().is_some_and(|it| it.state.paused)
+    }
+
+    /// Resumes the game, even if remote tools have paused it.
+    pub(super) fn resume(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.state.paused = false;
+        }
+    }
+
+    /// Returns the events simulated by remote tools since the last call.
+    pub(super) fn take_tool_events(&mut self) -> Vec<InputEvent> {
+        self.tools.as_mut().map_or(Vec::new(), |it| std::mem::take(&mut it.state.events))
+    }
+
+    /// Sets the error that has stopped the game, or clears it.
+    pub(super) fn report_error_state(&mut self, problem: Option<String>) {
+        if let Some(tools) = &mut self.tools {
+            tools.state.problem = problem;
+        }
+    }
+
+    /// Handles the messages of remote tools and sends their streams. `in_frame` is true if a frame
+    /// is being played, and false if the game is paused.
+    pub fn answer_tools(&mut self, in_frame: bool) {
+        let Some(mut tools) = self.tools.take() else { return self.run_console_commands(None) };
+        engine_foundation::owner!("tools");
+        if in_frame {
+            let steps = tools.state.steps;
+            tools.state.steps = steps.saturating_sub(1);
+            if steps == 1 {
+                tools.state.pictures.capture_next_frame(self.vm.engine());
+            }
+        } else {
+            tools.answer_waiting();
+        }
+        tools.handle_events(self);
+        counter!("tools/clients") += tools.clients.len();
+        self.run_console_commands(Some(&mut tools));
+        tools.send_game_messages(self);
+        let RemoteState { paused, steps, needs_redraw, may_redraw, problem, pictures, .. } =
+            &mut tools.state;
+        *needs_redraw &= *may_redraw && !in_frame && *paused && *steps == 0 && problem.is_none();
+        if *needs_redraw {
+            // Clients that follow the screen receive the redrawn frame, too.
+            pictures.capture_last_frame(self.vm.engine());
+        }
+        tools.send_streams(self.vm.engine());
+        self.tools = Some(tools);
+    }
+
+    /// Sends the last log lines, among them the reason of the game's end, and closes the
+    /// connection.
+    pub(super) fn end_tools(&mut self) {
+        if let Some(mut tools) = self.tools.take() {
+            tools.send_game_messages(self);
+            tools.send_log();
+        }
+    }
+
+    /// Requests a redraw of a paused game.
+    pub(super) fn request_redraw(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.state.needs_redraw = true;
+        }
+    }
+
+    /// Returns true once if the displayed frame of a paused game is out of date.
+    pub(super) fn take_redraw(&mut self) -> bool {
+        let tools = self.tools.as_mut();
+        tools.is_some_and(|it| std::mem::take(&mut it.state.needs_redraw))
+    }
+
+    /// Stores the frame's time step for tools that plot it.
+    pub(super) fn record_step(&mut self, measured: f64) {
+        if let Some(tools) = &mut self.tools {
+            let engine = self.vm.engine();
+            tools.state.samples.add([
+                engine.frame.index as f64,
+                measured,
+                engine.frame.delta,
+                engine.time_step.debt_seconds(),
+            ]);
+        }
+    }
+}
+
+/// Returns the reply to `status`.
+fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let engine = call.app.vm.engine();
+    let name = match engine.settings.text("name") {
+        "" => engine.project.folder_name(),
+        name => name.to_string(),
+    };
+    let (width, height) = engine.window.pixels;
+    let problem = call.state.problem.clone().map_or(SjsonTree::Null, SjsonTree::String);
+    let tree = json::object([
+        ("game", json::text(name)),
+        ("version", SjsonTree::Number(f64::from(VERSION))),
+        ("engine", json::text(env!("CARGO_PKG_VERSION"))),
+        ("build", json::text(engine.build.name())),
+        ("deterministic", SjsonTree::Bool(engine.deterministic)),
+        ("frame", SjsonTree::Number(engine.frame.index as f64)),
+        ("seconds", SjsonTree::Number(engine.frame.total)),
+        ("paused", SjsonTree::Bool(call.state.paused)),
+        ("problem", problem),
+        ("draws", SjsonTree::Bool(engine.picture.is_shown)),
+        ("size", json::numbers([f64::from(width), f64::from(height)])),
+        ("scale", SjsonTree::Number(engine.window.scale)),
+        ("worlds", json::count(engine.worlds.len())),
+        ("units", json::count(engine.units.slots.len())),
+        ("clients", json::count(call.clients)),
+        ("refused", SjsonTree::Number(call.state.server.refused() as f64)),
+        ("dropped", SjsonTree::Number(call.dropped as f64)),
+    ]);
+    Ok(Some(tree))
+}
+
+fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    if !call.state.paused || call.state.steps > 0 {
+        // The frame to show while the game is paused.
+        call.state.pictures.capture_next_frame(call.app.vm.engine());
+    }
+    call.state.paused = true;
+    call.state.steps = 0;
+    call.state.waiting.push(call.reply.clone());
+    Ok(None)
+}
+
+fn resume(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    call.state.paused = false;
+    Ok(Some(json::object([("paused", SjsonTree::Bool(false))])))
+}
+
+fn step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    if !call.state.paused {
+        return Err(Refusal::of("the game is not paused: send 'pause' first"));
+    }
+    if call.state.problem.is_some() {
+        return Err(Refusal::of("an error has stopped the game: save a file to try again"));
+    }
+    call.state.steps += message_table::whole(call.fields, "frames").unwrap_or(1);
+    call.state.waiting.push(call.reply.clone());
+    Ok(None)
+}
+
+fn quit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    call.app.vm.engine().quit.get_or_insert(super::exit::SUCCESS);
+    // A paused game would not notice that it has to end.
+    call.state.paused = false;
+    Ok(Some(json::object([])))
+}

@@ -1,0 +1,373 @@
+//! Messages with counters, profiler rows and the memory tree for remote tools. The data comes from
+//! the foundation's counters/, profile/ and memory/.
+
+use super::eval::refusal;
+use super::message_table::{text, truth, whole};
+use super::subscriptions::StreamTimer;
+use super::{IncomingCall, Refusal, RemoteConnection, eval};
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, counters, memory, profile, suggest};
+use engine_remote::{Bytes, json};
+use engine_script::ScriptValue;
+use engine_script::sampler::{SampleCount, ScriptSamples};
+use std::collections::HashMap;
+use std::time::Instant;
+
+/// Maximum number of counters that one client follows.
+pub const FOLLOWED_MAX: usize = 64;
+/// Maximum number of frames of a counter in one message.
+const FRAMES_SENT_MAX: usize = 240;
+/// Maximum number of profiler frames in one message; below, maximum number of their scopes in
+/// total.
+const PROFILE_FRAMES_MAX: usize = 8;
+const SCOPES_SENT_MAX: usize = 4000;
+
+/// The counters that a client follows. Their histories are kept while this value exists.
+pub struct FollowedCounters {
+    pub timed: StreamTimer,
+    counters: Vec<(u32, String)>,
+    /// Number of frames up to which values were sent.
+    sent_frames: u64,
+}
+
+impl Drop for FollowedCounters {
+    fn drop(&mut self) {
+        for (number, _) in &self.counters {
+            counters::unwatch(*number);
+        }
+    }
+}
+
+/// Lists all counters, or those with a text in their name.
+pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let filter = text(call.fields, "text").unwrap_or_default();
+    let most = whole(call.fields, "max").unwrap_or(5000) as usize;
+    let mut all = counters::all();
+    all.retain(|(name, _)| name.contains(filter));
+    all.sort_by(|a, b| a.0.cmp(b.0));
+    let count = all.len();
+    let listed = all.into_iter().take(most).map(|(name, value)| {
+        json::object([("name", json::text(name)), ("value", SjsonTree::Number(value))])
+    });
+    Ok(Some(json::object([
+        ("frame", SjsonTree::Number(counters::frames() as f64)),
+        ("count", json::count(count)),
+        ("counters", SjsonTree::Array(listed.collect())),
+    ])))
+}
+
+/// Starts following the counters that a message names.
+pub fn follow(call: &IncomingCall, timed: StreamTimer) -> Result<FollowedCounters, Refusal> {
+    let Some(SjsonTree::Array(names)) = call.fields.get("names") else {
+        return Err(Refusal::of("the stream 'counters' needs the field 'names'"));
+    };
+    if names.len() > FOLLOWED_MAX {
+        return Err(Refusal::of(format!(
+            "a client follows {FOLLOWED_MAX} counters at most (FOLLOWED_MAX)"
+        )));
+    }
+    let mut followed =
+        FollowedCounters { timed, counters: Vec::new(), sent_frames: counters::frames() };
+    for name in names {
+        let SjsonTree::String(name) = name else { continue };
+        let Some(number) = counters::find(name) else {
+            let all = counters::names();
+            let hint = suggest::hint(name, all.iter().copied());
+            return Err(Refusal::of(format!("there is no counter '{name}'{hint}")));
+        };
+        counters::watch(number).map_err(|error| Refusal::of(error.message))?;
+        followed.counters.push((number, name.clone()));
+    }
+    // Values that exist already, because another client follows the counter, are sent at once.
+    followed.sent_frames = followed.sent_frames.saturating_sub(FRAMES_SENT_MAX as u64);
+    Ok(followed)
+}
+
+impl FollowedCounters {
+    /// Watches the counters again after a restart of the game, which has ended all watches.
+    pub fn restart(&mut self) {
+        for (number, _) in &self.counters {
+            counters::watch(*number).expect("they all were watched before");
+        }
+        self.sent_frames = counters::frames();
+    }
+
+    /// Sends new values, if a message is due.
+    pub fn send(&mut self, peer: &RemoteConnection, now: Instant) {
+        let frame = counters::frames();
+        if frame == self.sent_frames || !self.timed.is_due(now) {
+            return;
+        }
+        let new = (frame.saturating_sub(self.sent_frames) as usize).clamp(1, FRAMES_SENT_MAX);
+        self.sent_frames = frame;
+        let values = self
+            .counters
+            .iter()
+            .map(|(number, _)| json::numbers(counters::history(*number, new).unwrap_or_default()));
+        let tree = json::object([
+            ("type", json::text("counters")),
+            ("frame", SjsonTree::Number(frame as f64)),
+            ("values", SjsonTree::Array(values.collect())),
+            ("names", json::texts(self.counters.iter().map(|(_, name)| name))),
+        ]);
+        peer.offer(&Bytes::from(json::write(&tree)));
+    }
+}
+
+/// Indices of names: a message contains each name once.
+#[derive(Default)]
+struct NameIndexes {
+    numbers: HashMap<&'static str, usize>,
+    all: Vec<SjsonTree>,
+}
+
+impl NameIndexes {
+    fn number(&mut self, name: &'static str) -> SjsonTree {
+        let next = self.all.len();
+        let number = *self.numbers.entry(name).or_insert(next);
+        if number == next {
+            self.all.push(json::text(name));
+        }
+        json::count(number)
+    }
+}
+
+/// Rounds seconds to a tenth of a microsecond, to keep messages short.
+fn seconds(seconds: f64) -> SjsonTree {
+    // A division, because a multiplication by 1e-7 yields numbers with seventeen digits.
+    SjsonTree::Number((seconds * 1e7).round() / 1e7)
+}
+
+fn percent(percent: f64) -> SjsonTree {
+    SjsonTree::Number((percent * 1e2).round() / 1e2)
+}
+
+/// Returns the number of scopes to send for each frame, at most `most` in total. The newest frames
+/// come first.
+fn shares(counts: &[usize], most: usize) -> Vec<usize> {
+    let mut left = most;
+    let newest_first = counts.iter().rev().map(|count| {
+        let share = left.min(*count);
+        left -= share;
+        share
+    });
+    let mut shares: Vec<usize> = newest_first.collect();
+    shares.reverse();
+    shares
+}
+
+/// Returns the profiler rows of all threads and at most `most` frames after frame `after`.
+fn profile_fields(after: u64, most: usize) -> (u64, [(&'static str, SjsonTree); 4]) {
+    let mut names = NameIndexes::default();
+    let threads = profile::threads();
+    let lanes: HashMap<&str, usize> =
+        threads.iter().enumerate().map(|(at, thread)| (thread.name.as_str(), at)).collect();
+    let frames = profile::frames(after, most);
+    let newest = frames.last().map_or(after, |frame| frame.index);
+    let counts: Vec<usize> = frames.iter().map(|frame| frame.scopes.len()).collect();
+    let frames: Vec<SjsonTree> = frames
+        .iter()
+        .zip(shares(&counts, SCOPES_SENT_MAX))
+        .map(|(frame, share)| {
+            let scopes = frame.scopes.iter().take(share).map(|scope| {
+                SjsonTree::Array(vec![
+                    json::count(lanes.get(scope.thread.as_str()).copied().unwrap_or(0)),
+                    names.number(scope.name),
+                    SjsonTree::Number(f64::from(scope.parents)),
+                    seconds(scope.began),
+                    seconds(scope.seconds),
+                ])
+            });
+            json::object([
+                ("scopes", SjsonTree::Array(scopes.collect())),
+                ("index", SjsonTree::Number(frame.index as f64)),
+                ("began", seconds(frame.began)),
+                ("seconds", seconds(frame.seconds)),
+                ("left_out", json::count(frame.scopes.len() - share)),
+            ])
+        })
+        .collect();
+    let threads = threads.iter().map(|thread| {
+        let rows = thread.rows.iter().map(|row| {
+            SjsonTree::Array(vec![
+                names.number(row.name),
+                SjsonTree::Number(f64::from(row.parents)),
+                SjsonTree::Number(f64::from(row.calls)),
+                seconds(row.seconds),
+                seconds(row.own_seconds),
+                percent(row.min),
+                percent(row.average),
+                percent(row.max),
+            ])
+        });
+        json::object([
+            ("name", json::text(&thread.name)),
+            ("rows", SjsonTree::Array(rows.collect())),
+        ])
+    });
+    let threads = SjsonTree::Array(threads.collect());
+    let fields = [
+        ("names", SjsonTree::Array(names.all)),
+        ("threads", threads),
+        ("frames", SjsonTree::Array(frames)),
+        ("lost", SjsonTree::Number(profile::lost() as f64)),
+    ];
+    (newest, fields)
+}
+
+/// Returns the profiler's rows and last frames once.
+pub fn profile(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    if truth(call.fields, "reset") {
+        profile::reset(None);
+    }
+    let most = whole(call.fields, "frames").unwrap_or(1) as usize;
+    Ok(Some(json::object(profile_fields(0, most).1)))
+}
+
+/// The profiler's messages of one frame, shared by all clients that need the same: the frame after
+/// which a message begins, the last frame that it contains, and its text.
+#[derive(Default)]
+pub struct ProfileStream(Vec<(u64, u64, Bytes)>);
+
+impl ProfileStream {
+    /// Sends the frames after `timed.next`, with the current rows.
+    pub fn send(&mut self, timed: &mut StreamTimer, peer: &RemoteConnection, now: Instant) {
+        if !timed.is_due(now) {
+            return;
+        }
+        let known = self.0.iter().position(|(after, ..)| *after == timed.next);
+        let at = known.unwrap_or_else(|| {
+            let (newest, fields) = profile_fields(timed.next, PROFILE_FRAMES_MAX);
+            let [names, threads, frames, lost] = fields;
+            let all = [("type", json::text("profile")), names, threads, frames, lost];
+            self.0.push((timed.next, newest, Bytes::from(json::write(&json::object(all)))));
+            self.0.len() - 1
+        });
+        let (_, newest, text) = &self.0[at];
+        timed.next = *newest;
+        peer.offer(text);
+    }
+}
+
+/// Maximum time for a walk over the memory of scripts, in CPU seconds.
+const WALK_SECONDS: f64 = 10.0;
+
+/// Returns the memory that each owner holds.
+pub fn memory(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let walked = walk(call)?;
+    let (held, most) = call.app.vm.memory();
+    let rows = memory::tree(&memory::snapshot()).into_iter().map(|row| {
+        json::object([
+            ("name", json::text(row.name)),
+            ("path", json::text(row.path)),
+            ("parents", json::count(row.parents)),
+            ("bytes", SjsonTree::Number(row.held.bytes as f64)),
+            ("blocks", SjsonTree::Number(row.held.blocks as f64)),
+            ("made", SjsonTree::Number(row.held.made as f64)),
+        ])
+    });
+    let all = [
+        ("counts", SjsonTree::Bool(memory::is_counting())),
+        ("scripts", json::count(held)),
+        ("scripts_most", json::count(most)),
+        ("rows", SjsonTree::Array(rows.collect())),
+    ];
+    let all = all.map(|(name, value)| (name.to_string(), value));
+    Ok(Some(SjsonTree::Object(all.into_iter().chain(walked).collect())))
+}
+
+/// Walks over the memory of scripts, if a message asks for it, and returns the fields of the
+/// result.
+fn walk(call: &mut IncomingCall) -> Result<Vec<(String, SjsonTree)>, Refusal> {
+    let mark = truth(call.fields, "mark");
+    if !mark && !truth(call.fields, "walk") {
+        return Ok(Vec::new());
+    }
+    let began = Instant::now();
+    let vm = &mut call.app.vm;
+    let walked = vm.call_core("tool_memory", &[ScriptValue::Boolean(mark)], WALK_SECONDS);
+    let walked = walked.map_err(|report| refusal(&report))?;
+    // Garbage of the walk itself does not count as the game's memory.
+    vm.collect_all();
+    let SjsonTree::Object(mut entries) = eval::object(&walked) else {
+        return Err(Refusal::of("the walk gave no table"));
+    };
+    entries.push(("seconds".to_string(), seconds(began.elapsed().as_secs_f64())));
+    Ok(entries)
+}
+
+/// Starts or stops sampling the scripts' stacks, and returns the samples.
+pub fn sampling(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let vm = &mut call.app.vm;
+    let is_on = vm.samples().is_some();
+    let wanted = call.fields.get("on").map_or(is_on, |on| *on == SjsonTree::Bool(true));
+    let failed = |error: Error| Refusal::of(error.message);
+    // The final samples are sent once more.
+    let ended = match (is_on, wanted) {
+        (false, true) => vm.begin_sampling(false).map(|()| None).map_err(failed)?,
+        (true, false) => vm.end_sampling().map(Some).map_err(failed)?,
+        _ => None,
+    };
+    let samples = ended.as_deref().or(vm.samples());
+    let count = samples.map_or(0, ScriptSamples::count);
+    let mut all = vec![
+        ("on".to_string(), SjsonTree::Bool(wanted)),
+        ("samples".to_string(), SjsonTree::Number(count as f64)),
+    ];
+    let tables = match samples {
+        Some(samples) => samples.tables(),
+        None => ["scripts", "functions", "lines"].map(|name| (name, Vec::new())),
+    };
+    for (name, rows) in tables {
+        let row = |(name, sampled): (String, SampleCount)| {
+            json::object([
+                ("name", json::text(name)),
+                ("samples", SjsonTree::Number(sampled.samples as f64)),
+                ("allocated_bytes", SjsonTree::Number(sampled.allocated_bytes as f64)),
+                ("engine_calls", SjsonTree::Number(sampled.engine_calls as f64)),
+            ])
+        };
+        all.push((name.to_string(), SjsonTree::Array(rows.into_iter().map(row).collect())));
+    }
+    Ok(Some(SjsonTree::Object(all)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn counters_are_followed_on_into_another_game() {
+        counters::forget();
+        let number = counters::counter("tests/followed").unwrap();
+        counters::watch(number).unwrap();
+        let timed = StreamTimer::new(Duration::from_millis(10));
+        let all = vec![(number, "tests/followed".to_string())];
+        let mut followed = FollowedCounters { timed, counters: all, sent_frames: 0 };
+        counters::forget();
+        assert_eq!(counters::history(number, 8), None);
+        followed.restart();
+        counters::add(number, 7.0);
+        counters::push();
+        assert_eq!(counters::history(number, 8), Some(vec![7.0]));
+        drop(followed);
+        assert_eq!(counters::history(number, 8), None);
+    }
+
+    #[test]
+    fn the_newest_frames_are_told_with_their_scopes() {
+        assert_eq!(shares(&[3, 4, 5], 100), [3, 4, 5]);
+        assert_eq!(shares(&[3, 4, 5], 7), [0, 2, 5]);
+        assert_eq!(shares(&[], 7), [0usize; 0]);
+    }
+
+    #[test]
+    fn seconds_are_told_with_a_tenth_of_a_microsecond() {
+        for number in 0..20_000 {
+            let text = json::write(&seconds(f64::from(number) * 1e-7));
+            assert!(text.len() <= 9, "{text}");
+        }
+        assert_eq!(json::write(&seconds(0.001_234_56)), "0.0012346");
+    }
+}

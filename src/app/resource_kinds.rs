@@ -1,0 +1,74 @@
+//! The table of all resource kinds, collected from the systems that define them.
+
+use engine_particles::resource::PARTICLES;
+use engine_render::shader::{MATERIAL, SHADER};
+use engine_resource::data_resources;
+use engine_resource::resource_kind::{ResourceKind, ResourceKinds};
+use engine_script::resource;
+use engine_sound::resource as sound_kinds;
+use engine_text::resource as font_kind;
+use engine_textures::resource::TEXTURE;
+use engine_textures::sheet_resource::SHEET;
+use engine_tilemaps::resource::TILEMAP;
+use engine_world::physics::PHYSICS_PROPERTIES;
+use engine_world::{level_resource, model_resource, unit_resource};
+
+static ALL: &[&ResourceKind] = &[
+    &resource::LUA,
+    &data_resources::PACKAGE,
+    &data_resources::CONFIG,
+    &data_resources::STRINGS,
+    &data_resources::TEXT,
+    &data_resources::BINARY,
+    &font_kind::FONT,
+    &TEXTURE,
+    &SHEET,
+    &SHADER,
+    &MATERIAL,
+    &PARTICLES,
+    &sound_kinds::SOUND,
+    &sound_kinds::MIXER,
+    &model_resource::MODEL,
+    &unit_resource::UNIT,
+    &level_resource::LEVEL,
+    &TILEMAP,
+    &PHYSICS_PROPERTIES,
+];
+
+/// All resource kinds.
+pub const KINDS: ResourceKinds = ResourceKinds(ALL);
+
+#[cfg(test)]
+#[path = "kinds_tests.rs"]
+mod damage_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_resource::resource_kind::ENDINGS;
+
+    #[test]
+    fn the_endings_that_are_told_are_those_of_the_kinds() {
+        let endings = |kind: &&ResourceKind| {
+            let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
+            (kind.name, endings)
+        };
+        let listed = ENDINGS.iter().map(|(name, endings)| (*name, endings.to_vec()));
+        // Scripts are loaded as modules, which have their own messages.
+        let others = ALL.iter().filter(|kind| kind.name != resource::LUA.name);
+        let existing: Vec<_> = others.map(endings).collect();
+        assert_eq!(listed.collect::<Vec<_>>(), existing);
+    }
+
+    #[test]
+    fn no_extension_stands_for_two_kinds_and_every_kind_has_its_own() {
+        let mut seen = std::collections::HashSet::new();
+        for kind in ALL {
+            assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));
+            for (extension, _) in kind.extensions {
+                assert!(seen.insert(extension), "{extension}");
+                assert_eq!(*extension, extension.to_lowercase());
+            }
+        }
+    }
+}

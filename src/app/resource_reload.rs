@@ -1,0 +1,328 @@
+//! Compilation and hot reload of a game's resources: they are compiled when the game is opened, and
+//! again by the watcher when a file changes while the game is played.
+
+use super::App;
+use super::progress::ProgressLine;
+use super::resource_kinds::KINDS;
+use engine_foundation::hash::IdString64;
+use engine_foundation::{Error, log, panic};
+use engine_platform as platform;
+use engine_resource::compile::{self, CompileResult, CompileTarget, data_folder};
+use engine_resource::index::ResourceIndex;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::{DataSource, ResourceStore};
+use engine_resource::watcher::ProjectWatcher;
+use engine_runtime::{BuildMode, Engine};
+use engine_script::{ErrorReport, ScriptValue};
+use engine_world::physics::PHYSICS_PROPERTIES;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Name of the engine's own folder inside a game's folder.
+pub const FOLDER: &str = ".engine";
+
+/// Returns the folder of a game's compiled data for development. It is inside the game's folder, or
+/// in the user's cache if the game's folder is read-only. The folder exists and is writable.
+pub fn data_of(root: &Path, platform: &str) -> Result<PathBuf, Error> {
+    let own = data_folder(root, platform);
+    compile::refuse_links(root, &own)?;
+    let Err(reason) = make_writable(&own) else { return Ok(own) };
+    let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let name = IdString64::new(&real.to_string_lossy()).to_string();
+    let cache = platform::cache_folder().map(|cache| cache.join("engine").join(name));
+    let cache = cache.map(|cache| cache.join("data").join(platform));
+    match cache.filter(|cache| make_writable(cache).is_ok()) {
+        Some(cache) => Ok(cache),
+        None => Err(engine_foundation::error!(
+            "nothing can be written into {} ({reason}), or into the user's cache folder",
+            own.display()
+        )),
+    }
+}
+
+/// Creates a folder if it is missing, and checks that files can be created in it.
+fn make_writable(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let probe = folder.join(format!(".{}", std::process::id()));
+    match File::create_new(&probe) {
+        // A leftover of an earlier process with the same id.
+        Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
+        created => _ = created?,
+    }
+    fs::remove_file(probe)
+}
+
+/// Compiles changed files of a game's folder and opens the result. All compile errors are reported.
+/// If nothing can be compiled, scripts are read from their sources, and requests for other
+/// resources return the reason.
+pub fn open(root: &Path) -> ResourceStore {
+    let opened = data_of(root, platform::NAME).and_then(|data| {
+        if data != data_folder(root, platform::NAME) {
+            let shown = data.display();
+            log::info(&format!("the game's folder is not written to: its data is in {shown}"));
+        }
+        Ok((compile_into(root, &data)?, data))
+    });
+    match opened {
+        Ok((compiled, data)) => {
+            for problem in &compiled.problems {
+                log::error(problem);
+            }
+            warn_of_stale_data(&compiled.index);
+            ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS))
+        }
+        Err(error) => {
+            let message = format!("resources could not be compiled: {}", error.message);
+            log::warning(&message);
+            ResourceStore::without(message)
+        }
+    }
+}
+
+/// Reports the files that cannot be compiled. Their older data is used.
+fn warn_of_stale_data(index: &ResourceIndex) {
+    let failed = index.failed.iter().map(|(name, _)| name);
+    let old: Vec<_> = failed.filter(|name| !index.variants(name).is_empty()).collect();
+    let Some(first) = old.first() else { return };
+    let others = match old.len() - 1 {
+        0 => String::new(),
+        count => format!(", and for {count} more,"),
+    };
+    log::warning(&format!(
+        "for {first}{others} the data compiled before is used until the error is fixed"
+    ));
+}
+
+fn compile_into(root: &Path, data: &Path) -> Result<CompileResult, Error> {
+    let target = CompileTarget {
+        root,
+        data: data.to_path_buf(),
+        kinds: KINDS,
+        source_platform: platform::NAME,
+        release: false,
+        exclude: &[],
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    // The first compilation of a large game takes long.
+    let progress = ProgressLine::new("compiling");
+    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
+    progress.clear();
+    compiled
+}
+
+/// Compiles the files of a game's folder that changed since the last compilation.
+pub fn recompile(root: &Path) -> Result<CompileResult, Error> {
+    compile_into(root, &data_of(root, platform::NAME)?)
+}
+
+/// Opens resources that another process has just compiled.
+pub fn open_compiled(root: &Path) -> ResourceStore {
+    match data_of(root, platform::NAME) {
+        Ok(data) => ResourceStore::new(compile::read_index(&data), DataSource::Folder(data, KINDS)),
+        Err(error) => ResourceStore::without(error.message),
+    }
+}
+
+/// Returns the files that failed to compile in the index `before` and compile in `now`. Scripts are
+/// not included, because their reload is reported separately.
+fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
+    let of_others = before.failed.iter().map(|(name, _)| name).filter(|name| name.kind != "lua");
+    let again = of_others.filter(|name| now.failure(name).is_none());
+    again.filter_map(|name| Some(now.variants(name).first()?.files[0].path.clone())).collect()
+}
+
+/// Watches a game's folder. If that is impossible, warns, and the game runs without hot reload.
+pub fn watch(root: &Path) -> Option<ProjectWatcher> {
+    let data = data_of(root, platform::NAME).map_err(|error| error.message);
+    match data.and_then(|data| ProjectWatcher::start(root, &data, platform::NAME, KINDS)) {
+        Ok(watch) => Some(watch),
+        Err(reason) => {
+            log::warning(&format!("saved files will not be noticed: {reason}"));
+            None
+        }
+    }
+}
+
+/// A system's function that reloads changed resources.
+type ReloadFn = fn(&mut Engine, &[ResourceName]);
+
+/// The systems that reload changed resources, in this order. Scripts are reloaded after them.
+const RELOADS: [(&str, ReloadFn); 8] = [
+    ("sounds", |engine, changed| engine.sounds.reload(&mut engine.store, changed)),
+    ("fonts", |engine, changed| engine.text.reload(&mut engine.store, changed)),
+    ("pictures, materials and models", Engine::reload_pictures),
+    ("particles", Engine::reload_particles),
+    ("physics", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "model") {
+            engine.physics.solids.clear();
+        }
+        if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
+            engine.reload_physics_properties();
+        }
+    }),
+    ("units", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "unit") {
+            engine.units.resources.clear();
+        }
+    }),
+    ("sprites and tile maps", |engine, changed| {
+        engine.tilemaps.reload(changed);
+        engine.reload_flat(changed);
+    }),
+    ("levels", |engine, changed| {
+        if changed.iter().any(|name| name.kind == "level") {
+            engine.levels.resources.clear();
+        }
+    }),
+];
+
+impl App {
+    /// Adds the packages loaded since the last frame to the store. A deterministic run waits for
+    /// all packages that began to load before this frame. A failed package ends a released game. In
+    /// development the game continues, because its data can be fixed while it is played.
+    pub fn take_packages(&mut self) -> Result<(), Box<ErrorReport>> {
+        let engine = self.vm.engine();
+        let problems = engine.packages.take_loaded(&mut engine.store, engine.deterministic);
+        if engine.build != BuildMode::Development
+            && let Some(first) = problems.first()
+        {
+            let contexts = first.contexts.clone();
+            let messages: Vec<_> = problems.iter().map(|problem| &problem.message[..]).collect();
+            let message = messages.join("\n");
+            return Err(Box::new(ErrorReport { contexts, message, ..ErrorReport::default() }));
+        }
+        for problem in problems {
+            log::error(&problem.to_string());
+        }
+        Ok(())
+    }
+
+    /// Returns true if files changed since the last call of this function or the last swap. The
+    /// changes are discarded.
+    pub fn has_pending_changes(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.changes().count() > 0)
+    }
+
+    /// Swaps in resources compiled since the last frame, and variants selected by new preferences.
+    /// Returns true if anything was swapped.
+    pub fn swap_resources(&mut self) -> Result<bool, Box<ErrorReport>> {
+        let compiled: Vec<CompileResult> =
+            self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
+        if compiled.is_empty() && !self.vm.engine().store.will_prefer() {
+            return Ok(false);
+        }
+        self.swap_and_report(compiled)
+    }
+
+    /// Waits at most `limit` for the next frame. Resources compiled during the wait are swapped in
+    /// at once, so that the next frame need not spend time on them.
+    pub fn wait_for_files(&mut self, limit: Duration) -> Result<(), Box<ErrorReport>> {
+        let Some(watch) = &self.watch else {
+            std::thread::sleep(limit);
+            return Ok(());
+        };
+        match watch.wait(limit) {
+            Some(compiled) => self.swap_and_report(vec![compiled]).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn swap_and_report(&mut self, compiled: Vec<CompileResult>) -> Result<bool, Box<ErrorReport>> {
+        let errors = log::error_count();
+        let swapped = self.swap(compiled)?;
+        self.show_refused(log::errors_since(errors));
+        Ok(swapped)
+    }
+
+    /// Shows refused files in the game's window until they are fixed: files that cannot be
+    /// compiled, and new errors such as those of scripts.
+    fn show_refused(&mut self, new_errors: Vec<String>) {
+        let mut reported = self.watch.as_ref().map_or_else(Vec::new, |watch| watch.told.clone());
+        let others: Vec<String> =
+            new_errors.into_iter().filter(|message| !reported.contains(message)).collect();
+        if !others.is_empty() || !self.awaits_fix {
+            self.refusals = others;
+        }
+        reported.extend(self.refusals.iter().cloned());
+        match reported.is_empty() {
+            true => self.vm.engine().hide_refusals(),
+            false => self.vm.engine().show_refusals(reported),
+        }
+    }
+
+    /// Reports the problems of a compilation that were not reported before.
+    fn report_new_problems(&mut self, compiled: &CompileResult) {
+        let Some(watch) = &mut self.watch else { return };
+        let reported: HashSet<&String> = watch.told.iter().collect();
+        for problem in compiled.problems.iter().filter(|problem| !reported.contains(problem)) {
+            log::error(problem);
+        }
+        watch.told.clone_from(&compiled.problems);
+    }
+
+    fn swap(&mut self, compiled: Vec<CompileResult>) -> Result<bool, Box<ErrorReport>> {
+        let tuned = compiled.iter().any(|compiled| compiled.settings) && self.reload_settings();
+        let mut changed = self.vm.engine().store.apply_preferences();
+        for compiled in compiled {
+            self.report_new_problems(&compiled);
+            let repaired = repaired_files(self.vm.engine().store.index(), &compiled.index);
+            repaired.iter().for_each(|path| log::info(&format!("{path} is fixed")));
+            let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
+            let store = &mut self.vm.engine().store;
+            store.replace(compiled.index, &names);
+            changed.extend(names);
+        }
+        if changed.is_empty() {
+            return Ok(tuned);
+        }
+        changed.sort();
+        changed.dedup();
+        self.reload(&changed).map(|()| true)
+    }
+
+    /// Reloads the systems' resources and the scripts among `changed`, and reports the changes to
+    /// the game.
+    pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<ErrorReport>> {
+        let (mut files, mut gone) = (Vec::new(), Vec::new());
+        let engine = self.vm.engine();
+        for (system, reload) in RELOADS {
+            // A panic affects only this system's reload, and the game continues.
+            if let Err(error) = panic::contain(|| reload(engine, changed)) {
+                log::error(&format!("{system} may be unchanged: {error}"));
+            }
+        }
+        let (release, store) = (engine.build == BuildMode::Release, &mut engine.store);
+        for name in changed.iter().filter(|name| name.kind == "lua") {
+            let path = store.path(name);
+            let is_gone = path.is_none();
+            let path = path.unwrap_or_else(|| name.to_string());
+            let chunk = store.script_path(name).cloned().unwrap_or(path);
+            if is_gone {
+                gone.push(ScriptValue::Text(chunk));
+                continue;
+            }
+            match store.read(name) {
+                Ok(bytes) => files.push(ScriptValue::Table(vec![
+                    ("chunk".to_string(), ScriptValue::Text(chunk)),
+                    (
+                        "text".to_string(),
+                        ScriptValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
+                    ),
+                ])),
+                Err(error) if release => {
+                    return Err(Box::new(ErrorReport::from_message(error.to_string())));
+                }
+                Err(error) => log::error(&error.to_string()),
+            }
+        }
+        let names = changed.iter().map(|name| ScriptValue::Text(name.to_string())).collect();
+        let arguments =
+            [ScriptValue::List(files), ScriptValue::List(names), ScriptValue::List(gone)];
+        let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
+        self.awaits_fix = waits == ScriptValue::Boolean(true);
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! The files and devices that a run needs. Output files are checked before the run begins, and the
+//! sandbox's plan lists everything.
+
+use super::confinement::ConfinementPlan;
+use super::display::LAST_FRAME_FILE;
+use super::main_loop::{RemoteAccess, RunOptions};
+use engine_foundation::error;
+use engine_foundation::{Error, output_file};
+use engine_sound::AudioDestination;
+use std::path::PathBuf;
+
+/// Checks that the output files can be written, before anything is played.
+///
+/// # Errors
+/// Returns the first file that cannot be written, with the reason.
+pub fn check_outputs(options: &RunOptions) -> Result<(), Error> {
+    let screenshot = options.display.screenshot.as_ref().map(|wanted| &wanted.file);
+    let sound = match &options.sound {
+        AudioDestination::File(file) => Some(file),
+        _ => None,
+    };
+    let files = [options.record.as_ref(), screenshot, sound].into_iter().flatten();
+    for file in files.chain(options.profile_outputs.outputs()) {
+        output_file::check(file)
+            .map_err(|reason| error!("{} cannot be written: {reason}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Returns the access to the operating system that a run needs. Devices stay accessible, because
+/// lost devices are opened again and pads can be plugged in at any time.
+pub fn plan(options: &RunOptions) -> ConfinementPlan {
+    let mut plan = ConfinementPlan::of_game(&options.game);
+    plan.add_devices(&options.game);
+    match &options.replay {
+        // A recording contains its own saves.
+        Some(recording) => plan.file_access.read.push(recording.clone()),
+        None => plan.add_saves(&options.game),
+    }
+    if let AudioDestination::File(file) = &options.sound {
+        plan.add_file(file);
+    }
+    let show = &options.display;
+    plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
+    plan.add_outputs(&options.record);
+    plan.add_outputs(options.profile_outputs.outputs());
+    // A tool can lend its window to the game.
+    plan.file_access.abstract_sockets = matches!(options.tools, RemoteAccess::Always);
+    if show.window {
+        plan.add_window();
+        if show.screenshot.is_none() {
+            plan.add_possible_output(PathBuf::from(LAST_FRAME_FILE));
+        }
+    }
+    plan
+}

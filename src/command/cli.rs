@@ -1,0 +1,88 @@
+//! The command line: the table of commands. Each command's behavior and flags are in src/command/.
+
+use clap::{Parser, Subcommand};
+use engine_app::exit;
+use engine_foundation::{panic, terminal};
+use engine_platform as platform;
+
+/// A Lua-first game runtime: a game is a folder with a main.lua.
+#[derive(Parser)]
+#[command(name = "engine", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(crate::check::Args),
+    Compile(crate::compile::Args),
+    Console(crate::console::Args),
+    Docs(crate::docs::Args),
+    Explain(crate::explain::Args),
+    Font(crate::font::Args),
+    New(crate::new::Args),
+    Report(crate::report::Args),
+    Run(Box<crate::run::Args>),
+    Test(Box<crate::test::Args>),
+}
+
+/// Plays the game that is appended to the executable, or runs the command line's command. Returns
+/// the exit code.
+pub fn main() -> i32 {
+    platform::use_small_pages();
+    platform::limit_malloc_arenas();
+    platform::quiet_drivers();
+    panic::keep_panics();
+    let run = std::panic::catch_unwind(|| crate::run::appended().unwrap_or_else(command));
+    let code = run.unwrap_or_else(|_| {
+        engine_foundation::error_line!("error: {}", panic::take_panic());
+        exit::ENGINE
+    });
+    match terminal::lost() {
+        Some(reason) if code == exit::SUCCESS => {
+            engine_foundation::error_line!("error: standard output cannot be written: {reason}");
+            exit::FAILED
+        }
+        _ => code,
+    }
+}
+
+/// Prints help or a usage error. The text can repeat an argument. If an argument contains terminal
+/// control characters, the text is printed without colors and with those characters escaped.
+fn show(text: &clap::Error) {
+    let steers =
+        |argument: std::ffi::OsString| argument.to_string_lossy().chars().any(terminal::steers);
+    if !std::env::args_os().any(steers) {
+        // If the pipe is closed, the text is lost, because there is no other place to report it.
+        let _ = text.print();
+        return;
+    }
+    let plain = text.render().to_string();
+    match text.use_stderr() {
+        true => terminal::print_error(&plain),
+        false => terminal::print(&plain),
+    }
+}
+
+fn command() -> i32 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => {
+            show(&message);
+            return if message.use_stderr() { exit::USAGE } else { exit::SUCCESS };
+        }
+    };
+    match cli.command {
+        Command::Check(args) => crate::check::main(args),
+        Command::Compile(args) => crate::compile::main(args),
+        Command::Console(args) => crate::console::main(args),
+        Command::Docs(args) => crate::docs::main(args),
+        Command::Explain(args) => crate::explain::main(args),
+        Command::Font(args) => crate::font::main(args),
+        Command::New(args) => crate::new::main(args),
+        Command::Report(args) => crate::report::main(args),
+        Command::Run(args) => crate::run::main(*args),
+        Command::Test(args) => crate::test::main(*args),
+    }
+}

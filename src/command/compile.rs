@@ -1,0 +1,265 @@
+//! `engine compile`: compiles a game's resources into a folder, or into a bundle to ship.
+
+use super::confinement_flag::ConfinementFlag;
+use super::editor_definitions;
+use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::progress::ProgressLine;
+use engine_app::resource_kinds::KINDS;
+use engine_app::{Game, exit, output_files};
+use engine_foundation::{Error, file_access, output_file, sjson};
+use engine_platform as platform;
+use engine_resource::bundle::EXTENSION;
+use engine_resource::bundle_writer::{self, BundleOptions};
+use engine_resource::compile::{self, CompileResult, CompileTarget};
+use engine_resource::folder_scan;
+use engine_resource::glob::Glob;
+use engine_resource::index::{IndexEntry, ResourceIndex};
+use engine_resource::project::Project;
+use engine_resource::resource_name::{ResourceName, SourceName};
+use engine_resource::settings::Settings;
+use engine_resource::variant::PLATFORMS;
+use std::path::{Path, PathBuf};
+
+/// Compile a game's resources
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    folder: PathBuf,
+    /// Output folder of the compiled data, or with --bundle the output file (in an existing folder,
+    /// the file is named after the game)
+    #[arg(long, value_name = "FOLDER|FILE")]
+    out: PathBuf,
+    /// Create a bundle: one file to ship, which `engine run` plays
+    #[arg(long)]
+    bundle: bool,
+    /// Target platform of the data [default: this one]
+    #[arg(long, value_parser = platform_name)]
+    platform: Option<String>,
+    /// Platform whose variants are used [default: the target platform]
+    #[arg(long, value_parser = platform_name)]
+    source_platform: Option<String>,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+}
+
+/// Validates a platform name; the error suggests a similar one.
+pub fn platform_name(text: &str) -> Result<String, String> {
+    if PLATFORMS.contains(&text) {
+        return Ok(text.to_string());
+    }
+    let hint = engine_foundation::suggest::hint(text, PLATFORMS.iter().copied());
+    Err(format!("there is no platform '{text}'{hint} (known: {})", PLATFORMS.join(", ")))
+}
+
+pub fn main(args: Args) -> i32 {
+    run(&args).unwrap_or_else(|error| {
+        engine_foundation::error_line!("error: {error}");
+        exit::FAILED
+    })
+}
+
+fn run(args: &Args) -> Result<i32, Error> {
+    let project = Project::open(&args.folder)?;
+    if args.bundle {
+        // Checked before minutes of work, not after them.
+        let out = bundle_file(args, &project);
+        let write_error =
+            |reason| engine_foundation::error!("{} cannot be written: {reason}", out.display());
+        output_file::check(&out).map_err(write_error)?;
+    }
+    editor_definitions::refresh(&args.folder);
+    let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
+    let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
+    let data = match args.bundle {
+        true => release_folder(&args.folder, &platform, &source_platform),
+        false => args.out.join(&platform),
+    };
+    if args.confine.is_wanted() {
+        confine(args, &project, &data)?;
+    }
+    let exclude = match args.bundle {
+        true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
+        false => Vec::new(),
+    };
+    let target = CompileTarget {
+        root: &args.folder,
+        data,
+        kinds: KINDS,
+        source_platform: &source_platform,
+        release: args.bundle,
+        exclude: &exclude,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let progress = ProgressLine::new("compiling");
+    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
+    progress.clear();
+    let compiled = compiled?;
+    report_result(&compiled, &platform);
+    if !compiled.problems.is_empty() {
+        let rest =
+            if args.bundle { "no bundle was made" } else { "what was compiled before stays" };
+        engine_foundation::error_line!("{} could not be compiled; {rest}", compiled.problems.len());
+        return Ok(exit::FAILED);
+    }
+    if args.bundle {
+        warn_of_excluded(&args.folder, &exclude, &compiled.index)?;
+        bundle(args, &project, &target, &compiled.index, &platform)?;
+    }
+    Ok(exit::SUCCESS)
+}
+
+/// Confines the process to the game's folder and the output.
+fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
+    // The output folders are created first, because the confinement can allow only existing
+    // folders. A failure is reported when the folder is written.
+    let plan = match args.bundle {
+        true => {
+            let _ = compile::refuse_links(&args.folder, data)
+                .map(|()| std::fs::create_dir_all(data).is_ok());
+            ConfinementPlan::to_bundle(&args.folder, &bundle_file(args, project))
+        }
+        false => {
+            let _ = std::fs::create_dir_all(&args.out);
+            ConfinementPlan::to_compile(&args.folder, &args.out)
+        }
+    };
+    plan.begin();
+    confinement::forbid_programs(false);
+    confinement::check_outputs()
+}
+
+/// Warns if a script of the bundle names a file that is excluded from the bundle.
+fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &ResourceIndex) -> Result<(), Error> {
+    let scan = folder_scan::files(root)?;
+    let excluded =
+        scan.files.iter().filter(|file| exclude.iter().any(|glob| glob.fits(&file.path)));
+    for file in excluded {
+        let Some(Ok(source)) = SourceName::of(&file.path, &KINDS) else { continue };
+        let names =
+            |entry: &&IndexEntry| entry.references.iter().any(|it| it.means(&source.resource));
+        if let Some(entry) = index.entries.iter().find(names) {
+            engine_foundation::error_line!(
+                "warning: {} names '{}', and {} is not in the bundle (bundle.exclude in \
+                 settings.sjson)",
+                entry.files[0].path,
+                source.resource.name,
+                file.path
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Returns the folder of data compiled for a release. It is separate from the development data,
+/// which differs.
+fn release_folder(root: &Path, platform: &str, source_platform: &str) -> PathBuf {
+    let name = match platform == source_platform {
+        true => platform.to_string(),
+        false => format!("{platform}-of-{source_platform}"),
+    };
+    root.join(".engine/release").join(name)
+}
+
+/// Returns the path of the bundle.
+fn bundle_file(args: &Args, project: &Project) -> PathBuf {
+    match args.out.is_dir() {
+        true => args.out.join(format!("{}.{EXTENSION}", project.folder_name())),
+        false => args.out.clone(),
+    }
+}
+
+fn bundle(
+    args: &Args,
+    project: &Project,
+    target: &CompileTarget,
+    index: &ResourceIndex,
+    platform: &str,
+) -> Result<(), Error> {
+    let settings = Settings::read(&args.folder, platform)?;
+    let boot = settings.text("boot_script");
+    let folder = boot.replace('.', "/");
+    let starts = [folder.clone(), format!("{folder}/init")];
+    let there = |name| !index.variants(&ResourceName::new("lua", name)).is_empty();
+    if !starts.iter().any(|name| there(name))
+        && let Some(message) = project.lacks_boot(boot)
+    {
+        return Err(Error::new(message));
+    }
+    let game = project.folder_name();
+    let out = bundle_file(args, project);
+    // A confined process writes the bundle to an accessible folder; the broker then moves the
+    // complete file to its destination.
+    let temporary_file = match output_files::is_brokered(&out) {
+        true => target.data.join(format!("{}.{EXTENSION}", std::process::id())),
+        false => out.clone(),
+    };
+    let written = sjson::write(&settings.tree);
+    let options = BundleOptions {
+        index,
+        data: &target.data,
+        kinds: KINDS,
+        platform,
+        game: &game,
+        settings: &written
+            .map_err(|message| engine_foundation::error!("settings.sjson: {message}"))?,
+        keeps_path: |name| name.kind == "lua",
+        is_stopped: || platform::asked_to_end().is_some(),
+    };
+    // From here on, a signal stops the work so that the incomplete file can be removed.
+    platform::install_signal_handlers();
+    let progress = ProgressLine::new("bundling");
+    let bundle =
+        bundle_writer::make(&options, &temporary_file, &|done, all| progress.show(done, all));
+    progress.clear();
+    let name_output = |mut error: Error| {
+        // The user does not know the temporary path, so the message names the destination.
+        let (temporary_file, out) =
+            (temporary_file.display().to_string(), out.display().to_string());
+        error.message = error.message.replace(&temporary_file, &out);
+        error
+    };
+    let bytes = bundle.map_err(name_output)?;
+    // Opens the written bundle as the game will: a bundle that cannot be opened is not published.
+    let mut checked = match platform == platform::NAME {
+        true => Game::at(&temporary_file).map(|_| ()).map_err(name_output),
+        false => Ok(()),
+    };
+    if temporary_file != out {
+        let write_error =
+            |reason| engine_foundation::error!("{} cannot be written: {reason}", out.display());
+        let publish = || {
+            let file = file_access::open_named(&temporary_file).map_err(std::io::Error::from)?;
+            output_files::publish(file, &out)
+        };
+        checked = checked.and_then(|()| publish().map_err(write_error));
+        // The file has been published, or is useless.
+        let _ = std::fs::remove_file(&temporary_file);
+    }
+    checked?;
+    let size = match bytes {
+        0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
+        _ => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+    };
+    engine_foundation::print_line!("{}: {size} for {platform}", out.display());
+    Ok(())
+}
+
+fn report_result(compiled: &CompileResult, platform: &str) {
+    for problem in &compiled.problems {
+        engine_foundation::error_line!("error: {problem}");
+    }
+    let entries = &compiled.index.entries;
+    let all = entries.len();
+    let resources = entries.chunk_by(|a, b| a.resource == b.resource).count();
+    let count = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {word}s"),
+    };
+    engine_foundation::print_line!(
+        "{} of {} for {platform}: {} new, {} removed",
+        count(all, "variant"),
+        count(resources, "resource"),
+        compiled.changed.len(),
+        compiled.removed.len()
+    );
+}

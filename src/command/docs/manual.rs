@@ -1,0 +1,86 @@
+//! Documents and images of the manual that are embedded in the binary, by their paths in the
+//! project. The reference and the settings page are not included: they are generated from the rows
+//! (emit/markdown).
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../", $path)) as &[u8])),*]
+    };
+}
+
+/// Paths and contents of the documents, sorted by path.
+pub const DOCUMENTS: &[(&str, &[u8])] = files![
+    "CHANGELOG.md",
+    "README.md",
+    "docs/README.md",
+    "docs/coming_from_love.md",
+    "docs/coming_from_stingray.md",
+    "docs/compatibility.md",
+    "docs/debug_ui.md",
+    "docs/errors.md",
+    "docs/faq.md",
+    "docs/first_game.md",
+    "docs/gui.md",
+    "docs/hot_reload.md",
+    "docs/input.md",
+    "docs/levels.md",
+    "docs/lights.md",
+    "docs/materials.md",
+    "docs/models.md",
+    "docs/particles.md",
+    "docs/performance.md",
+    "docs/physics.md",
+    "docs/profiling.md",
+    "docs/renderer.md",
+    "docs/resources.md",
+    "docs/save.md",
+    "docs/security.md",
+    "docs/sound.md",
+    "docs/sprites.md",
+    "docs/statistics.md",
+    "docs/tasks.md",
+    "docs/testing.md",
+    "docs/text.md",
+    "docs/textures.md",
+    "docs/tilemaps.md",
+    "docs/tools.md",
+    "docs/units.md",
+    "docs/window.md",
+    "examples/arcade/README.md",
+    "examples/crowd/README.md",
+    "examples/playground/README.md",
+    "game_template/README.md",
+];
+
+/// Images that the documents show.
+pub const PICTURES: &[(&str, &[u8])] = files![
+    "docs/pictures/impact.svg",
+    "docs/pictures/particles.png",
+    "docs/pictures/template.png",
+    "docs/pictures/tools.png",
+    "docs/pictures/tower.png",
+    "examples/arcade/picture.png",
+    "examples/crowd/picture.png",
+    "examples/playground/picture.png",
+    "tests/golden/gui_modes.png",
+    "tests/golden/text_scripts.png",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_page_of_the_manual_is_in_the_binary() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        for entry in std::fs::read_dir(folder).expect("the manual is there") {
+            let name = entry.expect("it can be read").file_name().to_string_lossy().into_owned();
+            let path = format!("docs/{name}");
+            let known = DOCUMENTS.iter().any(|(known, _)| *known == path);
+            // The page of settings is generated.
+            let wanted = name.ends_with(".md") && name != "settings.md";
+            assert_eq!(known, wanted, "{path}: add it to DOCUMENTS in src/command/docs/manual.rs");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! `engine explain`: explains a resource: its variants, which variant is used and why, and its
+//! references in both directions. For a hash, it prints the matching strings; for a sound, what
+//! plays with the passed parameters.
+
+mod hashed_names;
+
+use super::compile::platform_name;
+use super::confinement_flag::ConfinementFlag;
+use super::editor_definitions;
+use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::resource_kinds::KINDS;
+use engine_app::resource_reload::data_of;
+use engine_app::{Game, exit};
+use engine_foundation::hash::{IdString32, IdString64};
+use engine_foundation::{Error, suggest, terminal};
+use engine_platform as platform;
+use engine_resource::compile::{self, CompileTarget};
+use engine_resource::folder_scan;
+use engine_resource::index::{IndexEntry, ResourceIndex};
+use engine_resource::project::Project;
+use engine_resource::resource_name::{ResourceName, SourceName};
+use engine_resource::store::{DataSource, ResourceStore, missing_words};
+use engine_resource::variant::VariantPreferences;
+use engine_sound as sound;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Explain a resource: its variants, the one that serves, and references from it and to it
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    folder: PathBuf,
+    /// A resource (textures/wall.texture; the type may be left out if only one resource has the
+    /// name), its file, or a hash of 8 or 16 digits
+    resource: String,
+    /// The platform [default: this one]
+    #[arg(long, value_parser = platform_name)]
+    platform: Option<String>,
+    /// Preferred properties, most important first
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    prefer: Vec<String>,
+    /// A parameter of a sound, to show what it selects: force=35, material=wood
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+}
+
+pub fn main(args: Args) -> i32 {
+    match explain(&args) {
+        Ok(text) => {
+            terminal::print(&text);
+            exit::SUCCESS
+        }
+        Err(error) => {
+            engine_foundation::error_line!("error: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+fn explain(args: &Args) -> Result<String, Error> {
+    Project::open(&args.folder)?;
+    editor_definitions::refresh(&args.folder);
+    if args.confine.is_wanted() {
+        ConfinementPlan::of_game(&Game::Folder(args.folder.clone())).begin();
+        confinement::forbid_programs(false);
+    }
+    let platform = args.platform.as_deref().unwrap_or(platform::NAME);
+    let preferences = VariantPreferences::new(args.prefer.clone()).map_err(Error::new)?;
+    let index = index(&args.folder, platform)?;
+    if let Some(name) = IdString64::from_hex(&args.resource) {
+        return of_hash(&index, name);
+    }
+    if let Some(id) = IdString32::from_hex(&args.resource) {
+        let data = data_of(&args.folder, platform)?;
+        return of_short_hash(&index, hashed_names::names(&index, &data), id);
+    }
+    let sound = ResourceName::new("sound", &args.resource);
+    let has_type = ResourceName::parse(&args.resource).is_some();
+    let resource = match args.parameters.is_empty() || has_type {
+        true => resolve(&index, &args.resource)?,
+        // Only sounds have parameters.
+        false if !index.variants(&sound).is_empty() => sound,
+        false => {
+            let sounds = index.entries.iter().filter(|entry| entry.resource.kind == "sound");
+            let names = sounds.map(|entry| entry.resource.name.as_str());
+            let hint = suggest::hint(&args.resource, names);
+            return Err(engine_foundation::error!("there is no sound '{}'{hint}", args.resource));
+        }
+    };
+    let variants = index.variants(&resource);
+    if variants.is_empty() {
+        return Err(Error::new(missing_words(&index, &preferences, &resource)));
+    }
+    let mut text = String::new();
+    if resource.kind == "sound" {
+        let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
+        let mut store = ResourceStore::new(index.clone(), data);
+        store.prefer(preferences.clone());
+        store.apply_preferences();
+        let (definition, _) = sound::resource::read_sound(&store.read(&resource)?)?;
+        text += &of_sound(&resource.name, &definition, &args.parameters)?;
+        text += "\n";
+    } else if !args.parameters.is_empty() {
+        return Err(engine_foundation::error!(
+            "'{resource}' has no parameters: --param is for sounds"
+        ));
+    }
+    text += &of_resource(&index, &resource, variants, platform, &preferences);
+    text += &ignored_files(&args.folder, &resource, variants, platform)?;
+    Ok(text + &graph(&index, &resource, variants))
+}
+
+/// Finds the resource for a command-line text: a name with its type, a name that only one resource
+/// has, or the path of its file.
+fn resolve(index: &ResourceIndex, text: &str) -> Result<ResourceName, Error> {
+    let parsed = ResourceName::parse(text);
+    if let Some(resource) = &parsed
+        && KINDS.by_name(&resource.kind).is_some()
+    {
+        return Ok(parsed.expect("it was looked at"));
+    }
+    let failed = index.failed.iter().map(|(name, _)| name);
+    let mut all: Vec<&ResourceName> =
+        index.entries.iter().map(|entry| &entry.resource).chain(failed).collect();
+    all.sort();
+    all.dedup();
+    let named: Vec<&&ResourceName> = all.iter().filter(|known| known.name == text).collect();
+    match named[..] {
+        [] => {}
+        [only] => return Ok((*only).clone()),
+        _ => {
+            let names: Vec<String> = named.iter().map(|name| name.to_string()).collect();
+            let names = names.join(", ");
+            return Err(engine_foundation::error!(
+                "'{text}' is the name of several resources: {names}"
+            ));
+        }
+    }
+    if let Some(Ok(source)) = SourceName::of(text, &KINDS)
+        && all.contains(&&source.resource)
+    {
+        return Ok(source.resource);
+    }
+    let Some(resource) = parsed else {
+        let near = suggest::nearest(text, all.iter().map(|known| known.name.as_str()));
+        let near: Vec<&&ResourceName> =
+            all.iter().filter(|known| Some(known.name.as_str()) == near).collect();
+        return Err(match near[..] {
+            [] => engine_foundation::error!(
+                "no resource of this game is called '{text}': give it with its type, as \
+                 textures/wall.texture"
+            ),
+            [one] => {
+                engine_foundation::error!(
+                    "there is no {} '{text}', did you mean '{}'?",
+                    one.kind,
+                    one.name
+                )
+            }
+            _ => {
+                let near: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
+                let near = near.join(" or ");
+                engine_foundation::error!("no resource is called '{text}', did you mean {near}?")
+            }
+        });
+    };
+    let kinds = KINDS.0.iter().map(|kind| kind.name);
+    let hint = suggest::hint(&resource.kind, kinds.clone());
+    let known = kinds.collect::<Vec<_>>().join(", ");
+    Err(engine_foundation::error!("there is no type '{}'{hint} (known: {known})", resource.kind))
+}
+
+/// Explains which sources a sound plays, and why.
+fn of_sound(
+    name: &str,
+    definition: &sound::data::SoundRules,
+    arguments: &[String],
+) -> Result<String, Error> {
+    let to_error = |message: String| engine_foundation::error!("sound '{name}': {message}");
+    let read = |text: &String| sound::explain::parse_parameter(definition, text).map_err(to_error);
+    let arguments = arguments.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    sound::explain::explain(name, definition, &arguments).map_err(to_error)
+}
+
+fn index(folder: &Path, platform: &str) -> Result<ResourceIndex, Error> {
+    let target = CompileTarget {
+        root: folder,
+        data: data_of(folder, platform)?,
+        kinds: KINDS,
+        source_platform: platform,
+        release: false,
+        exclude: &[],
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let compiled = compile::compile(&target, &|_, _| {})?;
+    for problem in &compiled.problems {
+        engine_foundation::error_line!("error: {problem}");
+    }
+    Ok(compiled.index)
+}
+
+fn of_resource(
+    index: &ResourceIndex,
+    resource: &ResourceName,
+    variants: &[IndexEntry],
+    platform: &str,
+    preferences: &VariantPreferences,
+) -> String {
+    let order = preferences.words().join(", ");
+    let mut text = format!("{resource} ({}) on {platform}", resource.id());
+    text += if order.is_empty() { "" } else { ", preferring " };
+    text += &format!("{order}\n\nRequested, in this order:\n");
+    let mut winner = None;
+    for candidate in preferences.candidates() {
+        let mut properties: Vec<&str> = candidate.split('.').collect();
+        properties.sort_unstable();
+        let sorted = properties.join(".");
+        let found = variants.iter().find(|entry| entry.properties.to_string() == sorted);
+        let name = if candidate.is_empty() { String::new() } else { format!(".{candidate}") };
+        let mark = match (found, winner) {
+            (None, _) => "-".to_string(),
+            (Some(entry), None) => {
+                winner = Some(entry);
+                format!("{}  <- serves", entry.files[0].path)
+            }
+            (Some(entry), Some(_)) => entry.files[0].path.clone(),
+        };
+        text += &format!("  {}{name}.{}  {mark}\n", resource.name, resource.kind);
+    }
+    if winner.is_none() {
+        text += &format!("\n{}\n", missing_words(index, preferences, resource));
+    }
+    text += "\nVariants:\n";
+    for entry in variants {
+        let files: Vec<&str> = entry.files.iter().map(|stamp| stamp.path.as_str()).collect();
+        let base_mark = if entry.properties.is_base() { "(none)" } else { "" };
+        text += &format!(
+            "  {}{base_mark}  {} -> {}\n",
+            entry.properties,
+            files.join(" + "),
+            entry.data
+        );
+    }
+    text
+}
+
+/// Lists the files of a resource that no variant uses, and why.
+fn ignored_files(
+    folder: &Path,
+    resource: &ResourceName,
+    variants: &[IndexEntry],
+    platform: &str,
+) -> Result<String, Error> {
+    let used = |path: &str| variants.iter().any(|it| it.files.iter().any(|file| file.path == path));
+    let mut text = String::new();
+    for file in folder_scan::files(folder)?.files {
+        let Some(Ok(source)) = SourceName::of(&file.path, &KINDS) else { continue };
+        if source.resource != *resource || used(&file.path) {
+            continue;
+        }
+        let platforms: Vec<&str> = source.properties.platforms().collect();
+        let why = match platforms[..] {
+            [] => format!("there are files for {platform}"),
+            _ if platforms.contains(&platform) => "an error above says why".to_string(),
+            _ => format!("it is for {}", platforms.join(" and ")),
+        };
+        if text.is_empty() {
+            text = format!("\nLeft out on {platform}:\n");
+        }
+        text += &format!("  {} ({why})\n", file.path);
+    }
+    Ok(text)
+}
+
+/// Lists the references from a resource and to it.
+fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for reference in variants.iter().flat_map(|entry| &entry.references) {
+        names.extend(index.named_by(reference).map(|entry| entry.resource.to_string()));
+        if !reference.kind.is_empty() && index.variants(reference).is_empty() {
+            names.push(format!("{reference} (missing)"));
+        }
+    }
+    let referrers = index
+        .entries
+        .iter()
+        .filter(|entry| entry.references.iter().any(|reference| reference.means(resource)));
+    let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
+    let mut text = String::new();
+    for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {
+        list.sort();
+        list.dedup();
+        if !list.is_empty() {
+            text += &format!("\n{title}:\n  {}\n", list.join("\n  "));
+        }
+    }
+    text
+}
+
+/// Returns the strings of a game that a hash may belong to, each with a description.
+fn strings(index: &ResourceIndex) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut add = |text: &str, origin: String| _ = found.entry(text.to_string()).or_insert(origin);
+    for entry in &index.entries {
+        let name = &entry.resource;
+        add(&name.to_string(), "a resource with its type".to_string());
+        add(&name.name, format!("the name of {name}"));
+        for word in entry.properties.words() {
+            add(word, format!("a property of {}", entry.files[0].path));
+        }
+    }
+    for kind in KINDS.0 {
+        add(kind.name, "a type".to_string());
+    }
+    for entry in &index.entries {
+        for reference in &entry.references {
+            add(&reference.name, format!("a string in {}", entry.files[0].path));
+        }
+    }
+    found
+}
+
+/// Returns a line for each string of the game that has a hash.
+fn with_hash(
+    strings: BTreeMap<String, String>,
+    hash: &str,
+    has: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let found: Vec<_> = strings.into_iter().filter(|(text, _)| has(text)).collect();
+    let mut lines = String::new();
+    for (text, origin) in &found {
+        lines += &format!("{hash} is \"{text}\": {origin}\n");
+    }
+    if found.len() > 1 {
+        lines += "These have the same hash, and cannot be distinguished by it: rename all but \
+                  one\n";
+    }
+    (!found.is_empty()).then_some(lines)
+}
+
+fn of_hash(index: &ResourceIndex, hash: IdString64) -> Result<String, Error> {
+    let found = index
+        .entries
+        .iter()
+        .find(|entry| entry.resource.id() == hash || entry.data == hash.to_string());
+    if let Some(entry) = found {
+        let base_mark = if entry.properties.is_base() {
+            String::new()
+        } else {
+            format!(" [{}]", entry.properties)
+        };
+        return Ok(format!(
+            "{hash} is {}{base_mark}, compiled from {}\n",
+            entry.resource, entry.files[0].path
+        ));
+    }
+    let same = |text: &str| IdString64::new(text) == hash;
+    let lines = with_hash(strings(index), &hash.to_string(), same);
+    lines.ok_or_else(|| {
+        engine_foundation::error!("{hash} is the hash of no resource or string of this game")
+    })
+}
+
+fn of_short_hash(
+    index: &ResourceIndex,
+    names: Vec<(String, String)>,
+    hash: IdString32,
+) -> Result<String, Error> {
+    let mut strings = strings(index);
+    for (text, origin) in names {
+        strings.entry(text).or_insert(origin);
+    }
+    let lines = with_hash(strings, &hash.to_string(), |text| IdString32::new(text) == hash);
+    lines.ok_or_else(|| {
+        engine_foundation::error!("{hash} is the hash of no name or string of this game")
+    })
+}

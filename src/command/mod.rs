@@ -1,0 +1,16 @@
+//! Commands of the engine, one file each: the flags of a command, and how it runs the application.
+
+pub mod check;
+pub mod cli;
+pub mod compile;
+pub mod confinement_flag;
+pub mod console;
+pub mod docs;
+mod editor_definitions;
+pub mod explain;
+pub mod font;
+pub mod new;
+pub mod report;
+pub mod run;
+pub mod test;
+mod thread_flags;

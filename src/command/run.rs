@@ -1,0 +1,290 @@
+//! `engine run`: plays a game.
+
+use super::confinement_flag::ConfinementFlag;
+use super::editor_definitions;
+use super::thread_flags::ThreadFlags;
+use engine_app::{
+    self as app, AdapterChoice, FramePacing, Game, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
+    RunOptions, ScreenshotRequest,
+};
+use engine_app::{DisplayPolicy, exit};
+use engine_foundation::counters::ExportFormat;
+use engine_render::load_software_drivers_alone;
+use engine_sound::AudioDestination;
+use engine_time_step::SYSTEM_SECONDS_MAX;
+use std::path::PathBuf;
+
+/// Number of frames that are played without a display if no number is set.
+const FRAMES_WITHOUT_DISPLAY: u64 = 300;
+
+/// Play a game
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder, or a bundle
+    #[arg(value_name = "FOLDER|BUNDLE", default_value = ".")]
+    game: PathBuf,
+    /// Play without a window, as fast as possible, until stopped
+    #[arg(long)]
+    headless: bool,
+    /// Stop after this many frames
+    #[arg(long, value_name = "N")]
+    frames: Option<u64>,
+    /// Time step of every frame, in seconds [default: 1/60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    fixed_step: Option<f64>,
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Pace headless frames by the clock, 60 per second
+    #[arg(long, requires = "headless", conflicts_with = "fixed_step")]
+    realtime: bool,
+    /// Start this module instead of the settings' boot script, such as game.start or game/start.lua
+    #[arg(long, value_name = "MODULE", value_parser = module)]
+    boot: Option<String>,
+    /// Do not reload files that change while the game is played
+    #[arg(long)]
+    no_watch: bool,
+    /// Graphics adapter
+    #[arg(long, value_name = "KIND", value_enum)]
+    renderer: Option<Adapter>,
+    /// Write a screenshot of a frame to a PNG file: FILE@FRAME, or FILE for the last frame
+    #[arg(long, value_name = "FILE[@FRAME]", value_parser = screenshot)]
+    screenshot: Option<ScreenshotRequest>,
+    /// Sound output
+    #[arg(long, value_name = "OUTPUT", value_enum, default_value = "auto")]
+    audio: Audio,
+    /// Write the sound of the run to a WAV file, synchronized with the game's time
+    #[arg(long, value_name = "FILE", conflicts_with = "audio")]
+    audio_out: Option<PathBuf>,
+    #[command(flatten)]
+    threads: ThreadFlags,
+    /// Record the run to a file, for --replay
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Replay a recording and compare every frame with it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["frames", "fixed_step", "seed", "boot"])]
+    replay: Option<PathBuf>,
+    /// Let tools connect to the game, even if it has no window (engine console, the page)
+    #[arg(long, conflicts_with = "no_tools")]
+    tools: bool,
+    /// Do not let tools connect to the game
+    #[arg(long)]
+    no_tools: bool,
+    #[command(flatten)]
+    measures: ProfileArgs,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+    /// Arguments for the game (Application.argv)
+    #[arg(last = true)]
+    arguments: Vec<String>,
+}
+
+/// Flags for profiles and statistics of a run.
+#[derive(clap::Args)]
+struct ProfileArgs {
+    /// Print a profile of the frames at the end
+    #[arg(long)]
+    profile_report: bool,
+    /// Exclude the first N frames from the profile's averages and extremes
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "profile_report")]
+    profile_skip: u64,
+    /// Write the last 600 frames as a trace for Perfetto (Chrome's JSON)
+    #[arg(long, visible_alias = "trace", value_name = "FILE")]
+    profile_trace: Option<PathBuf>,
+    /// Write the last 600 frames as a flame graph (SVG)
+    #[arg(long, value_name = "FILE")]
+    profile_flame: Option<PathBuf>,
+    /// Write the last 600 frames as folded stacks, for flame graph tools
+    #[arg(long, value_name = "FILE")]
+    profile_folded: Option<PathBuf>,
+    /// Sample the scripts a thousand times per second, and print the samples at the end: by script,
+    /// function and line
+    #[arg(long)]
+    profile_scripts: bool,
+    /// Write the sampled stacks, as folded stacks
+    #[arg(long, value_name = "FILE")]
+    profile_script_stacks: Option<PathBuf>,
+    /// Write all counters of every frame to FILE.csv or FILE.json
+    #[arg(long, value_name = "FILE", value_parser = statistics)]
+    stats_export: Option<(PathBuf, ExportFormat)>,
+}
+
+impl ProfileArgs {
+    fn into_outputs(self) -> ProfileOutputs {
+        ProfileOutputs {
+            report: self.profile_report,
+            skip: self.profile_skip,
+            trace: self.profile_trace,
+            flame: self.profile_flame,
+            folded: self.profile_folded,
+            scripts: self.profile_scripts,
+            script_stacks: self.profile_script_stacks,
+            statistics: self.stats_export,
+        }
+    }
+}
+
+fn statistics(file: &str) -> Result<(PathBuf, ExportFormat), String> {
+    let form = ExportFormat::of(file).ok_or("the file's name must end in .csv or .json")?;
+    Ok((PathBuf::from(file), form))
+}
+
+/// Graphics adapter of a run.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Adapter {
+    /// A graphics card if there is one, otherwise the software adapter
+    Auto,
+    /// Only a graphics card
+    Gpu,
+    /// The software adapter
+    Software,
+    /// None: nothing is drawn
+    Null,
+}
+
+/// Sound output of a run.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Audio {
+    /// The system's device if the game is played in a window, otherwise none
+    Auto,
+    /// The system's device
+    Device,
+    /// None: nothing is mixed, and the game behaves the same
+    Null,
+}
+
+/// Returns the destination of a run's sound.
+fn destination(args: &Args, plays_live: bool) -> AudioDestination {
+    match (&args.audio_out, args.audio) {
+        (Some(file), _) => AudioDestination::File(file.clone()),
+        (None, Audio::Device) => AudioDestination::Device(String::new()),
+        (None, Audio::Auto) if plays_live => AudioDestination::Device(String::new()),
+        (None, _) => AudioDestination::Null,
+    }
+}
+
+fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
+    let (file, frame) = match text.rsplit_once('@') {
+        Some((file, frame)) if frame.bytes().all(|digit| digit.is_ascii_digit()) => {
+            match frame.parse() {
+                Ok(frame) if frame > 0 => (file, Some(frame)),
+                _ => return Err("the frame after @ must be a number from 1".to_string()),
+            }
+        }
+        _ => (text, None),
+    };
+    match file.is_empty() {
+        true => Err("a file's name must come before the @".to_string()),
+        false => Ok(ScreenshotRequest { file: PathBuf::from(file), frame }),
+    }
+}
+
+/// Converts a path or a module name to a module name.
+fn module(text: &str) -> Result<String, String> {
+    Ok(text.strip_suffix(".lua").unwrap_or(text).replace('/', "."))
+}
+
+/// Parses a step. It must not be longer than a frame of a game that is paced by the clock.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= SYSTEM_SECONDS_MAX => Ok(seconds),
+        _ => Err(format!("must be a number of seconds, above 0 and at most {SYSTEM_SECONDS_MAX}")),
+    }
+}
+
+pub fn main(args: Args) -> i32 {
+    // A replay is compared and not shown.
+    let window = !args.headless && args.replay.is_none();
+    let pace = match args.fixed_step {
+        Some(seconds) => FramePacing::Fixed(seconds),
+        None if args.realtime || window => FramePacing::RealTime,
+        None => FramePacing::Fixed(HEADLESS_STEP),
+    };
+    let game = match Game::at(&args.game) {
+        Ok(game) => game,
+        Err(error) => {
+            engine_foundation::error_line!("error: {error}");
+            return exit::FAILED;
+        }
+    };
+    if let Game::Folder(folder) = &game {
+        editor_definitions::refresh(folder);
+    }
+    if let Some(Adapter::Software) = args.renderer {
+        load_software_drivers_alone();
+    }
+    let sound = destination(&args, window);
+    let tools = match (args.tools, args.no_tools) {
+        (true, _) => RemoteAccess::Always,
+        (false, true) => RemoteAccess::Never,
+        (false, false) => RemoteAccess::WithWindow,
+    };
+    app::play(RunOptions {
+        game,
+        pace,
+        frames: args.frames,
+        seed: args.seed,
+        boot: args.boot,
+        arguments: args.arguments,
+        watch: !args.no_watch && args.record.is_none() && args.replay.is_none(),
+        threads: args.threads.number(),
+        record: args.record,
+        replay: args.replay,
+        sound,
+        display: DisplayPolicy {
+            window,
+            renderer: args.renderer.map(|adapter| match adapter {
+                Adapter::Auto => AdapterChoice::Auto,
+                Adapter::Gpu => AdapterChoice::Gpu,
+                Adapter::Software => AdapterChoice::Software,
+                Adapter::Null => AdapterChoice::Null,
+            }),
+            threaded: args.threads.number() != Some(1),
+            screenshot: args.screenshot,
+        },
+        tools,
+        profile_outputs: args.measures.into_outputs(),
+        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        confined: args.confine.is_wanted(),
+    })
+}
+
+/// Plays the game that is appended to this executable, if there is one, and returns its exit code.
+/// All arguments of the process are passed to the game.
+pub fn appended() -> Option<i32> {
+    let game = match Game::of_executable()? {
+        Ok(game) => game,
+        Err(error) => {
+            engine_foundation::error_line!("error: {error}");
+            return Some(exit::FAILED);
+        }
+    };
+    let mut arguments = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        match argument.into_string() {
+            Ok(argument) => arguments.push(argument),
+            Err(argument) => {
+                engine_foundation::error_line!("error: the argument {argument:?} is not UTF-8");
+                return Some(exit::USAGE);
+            }
+        }
+    }
+    Some(app::play(RunOptions {
+        game,
+        pace: FramePacing::RealTime,
+        frames: None,
+        seed: 0,
+        boot: None,
+        arguments,
+        watch: false,
+        threads: None,
+        record: None,
+        replay: None,
+        sound: AudioDestination::Device(String::new()),
+        display: DisplayPolicy { window: true, ..DisplayPolicy::NOTHING },
+        tools: RemoteAccess::Never,
+        profile_outputs: ProfileOutputs::default(),
+        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        confined: app::confinement::is_wanted(false),
+    }))
+}

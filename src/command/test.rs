@@ -1,0 +1,198 @@
+//! `engine test`: runs the Lua suites of a game or library.
+
+use super::confinement_flag::ConfinementFlag;
+use super::editor_definitions;
+use super::thread_flags::ThreadFlags;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use engine_app::testing::output::OUTPUTS;
+use engine_app::testing::{self, SearchRoots, TestOptions};
+use std::path::PathBuf;
+
+/// Run the Lua tests of a game or library
+///
+/// Tests are spec/**/*_spec.lua and **/*_test.lua. Each file runs in a fresh engine, headless, with
+/// fixed steps of 1/60 second and the same random numbers every time. Modules are found in the
+/// folder, in its lua, src and lib folders, and in the folder of the test. The game's main.lua does
+/// not run unless a test calls test.boot().
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of the game or library, or one test file
+    path: PathBuf,
+    /// Run only files whose path contains one of these texts
+    files: Vec<String>,
+    /// Run only tests whose full name matches this Lua pattern
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<String>,
+    /// Skip tests whose full name matches this Lua pattern
+    #[arg(long, value_name = "PATTERN")]
+    filter_out: Vec<String>,
+    /// Run only the test with exactly this full name
+    #[arg(long, value_name = "NAME")]
+    name: Vec<String>,
+    /// Run only tests with one of these #tags in their names
+    #[arg(long, value_name = "TAG,TAG", value_delimiter = ',')]
+    tags: Vec<String>,
+    /// Skip tests with one of these #tags in their names
+    #[arg(long, value_name = "TAG,TAG", value_delimiter = ',')]
+    exclude_tags: Vec<String>,
+    /// List the tests that would run, without running them
+    #[arg(long)]
+    list: bool,
+    /// Stop after the first test that fails
+    #[arg(long)]
+    fail_fast: bool,
+    /// Run files and tests in a random order
+    #[arg(long)]
+    shuffle: bool,
+    /// Random seed, also of the shuffled order [default: 0; from the clock if shuffled]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=SEED_MAX))]
+    seed: Option<u64>,
+    /// Give tests the whole Lua library (io, debug, ffi …), for libraries that are not games
+    #[arg(long)]
+    no_sandbox: bool,
+    /// More folders to search for modules, such as "src/?.lua;ext/?/init.lua"
+    #[arg(long, value_name = "PATHS", value_parser = lpath)]
+    lpath: Vec<SearchPath>,
+    /// Run a script before each file; its hooks apply to every test
+    #[arg(long, value_name = "FILE|MODULE")]
+    helper: Option<String>,
+    /// Test files are those whose name matches this Lua pattern, instead of the usual names
+    #[arg(long, value_name = "PATTERN")]
+    pattern: Vec<String>,
+    /// Skip files whose name matches this Lua pattern
+    #[arg(long, value_name = "PATTERN")]
+    exclude_pattern: Vec<String>,
+    /// Use this profile of the folder's .busted file instead of `default`
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
+    /// Do not read the folder's .busted file
+    #[arg(long, conflicts_with = "run")]
+    no_config: bool,
+    /// CPU time limit of one test, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    timeout: f64,
+    /// Output format [default: dots on a terminal, otherwise plain]
+    #[arg(long, short, value_name = "FORMAT", value_parser = forms())]
+    output: Option<String>,
+    /// Write the output to a file; the terminal shows the default format
+    #[arg(long, value_name = "FILE", requires = "output")]
+    output_file: Option<PathBuf>,
+    /// List the N slowest tests at the end
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    slowest: usize,
+    /// Run files in N processes in parallel [default: the number of cores]
+    #[arg(long, short, value_name = "N", value_parser = jobs)]
+    jobs: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadFlags,
+    /// Run a file with failures up to N times again; a test that then passes is flaky
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(0..=testing::RETRIES_MAX as i64))]
+    retry: u32,
+    /// Run the tests that a saved file affects again, until stopped
+    #[arg(long, conflicts_with = "list")]
+    watch: bool,
+    /// Write the files of screenshots instead of comparing with them: check the files afterwards
+    #[arg(long)]
+    update_golden: bool,
+    /// Run files and tests in the order of their names
+    #[arg(long, conflicts_with = "shuffle")]
+    sort: bool,
+    /// Run everything N times
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(1..=testing::REPEAT_MAX as i64))]
+    repeat: u32,
+    /// Write the line coverage of the game's files, in lcov format [default: lcov.info]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = testing::COVERAGE_FILE)]
+    coverage: Option<PathBuf>,
+    /// Write the number of calls of each function of the engine's API, as JSON
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    api_coverage: Option<PathBuf>,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+    /// Confine tests without the sandbox too, to test the confinement itself
+    #[arg(long, hide = true, requires = "no_sandbox")]
+    confined: bool,
+    /// Run the files that another process requests
+    #[arg(long, hide = true)]
+    worker: bool,
+}
+
+/// Largest seed that Lua's numbers represent exactly.
+const SEED_MAX: u64 = (1 << 53) - 1;
+
+/// Folders of a module search path.
+#[derive(Clone)]
+struct SearchPath(Vec<String>);
+
+fn lpath(text: &str) -> Result<SearchPath, String> {
+    testing::folders_of_lpath(text).map(SearchPath)
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(jobs) if (1..=testing::JOBS_MAX).contains(&jobs) => Ok(jobs),
+        _ => Err(format!("must be a number of processes, from 1 to {}", testing::JOBS_MAX)),
+    }
+}
+
+/// Returns the output formats as values of a flag.
+fn forms() -> PossibleValuesParser {
+    OUTPUTS.iter().map(|form| PossibleValue::new(form.name).help(form.doc)).into()
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.01..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("must be a number of seconds, from 0.01 to 86400".to_string()),
+    }
+}
+
+pub fn main(args: Args) -> i32 {
+    if args.worker {
+        return testing::work(&args.path);
+    }
+    editor_definitions::refresh(&args.path);
+    testing::test(&TestOptions {
+        start: args.path,
+        files: args.files,
+        filter: args.filter,
+        filter_out: args.filter_out,
+        names: args.name,
+        tags: args.tags,
+        exclude_tags: args.exclude_tags,
+        list: args.list,
+        fail_fast: args.fail_fast,
+        shuffle: args.shuffle,
+        seed: args.seed,
+        sandbox: !args.no_sandbox,
+        // Suites without the Lua sandbox may open files and start programs, so the process is not
+        // confined.
+        confined: (!args.no_sandbox || args.confined) && args.confine.is_wanted(),
+        config: !args.no_config,
+        task: args.run,
+        helper: args.helper,
+        search_roots: SearchRoots {
+            roots: Vec::new(),
+            patterns: args.pattern,
+            excludes: args.exclude_pattern,
+            flat: false,
+        },
+        lpath: args.lpath.into_iter().flat_map(|lpath| lpath.0).collect(),
+        timeout_seconds: args.timeout,
+        api_coverage: args.api_coverage,
+        coverage: args.coverage,
+        output: args.output,
+        output_file: args.output_file,
+        slowest: args.slowest,
+        jobs: args.jobs,
+        threads: args.threads.number(),
+        retry: args.retry,
+        watch: args.watch,
+        update_golden: args.update_golden,
+        sort: args.sort,
+        repeat: args.repeat,
+        ..TestOptions::new(PathBuf::new())
+    })
+}

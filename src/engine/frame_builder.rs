@@ -1,0 +1,444 @@
+//! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
+//! renderer. The systems themselves are independent of each other.
+
+use super::draw_recording::FrameRetention;
+use super::error_overlay::LastFrame;
+use super::render_targets::RenderTargets;
+use super::screenshots::NOTHING_DRAWN;
+use super::{BuildMode, Engine};
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, Mat4, Vec2, log};
+use engine_frame_packet::gui::GuiSpace;
+use engine_frame_packet::material::MaterialSlot;
+use engine_frame_packet::text::PageNumber;
+use engine_frame_packet::texture::TextureSlot;
+use engine_frame_packet::{FramePacket, View, ViewTarget};
+use engine_gui::{GuiDesc, GuiId, GuiMode, PLAIN, SourceNumber, TextureSource, nearly_black};
+use engine_materials::MaterialId;
+use engine_render::{DrawRecorder, GuiDraw, RecordedSceneDraw};
+use engine_resource::resource_name::ResourceName;
+use engine_textures::{TextureEntry, TextureNumber};
+use engine_window::WindowId;
+use engine_world::WorldId;
+use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, ViewportId};
+use std::collections::HashMap;
+
+/// Maximum number of views in one frame.
+pub const VIEWS_MAX: usize = 256;
+
+/// Number of consecutive frames with a nearly black color before the warning.
+const DARK_FRAMES: u32 = 30;
+
+/// Version that materials and textures never have, to force a refresh.
+pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
+
+/// Builder of the next frame, with the default camera and Guis.
+#[derive(Default)]
+pub struct FrameBuilder {
+    views: Vec<View>,
+    /// World of each view.
+    worlds: Vec<Handle>,
+    /// Guis for the debug lines over each view.
+    pub(super) line_guis: Vec<GuiId>,
+    pub(super) console: Option<GuiId>,
+    pub(super) console_shown: bool,
+    /// Report of the error that stopped the game.
+    pub(super) error: Option<String>,
+    pub(super) error_gui: Option<GuiId>,
+    /// Messages about refused files while the game runs.
+    pub(super) refusals: Vec<String>,
+    pub(super) notice_gui: Option<GuiId>,
+    /// Views of the newest frame, and the last complete frame below an error report.
+    pub(super) last_views: Vec<View>,
+    pub(super) last: Option<LastFrame>,
+    /// Number of consecutive frames with a nearly black color.
+    dark_frames: u32,
+    main_camera: Option<CameraId>,
+    main_gui: Option<GuiId>,
+    /// Gui sources of textures, by name.
+    pub(super) sources: HashMap<String, SourceNumber>,
+    /// Origin of each source except the first, and the version of materials and textures that they
+    /// are up to date with.
+    pub(super) origins: Vec<SourceOrigin>,
+    pub(super) origins_version: (u64, u64),
+    pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
+    /// Render targets.
+    pub(super) targets: RenderTargets,
+    /// True if a renderer takes the packets; false if the recorder does.
+    pub is_shown: bool,
+    /// Description of the graphics adapter for reports; empty if nothing is drawn.
+    pub adapter: String,
+    recorder: DrawRecorder,
+    unseen: FramePacket,
+    /// Retention of frames without a renderer, the first retained frame, and the retained packets.
+    pub(super) kept: FrameRetention,
+    pub(super) first_kept: u64,
+    pub(super) packets: Vec<FramePacket>,
+    /// Gui sources of materials.
+    pub(super) materials: HashMap<MaterialId, SourceNumber>,
+}
+
+/// Origin of a Gui source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SourceOrigin {
+    Texture(TextureNumber),
+    Material(MaterialId),
+    /// A page of a font, with the material of another source.
+    Page(PageNumber, SourceNumber),
+    /// The origin was destroyed: the source number is free.
+    Ended,
+}
+
+/// Converts a texture into a Gui source.
+pub(super) fn source_of(name: &str, entry: &TextureEntry) -> TextureSource {
+    TextureSource {
+        name: name.to_string(),
+        material: MaterialSlot::BUILT_IN,
+        texture: entry.slot,
+        paint: entry.paint,
+        uv: entry.uv,
+        size: [entry.width as f32, entry.height as f32],
+    }
+}
+
+impl Engine {
+    /// Creates a camera.
+    pub fn new_camera(&mut self) -> Result<CameraId, Error> {
+        let added = self.cameras.add(Camera::DEFAULT).map(CameraId);
+        added.ok_or_else(|| {
+            error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy one first")
+        })
+    }
+
+    /// Returns a live camera.
+    pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
+        self.follow(camera);
+        self.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
+    }
+
+    /// Returns the default camera. It is created on the first request.
+    pub fn main_camera(&mut self) -> Result<CameraId, Error> {
+        if let Some(camera) = self.picture.main_camera
+            && self.cameras.get(camera.0).is_some()
+        {
+            return Ok(camera);
+        }
+        let camera = self.new_camera()?;
+        self.picture.main_camera = Some(camera);
+        Ok(camera)
+    }
+
+    /// Returns the default immediate Gui in the main world. It is created on the first request.
+    pub fn main_gui(&mut self) -> Result<GuiId, Error> {
+        if let Some(gui) = self.picture.main_gui
+            && self.guis.slots().get(gui.0).is_some()
+        {
+            return Ok(gui);
+        }
+        let world = self.main_world()?;
+        let gui = self.new_screen_gui(Some(world), GuiMode::Immediate)?;
+        self.picture.main_gui = Some(gui);
+        Ok(gui)
+    }
+
+    /// Returns the default world. It is created on the first request.
+    pub fn main_world(&mut self) -> Result<WorldId, Error> {
+        if let Some(world) = self.main_world {
+            return Ok(world);
+        }
+        let world = self.new_world(Default::default())?;
+        self.main_world = Some(world);
+        Ok(world)
+    }
+
+    /// Creates a Gui on the screen, which the views of a world show.
+    pub fn new_screen_gui(
+        &mut self,
+        world: Option<WorldId>,
+        mode: GuiMode,
+    ) -> Result<GuiId, Error> {
+        let making = GuiDesc {
+            world: world.map(|world| world.0),
+            space: GuiSpace::Screen,
+            mode,
+            pose: Mat4::IDENTITY,
+            size: [0.0, 0.0],
+            target: None,
+        };
+        self.guis.create(making).map_err(Error::new)
+    }
+
+    /// Returns the source number by which Guis draw with a texture. The source is created on the
+    /// first request.
+    pub fn source(&mut self, name: &str) -> Result<SourceNumber, Error> {
+        if let Some(known) = self.picture.sources.get(name) {
+            return Ok(*known);
+        }
+        if self.store.has(&ResourceName::new("material", name)) {
+            let material = self.find_material(name)?;
+            let number = self.material_source(material)?;
+            self.picture.sources.insert(name.to_string(), number);
+            return Ok(number);
+        }
+        let texture = self.textures.find(&mut self.store, name)?;
+        let source = source_of(name, self.textures.entry(texture));
+        let number = self.add_source(source, SourceOrigin::Texture(texture))?;
+        self.picture.sources.insert(name.to_string(), number);
+        Ok(number)
+    }
+
+    /// Adds a source with its origin.
+    pub(super) fn add_source(
+        &mut self,
+        source: TextureSource,
+        origin: SourceOrigin,
+    ) -> Result<SourceNumber, Error> {
+        // Sources that moved must be updated before a new source takes their location.
+        self.refresh_sources();
+        let number = self.guis.add_source(source).map_err(Error::new)?;
+        let (origins, index) = (&mut self.picture.origins, number.0 as usize - 1);
+        if index == origins.len() {
+            origins.push(origin);
+        } else {
+            origins[index] = origin;
+        }
+        Ok(number)
+    }
+
+    /// Returns the source of a font page, drawn with the material of another source. Each quad says
+    /// how the page is sampled.
+    pub fn page_source(
+        &mut self,
+        page: PageNumber,
+        with: SourceNumber,
+    ) -> Result<SourceNumber, Error> {
+        if page == PageNumber::SHARED && with == PLAIN {
+            return Ok(PLAIN);
+        }
+        if let Some(known) = self.picture.pages.get(&(page, with)) {
+            return Ok(*known);
+        }
+        self.refresh_sources();
+        let source = self.source_of_page(page, with)?;
+        let number = self.add_source(source, SourceOrigin::Page(page, with))?;
+        self.picture.pages.insert((page, with), number);
+        Ok(number)
+    }
+
+    fn source_of_page(
+        &mut self,
+        page: PageNumber,
+        with: SourceNumber,
+    ) -> Result<TextureSource, Error> {
+        let of = self.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
+        let (material, name) = (of.material, of.name.clone());
+        let texture = match page {
+            PageNumber::SHARED => TextureSlot::SHARED,
+            page => {
+                let name = self.text.page(page).texture.clone();
+                let texture = self.textures.find(&mut self.store, &name)?;
+                self.textures.slot(&mut self.store, texture)?
+            }
+        };
+        Ok(TextureSource { name, material, texture, ..TextureSource::PLAIN })
+    }
+
+    /// Ends a frame without a renderer: the recorder applies the packet as a renderer does, and
+    /// tests can query it.
+    pub fn finish_unseen_frame(&mut self) {
+        if self.picture.is_shown {
+            return;
+        }
+        let packet = std::mem::take(&mut self.picture.unseen);
+        let mut packet = self.take_packet(packet);
+        self.picture.recorder.apply(&packet);
+        for capture in &packet.captures {
+            self.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
+        }
+        self.retain_frame(&mut packet);
+        packet.clear();
+        self.picture.unseen = packet;
+    }
+
+    /// Returns the draw calls of Guis in the newest frame of a run without a renderer.
+    pub fn draws(&self) -> &[GuiDraw] {
+        self.picture.recorder.draws()
+    }
+
+    /// Returns the name of the texture that a Gui's draw call shows, or `None` if it shows images
+    /// of the shared atlas or no image.
+    pub fn drawn_name(&self, draw: &GuiDraw) -> Option<&str> {
+        let slot = draw.key.texture;
+        let shows = |number: &SourceNumber| {
+            self.guis.source(*number).is_some_and(|source| source.texture == slot)
+        };
+        let named = self.picture.sources.iter().filter(|(_, number)| shows(number));
+        let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
+        // If a texture has several names, the result is always the same one.
+        names.min()
+    }
+
+    /// Returns the recorded draw calls of worlds.
+    pub(super) fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
+        self.picture.recorder.scene_seen()
+    }
+
+    /// Updates the sources of changed textures and materials.
+    pub fn refresh_sources(&mut self) {
+        if self.picture.origins_version == (self.materials.version(), self.textures.version()) {
+            return;
+        }
+        let textures_moved = self.picture.origins_version.1 != self.textures.version();
+        if textures_moved {
+            self.follow_textures();
+        }
+        let (mut anew, mut pages) = (Vec::new(), Vec::new());
+        for index in 0..self.picture.origins.len() {
+            let number = SourceNumber(index as u32 + 1);
+            match self.picture.origins[index] {
+                SourceOrigin::Texture(texture) if textures_moved => {
+                    let name = &self.guis.source(number).expect("it is there").name;
+                    anew.push((number, source_of(name, self.textures.entry(texture))));
+                }
+                SourceOrigin::Material(material) => {
+                    anew.push((number, self.source_of_material(material)));
+                }
+                SourceOrigin::Page(page, with) => pages.push((number, page, with)),
+                SourceOrigin::Texture(_) | SourceOrigin::Ended => {}
+            }
+        }
+        self.guis.change_sources(anew);
+        // These sources use the materials of others. A page that can no longer be read keeps its
+        // source; the error was reported when the page was loaded.
+        let mut anew = Vec::with_capacity(pages.len());
+        for (number, page, with) in pages {
+            if let Ok(source) = self.source_of_page(page, with) {
+                anew.push((number, source));
+            }
+        }
+        self.guis.change_sources(anew);
+        // The lookups may have loaded further textures.
+        self.picture.origins_version = (self.materials.version(), self.textures.version());
+    }
+
+    /// Returns width and height of a Gui's canvas in its own units.
+    pub fn gui_size(&self, gui: GuiId) -> Vec2 {
+        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
+        match making.map(|making| making.size) {
+            Some([width, height]) if width > 0.0 => Vec2::new(width, height),
+            _ => self.window.logical(),
+        }
+    }
+
+    /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
+    /// in a secondary window if one is passed. The first view on a target clears it to its
+    /// background. Views into textures are drawn before views into windows.
+    pub fn render_world(
+        &mut self,
+        world: WorldId,
+        camera: CameraId,
+        viewport: Option<ViewportId>,
+        window: Option<WindowId>,
+    ) -> Result<(), Error> {
+        if self.world(world).flags.no_rendering {
+            return Ok(());
+        }
+        if self.picture.views.len() >= VIEWS_MAX {
+            return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
+        }
+        let viewport = self.viewport_in(viewport, window)?;
+        let size = self.viewport_size(&viewport).max(Vec2::ONE);
+        let camera = self.camera(camera).frame(size.x / size.y);
+        let first = self.picture.views.iter().all(|view| view.target != viewport.target);
+        let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
+        let background = viewport.background.filter(|_| first || !whole);
+        self.picture.worlds.push(world.0);
+        self.picture.views.push(View {
+            target: viewport.target,
+            rectangle: viewport.rectangle,
+            clear: background.map(|color| {
+                [color.red, color.green, color.blue, color.alpha].map(|part| part / 255.0)
+            }),
+            camera,
+            scene: self.scene_number(world),
+            layers: u32::MAX,
+            guis: self.guis_on(viewport.target, world.0),
+        });
+        Ok(())
+    }
+
+    /// Fills a packet with the frame's output, and ends the drawing of the frame.
+    pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
+        engine_foundation::owner!("renderer/packets");
+        self.keep_last_picture(packet);
+        self.captures.fill(packet);
+        self.guis.recycle(&mut packet.spare_guis);
+        self.end_targets();
+        self.refresh_sources();
+        self.refresh_skins();
+        self.assign_scene_textures();
+        self.materials.flush(&mut packet.materials);
+        self.textures.flush(&mut packet.textures);
+        for (gui, target) in self.guis.into_textures() {
+            packet.views.push(View {
+                target: ViewTarget::Texture(target),
+                rectangle: [0.0, 0.0, 1.0, 1.0],
+                clear: Some([0.0; 4]),
+                camera: Camera::DEFAULT.frame(1.0),
+                scene: None,
+                layers: u32::MAX,
+                guis: vec![gui],
+            });
+        }
+        let worlds = std::mem::take(&mut self.picture.worlds);
+        let first = packet.views.len();
+        for (i, mut view) in std::mem::take(&mut self.picture.views).into_iter().enumerate() {
+            view.guis.extend(self.draw_lines(i, &view, worlds[i]));
+            packet.views.push(view);
+        }
+        Engine::textures_first(&mut packet.views[first..]);
+        self.fill_scenes(packet);
+        self.lines.end_frame(self.frame.total);
+        if self.picture.is_shown && self.build == BuildMode::Development {
+            self.remember_views(&packet.views);
+        }
+        self.fill_overlays(packet);
+        if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
+            log::error(&error.to_string());
+        }
+        self.draw_particles(packet);
+        let stopped = self.picture.error.is_some();
+        self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
+            if stopped {
+                // An error interrupted the script between push and pop.
+                return;
+            }
+            let message = format!(
+                "at the end of the frame {left} pushes of a Gui had no pop: push and pop, \
+                 push_clip and pop_clip belong together"
+            );
+            log::warn("Gui.push", &message);
+        });
+        self.warn_nearly_black(packet);
+        self.show_last_picture(packet);
+    }
+
+    /// Warns about a color that stays nearly black. A color that is only fading is not reported.
+    fn warn_nearly_black(&mut self, packet: &FramePacket) {
+        if self.build == BuildMode::Release {
+            return;
+        }
+        let Some([red, green, blue, _]) = nearly_black(&packet.guis) else {
+            self.picture.dark_frames = 0;
+            return;
+        };
+        self.picture.dark_frames += 1;
+        if self.picture.dark_frames == DARK_FRAMES {
+            let message = format!(
+                "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
+                 parts of colours go from 0 to 255, not to 1"
+            );
+            log::warn("Color", &message);
+        }
+    }
+}

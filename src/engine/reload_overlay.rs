@@ -1,0 +1,118 @@
+//! The notice of a failed hot reload, drawn over the running game: a saved file was refused, and
+//! the reason. Errors that stop the game are in error_overlay.rs.
+
+use super::Engine;
+use super::error_overlay::over;
+use crate::BuildMode;
+use engine_foundation::Error;
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::text::{PageNumber, TextRequest};
+use engine_gui::tessellation;
+use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
+
+/// Text size in logical pixels.
+const SIZE: f32 = 15.0;
+const MARGIN: f32 = 12.0;
+/// Maximum number of lines, each as long as the window is wide.
+const LINES_MAX: usize = 8;
+const GROUND: [u8; 4] = [24, 10, 14, 250];
+const YELLOW: [u8; 4] = [255, 214, 110, 255];
+const WHITE: [u8; 4] = [255, 255, 255, 255];
+
+/// First line of the notice.
+const TITLE: &str = "Not reloaded; the game continues with the previous version:";
+/// Marker for omitted lines.
+const MORE: &str = "… (all of it is on the terminal)";
+
+/// Returns the lines of the notice for refused files.
+fn lines_of(refused: &[String]) -> Vec<String> {
+    // In reports of scripts, "Error: " and similar headings are on separate lines.
+    let lines = refused.iter().flat_map(|report| report.lines());
+    let mut lines: Vec<String> =
+        lines.filter(|line| !line.is_empty()).map(str::to_string).collect();
+    if lines.len() > LINES_MAX {
+        lines.truncate(LINES_MAX - 1);
+        lines.push(MORE.to_string());
+    }
+    lines
+}
+
+impl Engine {
+    /// Shows messages about refused files, until [`Engine::hide_refusals`].
+    pub fn show_refusals(&mut self, refused: Vec<String>) {
+        self.picture.refusals = lines_of(&refused);
+    }
+
+    pub fn hide_refusals(&mut self) {
+        self.picture.refusals.clear();
+    }
+
+    /// Returns the currently shown messages, line by line.
+    pub fn refusals(&self) -> &[String] {
+        &self.picture.refusals
+    }
+
+    /// Adds the notice to a packet that has its views.
+    pub(super) fn fill_notice(&mut self, packet: &mut FramePacket) {
+        let is_visible = self.picture.is_shown && self.build == BuildMode::Development;
+        if !is_visible || self.picture.refusals.is_empty() || self.picture.error.is_some() {
+            return;
+        }
+        let lines = std::mem::take(&mut self.picture.refusals);
+        // A notice that exceeds the Gui's capacity is left out; the terminal has the messages.
+        if let Ok(gui) = self.draw_notice(&lines) {
+            packet.views.push(over(gui.0, None));
+        }
+        self.picture.refusals = lines;
+    }
+
+    fn draw_notice(&mut self, lines: &[String]) -> Result<GuiId, Error> {
+        let gui = match self.picture.notice_gui {
+            Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
+            _ => self.new_screen_gui(None, GuiMode::Immediate)?,
+        };
+        self.picture.notice_gui = Some(gui);
+        let size = self.window.logical();
+        let draw_request =
+            DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
+        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT)?;
+        let metrics = self.text.metrics(font);
+        let height = metrics.line_height * SIZE;
+        let ground = size.y - 2.0 * MARGIN - height * (lines.len() + 1) as f32;
+        let whole = [0.0, ground, size.x, size.y];
+        let _ =
+            self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
+        let mut baseline = size.y - MARGIN - metrics.ascent * SIZE;
+        let titled = std::iter::once((TITLE, YELLOW));
+        for (text, color) in titled.chain(lines.iter().map(|line| (line.as_str(), WHITE))) {
+            let request = TextRequest {
+                font,
+                text: text.as_bytes(),
+                size: SIZE,
+                markup: false,
+                ..TextRequest::DEFAULT
+            };
+            let crate::Engine { text, guis, .. } = self;
+            if let Ok(quads) = text.layout(&request) {
+                let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
+                let each: Vec<_> =
+                    shared.map(|quad| quad.instance(MARGIN, baseline, color, 0)).collect();
+                let _ = guis.submit_quads(draw_request, PLAIN, each.into_iter());
+            }
+            baseline -= height;
+        }
+        Ok(gui)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_report_is_cut_and_says_so() {
+        assert_eq!(lines_of(&["a\n\nb".to_string(), "c".to_string()]), ["a", "b", "c"]);
+        let lines = lines_of(&["x\n".repeat(20)]);
+        assert_eq!((lines.len(), lines.last().map(String::as_str)), (LINES_MAX, Some(MORE)));
+    }
+}

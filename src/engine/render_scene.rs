@@ -1,0 +1,471 @@
+//! Transfer of worlds to the renderer: writes the meshes, lights and cameras of units into the
+//! packet as changes. Unchanged objects are not visited.
+
+use super::Engine;
+use super::sprite_templates::SpriteResources;
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, Mat4, log};
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::mesh::SurfaceSlot;
+use engine_frame_packet::scene::{
+    self, DrawChange, DrawMesh, DrawSlot, SceneFrame, SkyFrame, flag as draw_flag,
+};
+use engine_materials::MaterialId;
+use engine_models::MeshNumber;
+use engine_world::WorldId;
+use engine_world::camera::{CAMERAS_MAX, CameraId, CameraNode, UnitCameras};
+use engine_world::light::Lights;
+use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, Meshes, flag};
+use engine_world::sprite::Sprites;
+use engine_world::tilemap_component::TilemapInstances;
+use engine_world::unit::UnitId;
+use engine_world::unit_resource::UnitResource;
+use std::sync::Arc;
+
+/// Visible components of all units, and the render scenes of worlds.
+#[derive(Default)]
+pub struct RenderScenes {
+    pub meshes: Meshes,
+    pub lights: Lights,
+    pub sprites: Sprites,
+    pub maps: TilemapInstances,
+    pub pictures: SpriteResources,
+    pub cameras: UnitCameras,
+    /// Render scenes by world index.
+    worlds: Vec<Option<WorldRenderScene>>,
+    /// Scenes of worlds that were released.
+    ended: Vec<u64>,
+}
+
+/// Render scene of one world.
+pub(super) struct WorldRenderScene {
+    world: Handle,
+    /// Draw slots that are free, and those that become free when the frame has been taken.
+    free: Vec<DrawSlot>,
+    freed: Vec<DrawSlot>,
+    used: u32,
+    /// Changes for the next packet.
+    pub(super) frame: SceneFrame,
+    sky: SkyFrame,
+    /// True after lights were spawned in the scene for the first time.
+    has_lights: bool,
+    lights_changed: bool,
+}
+
+impl WorldRenderScene {
+    fn new(world: Handle) -> WorldRenderScene {
+        WorldRenderScene {
+            world,
+            free: Vec::new(),
+            freed: Vec::new(),
+            used: 0,
+            frame: SceneFrame::default(),
+            sky: SkyFrame::DEFAULT,
+            has_lights: false,
+            lights_changed: false,
+        }
+    }
+
+    /// Returns the number of draw slots in use, including those about to be freed.
+    pub(super) fn used_draws(&self) -> u32 {
+        self.used - self.free.len() as u32
+    }
+
+    pub(super) fn take_slot(&mut self) -> DrawSlot {
+        self.free.pop().unwrap_or_else(|| {
+            self.used += 1;
+            DrawSlot(self.used - 1)
+        })
+    }
+
+    pub(super) fn end(&mut self, slot: DrawSlot) {
+        self.frame.changes.push(DrawChange::End(slot));
+        self.freed.push(slot);
+    }
+}
+
+impl RenderScenes {
+    pub(super) fn of(&mut self, world: WorldId) -> &mut WorldRenderScene {
+        let index = world.0.index();
+        if self.worlds.len() <= index {
+            self.worlds.resize_with(index + 1, || None);
+        }
+        self.worlds[index].get_or_insert_with(|| WorldRenderScene::new(world.0))
+    }
+
+    /// Records that meshes changed, so that all objects that show them are sent to the renderer
+    /// again.
+    pub fn mark_meshes_changed(&mut self, numbers: &[MeshNumber]) {
+        let shows = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
+        let slots: Vec<usize> = self
+            .meshes
+            .slots
+            .iter()
+            .filter(|(_, mesh)| shows(mesh))
+            .map(|(handle, _)| handle.index())
+            .collect();
+        for slot in slots {
+            self.meshes.note(slot, flag::NEW);
+        }
+    }
+
+    /// Records that units moved.
+    pub fn note_moved(&mut self, rows: &[u32]) {
+        self.meshes.note_moved(rows);
+        self.lights.note_moved(rows);
+        self.sprites.note_moved(rows);
+        self.maps.note_moved(rows);
+    }
+
+    /// Sets or clears a reason why the visible components of a unit are hidden, for one group or
+    /// for all.
+    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
+        self.meshes.hide(row, group, reason, hidden);
+        self.sprites.hide(row, group, reason, hidden);
+        self.maps.hide(row, group, reason, hidden);
+    }
+}
+
+/// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
+const FLAT: f32 = 1e-4;
+
+impl Engine {
+    /// Creates the visible components of a unit.
+    ///
+    /// # Errors
+    /// Returns an error if the maximum number of meshes, lights or cameras is reached. Some
+    /// components may have been created.
+    pub(super) fn spawn_render_template(
+        &mut self,
+        world: WorldId,
+        unit: UnitId,
+        resource: &UnitResource,
+    ) -> Result<(), Error> {
+        let template = &resource.template;
+        if !template.meshes.is_empty() {
+            self.scenes.of(world);
+            let RenderScenes { meshes, worlds, .. } = &mut self.scenes;
+            let scene = worlds[world.0.index()].as_mut().expect("it was just made");
+            scene.check_room(template.meshes.len())?;
+            meshes.spawn(unit, &template.meshes, || scene.take_slot())?;
+        }
+        if !template.sprites.is_empty() {
+            self.scenes.of(world);
+            let RenderScenes { sprites, worlds, .. } = &mut self.scenes;
+            let scene = worlds[world.0.index()].as_mut().expect("it was just made");
+            scene.check_room(template.sprites.len())?;
+            sprites.spawn(unit, &template.sprites, || scene.take_slot())?;
+        }
+        for map in &template.maps {
+            self.spawn_map(world, unit, map)?;
+        }
+        if !template.lights.is_empty() {
+            self.scenes.lights.spawn(unit, &template.lights)?;
+            self.scenes.of(world).has_lights = true;
+        }
+        for part in &template.cameras {
+            let mut camera = part.camera;
+            camera.owner = Some(CameraNode { unit, node: part.node, local: Mat4::IDENTITY });
+            let added = self.cameras.add(camera).map(CameraId).ok_or_else(|| {
+                error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy some first")
+            })?;
+            self.scenes.cameras.add(unit.row(), added);
+        }
+        Ok(())
+    }
+
+    /// Destroys the visible components of a unit. `location` is the script line that messages about
+    /// stale handles show.
+    pub fn destroy_render_components(&mut self, unit: UnitId, location: &str) {
+        let (frame, row) = (self.frame.index, unit.row());
+        let world = self.units.of(unit).world;
+        self.end_maps(world, row, location);
+        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::as_mut) {
+            self.scenes.sprites.destroy(row, frame, location, |sprite| scene.end(sprite.draw));
+            let models = &mut self.models;
+            self.scenes.meshes.destroy(row, frame, location, |mesh| {
+                scene.end(mesh.draw);
+                models.remove_game_mesh(mesh.mesh);
+            });
+            scene.lights_changed |= self.scenes.lights.destroy(row, frame, location);
+        }
+        for camera in self.scenes.cameras.take(row) {
+            self.cameras.remove(camera.0, "", frame, location);
+        }
+    }
+
+    /// Ends the scene of a destroyed world.
+    pub(super) fn end_scene(&mut self, world: WorldId) {
+        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::take) {
+            self.scenes.ended.push(scene.world.to_number() as u64);
+        }
+    }
+
+    /// Adds a mesh to an existing unit.
+    pub fn add_mesh(&mut self, unit: UnitId, part: &MeshComponent) -> Result<MeshId, Error> {
+        let world = self.units.of(unit).world;
+        let draw = self.scenes.of(world).take_slot();
+        let added = self.scenes.meshes.add(unit, part, draw);
+        if added.is_err() {
+            self.scenes.of(world).free.push(draw);
+        }
+        added
+    }
+
+    /// Removes a mesh from its unit.
+    pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
+        let world = self.world_of_row(self.scenes.meshes.of(mesh).unit);
+        if let Some(mesh) = self.scenes.meshes.remove(mesh, self.frame.index, location)
+            && let Some(world) = world
+        {
+            self.scenes.of(world).end(mesh.draw);
+            self.models.remove_game_mesh(mesh.mesh);
+        }
+    }
+
+    pub(super) fn world_of_row(&self, row: u32) -> Option<WorldId> {
+        self.units.slots.at(row as usize).map(|unit| unit.world)
+    }
+
+    /// Updates the world poses of units that moved since the world's update, and records which
+    /// units moved.
+    ///
+    /// # Errors
+    /// Returns an error if threads cannot be started.
+    fn update_scene(&mut self, world: WorldId) -> Result<(), Error> {
+        self.units.update_scene(world, &self.tasks)?;
+        self.scenes.note_moved(&self.units.moved);
+        Ok(())
+    }
+
+    /// Returns the sky of a world.
+    pub fn sky(&mut self, world: WorldId) -> SkyFrame {
+        self.scenes.of(world).sky
+    }
+
+    pub fn set_sky(&mut self, world: WorldId, sky: SkyFrame) {
+        let scene = self.scenes.of(world);
+        scene.sky = sky;
+        scene.frame.sky = Some(sky);
+    }
+
+    /// Returns the scene content that only this frame shows: particles.
+    pub fn scene_frame(&mut self, world: WorldId) -> &mut SceneFrame {
+        &mut self.scenes.of(world).frame
+    }
+
+    /// Prepares the destruction of a material: objects that use it fall back to their mesh's own
+    /// material, or to none.
+    pub fn forget_material(&mut self, material: MaterialId) {
+        self.forget_material_slot(material);
+        let mut slots = Vec::new();
+        for (handle, mesh) in self.scenes.meshes.slots.iter_mut() {
+            if !mesh.extra.materials.contains(&Some(material.0)) {
+                continue;
+            }
+            let materials = &mut Arc::make_mut(&mut mesh.extra).materials;
+            materials
+                .iter_mut()
+                .filter(|slot| **slot == Some(material.0))
+                .for_each(|slot| *slot = None);
+            slots.push(handle.index());
+        }
+        for slot in slots {
+            self.scenes.meshes.note(slot, flag::NEW);
+        }
+    }
+
+    /// Returns the surface of a material slot of a unit's mesh.
+    fn surface(&self, mesh: &MeshInstance, part: usize) -> SurfaceSlot {
+        let own = mesh.extra.materials.get(part).copied().flatten();
+        let usual = || *self.models.entry(mesh.mesh).materials.get(part)?;
+        let material = own.or_else(usual).and_then(|handle| self.materials.slots().get(handle));
+        material.and_then(|material| material.surface()).unwrap_or(SurfaceSlot::DEFAULT)
+    }
+
+    /// Returns the world transform of a unit's mesh.
+    pub fn mesh_pose(
+        &mut self,
+        row: u32,
+        node: usize,
+        local: Option<Mat4>,
+    ) -> scene::DrawTransform {
+        match local {
+            None => scene::DrawTransform(self.units.scene.world_rows(row, node)),
+            Some(local) => scene::DrawTransform::of(&(self.units.scene.world(row, node) * local)),
+        }
+    }
+
+    /// Sends changed meshes to the scenes.
+    fn send_mesh_changes(&mut self) {
+        let changed = std::mem::take(&mut self.scenes.meshes.changed);
+        for slot in &changed {
+            let Some(mesh) = self.scenes.meshes.slots.at_mut(*slot as usize) else { continue };
+            let flags = mesh.flags;
+            if flags & flag::LISTED == 0 {
+                // The entry is older than the reuse of its slot, and the new mesh was sent already.
+                continue;
+            }
+            mesh.flags &= !(flag::LISTED | flag::NEW);
+            let (row, node, draw) = (mesh.unit, usize::from(mesh.node), mesh.draw);
+            let local = mesh.extra.local;
+            let Some(world) = self.world_of_row(row) else { continue };
+            let pose = self.mesh_pose(row, node, local);
+            if flags & flag::NEW != 0 {
+                self.send_new_meshes(world, *slot as usize, pose);
+            } else {
+                let frame = &mut self.scenes.of(world).frame;
+                frame.moved.push(draw);
+                frame.poses.push(pose);
+            }
+        }
+        // Keeps the allocation of the list.
+        let mut changed = changed;
+        changed.clear();
+        changed.append(&mut self.scenes.meshes.changed);
+        self.scenes.meshes.changed = changed;
+    }
+
+    fn send_new_meshes(&mut self, world: WorldId, slot: usize, pose: scene::DrawTransform) {
+        let mesh = self.scenes.meshes.slots.at(slot).expect("the caller looked");
+        let entry = self.models.entry(mesh.mesh);
+        let count = entry.materials.len();
+        let visible = mesh.flags & flag::ANY_HIDDEN == 0;
+        let casts = visible && mesh.flags & flag::CASTS_SHADOWS != 0;
+        let flags = if visible { draw_flag::VISIBLE } else { 0 }
+            | if casts { draw_flag::CASTS_SHADOW } else { 0 };
+        let mut put = DrawMesh {
+            slot: mesh.draw,
+            mesh: entry.slot,
+            surfaces: (0, count as u32),
+            pose,
+            flags,
+            layers: u32::MAX,
+            tint: mesh.tint,
+            range: mesh.extra.range,
+            ..DrawMesh::DEFAULT
+        };
+        let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
+        let frame = &mut self.scenes.of(world).frame;
+        put.surfaces.0 = frame.surfaces.len() as u32;
+        frame.surfaces.extend(surfaces);
+        frame.changes.push(DrawChange::Put(put));
+    }
+
+    /// Sends the lights to the scenes in which lights were added, removed or moved.
+    fn send_lights(&mut self) {
+        let changed = std::mem::take(&mut self.scenes.lights.changed);
+        for row in &changed {
+            if let Some(world) = self.world_of_row(*row) {
+                self.scenes.of(world).lights_changed = true;
+            }
+        }
+        let is_new = |scene: &Option<WorldRenderScene>| {
+            scene.as_ref().is_some_and(|scene| scene.lights_changed)
+        };
+        if !self.scenes.worlds.iter().any(is_new) {
+            return;
+        }
+        let all: Vec<(u32, Vec<_>)> =
+            self.scenes.lights.all().map(|(row, all)| (row, all.to_vec())).collect();
+        for scene in self.scenes.worlds.iter_mut().flatten().filter(|scene| scene.lights_changed) {
+            scene.frame.lights.clear();
+            scene.frame.lights_changed = true;
+        }
+        for (row, lights) in all {
+            let Some(world) = self.world_of_row(row) else { continue };
+            if !self.scenes.of(world).lights_changed {
+                continue;
+            }
+            for light in lights {
+                let light = *self.scenes.lights.slots.get(light.0).expect("its unit lives");
+                if !light.look.enabled {
+                    continue;
+                }
+                let pose = self.units.scene.world(row, usize::from(light.node)) * light.local;
+                self.scenes.of(world).frame.lights.push(light.look.placed(&pose));
+            }
+        }
+        for scene in self.scenes.worlds.iter_mut().flatten() {
+            scene.lights_changed = false;
+            let is_sun =
+                |light: &&scene::LightFrame| matches!(light.kind, scene::LightKind::Sun { .. });
+            let suns = scene.frame.lights.iter().filter(is_sun).count();
+            if suns > scene::SUNS_MAX {
+                let message = format!(
+                    "a world has {suns} directional lights, and the first {} shine (SUNS_MAX): \
+                     switch some off",
+                    scene::SUNS_MAX
+                );
+                log::warn("suns", &message);
+            }
+            let count = scene.frame.lights.len();
+            if count > scene::LIGHTS_MAX {
+                let message = format!(
+                    "a world has {count} lights, and {} are shown (LIGHTS_MAX): switch some off",
+                    scene::LIGHTS_MAX
+                );
+                log::warn("lights", &message);
+                scene.frame.lights.truncate(scene::LIGHTS_MAX);
+            }
+        }
+    }
+
+    /// Fills a packet with the changes of all worlds.
+    pub(super) fn fill_scenes(&mut self, packet: &mut FramePacket) {
+        for at in 0..packet.views.len() {
+            // Objects moved since the last update are shown at their new position.
+            let number = packet.views[at].scene.and_then(|one| Handle::from_number(one as f64));
+            if let Some(world) = number
+                && self.worlds.get(world).is_some()
+                && let Err(fault) = self.update_scene(WorldId(world))
+            {
+                log::error(&fault.to_string());
+            }
+        }
+        // These calls may create meshes and surfaces.
+        self.send_sprite_changes();
+        self.send_tilemaps(&packet.views);
+        self.models.flush(&mut packet.meshes);
+        self.materials.flush_surfaces(&mut packet.surfaces);
+        self.send_mesh_changes();
+        self.send_lights();
+        packet.ended_scenes.append(&mut self.scenes.ended);
+        for scene in self.scenes.worlds.iter_mut().flatten() {
+            scene.free.append(&mut scene.freed);
+            if scene.frame.is_empty() {
+                continue;
+            }
+            let spare = packet.spare_scenes.pop().unwrap_or_default();
+            let mut frame = std::mem::replace(&mut scene.frame, spare);
+            frame.scene = scene.world.to_number() as u64;
+            packet.scenes.push(frame);
+        }
+    }
+
+    /// Returns the number of a world's scene for views, or `None` if the scene was never used.
+    pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
+        let scene = self.scenes.worlds.get(world.0.index())?.as_ref()?;
+        Some(scene.world.to_number() as u64)
+    }
+
+    /// Moves a camera that is attached to a unit to its node.
+    pub(super) fn follow(&mut self, camera: CameraId) {
+        let Some(CameraNode { unit, node, local }) =
+            self.cameras.get(camera.0).and_then(|c| c.owner)
+        else {
+            return;
+        };
+        let pose = self.units.scene.world(unit.row(), usize::from(node)) * local;
+        let found = self.cameras.get_mut(camera.0).expect("it was just there");
+        // A node's scale does not apply to cameras. If the node's scale is zero or flat, its
+        // rotation is undefined, and the camera keeps its previous rotation.
+        let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.normalize_or_zero());
+        let [x, y, z] = axes.map(|axis| axis.truncate());
+        let [x, y, z] = match x.cross(y).dot(z).abs() > FLAT {
+            true => axes,
+            false => [found.pose.x_axis, found.pose.y_axis, found.pose.z_axis],
+        };
+        found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
+    }
+}

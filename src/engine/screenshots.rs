@@ -1,0 +1,178 @@
+//! Frame captures requested by scripts, tests and tools while the game runs. Each capture has a
+//! number from its request until it is taken; the renderer delivers it some frames later.
+//! Screenshots of games are written as files here, next to the game's saves.
+
+use super::Engine;
+use engine_foundation::error;
+use engine_foundation::{Error, atomic_file, log, panic};
+use engine_frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine_render::RenderedImage;
+use engine_resource::image::encode_png;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+
+/// Maximum number of captures that are requested and not yet taken.
+pub const CAPTURES_MAX: usize = 64;
+
+/// Name of the folder with a game's screenshots, in its save folder.
+const SCREENSHOTS: &str = "screenshots";
+/// Maximum length of a screenshot's name in bytes.
+const NAME_MAX: usize = 64;
+
+/// Reason why a run has no captures.
+pub(super) const NOTHING_DRAWN: &str = "nothing is drawn in this run, so there is no picture: run \
+                                        with a window, or with --renderer software";
+
+/// Captures that are requested, in progress, or finished.
+#[derive(Default)]
+pub struct ScreenshotCaptures {
+    asked: u64,
+    wanted: Vec<CaptureRequest>,
+    /// Captures to be written as files for scripts.
+    files: Vec<(u64, PathBuf)>,
+    /// Finished captures that were not taken yet.
+    finished: Vec<(u64, Result<RenderedImage, String>)>,
+    /// Threads that encode and write files.
+    writers: Vec<JoinHandle<()>>,
+}
+
+impl ScreenshotCaptures {
+    /// Returns the number of captures that are requested and not yet taken. A capture for a file is
+    /// in both lists until the frame ends.
+    pub fn open(&self) -> usize {
+        let is_file =
+            |wanted: &&CaptureRequest| self.files.iter().any(|file| file.0 == wanted.number);
+        let both = self.wanted.iter().filter(is_file).count();
+        self.wanted.len() - both + self.files.len() + self.finished.len()
+    }
+
+    /// Requests a capture of this frame, and returns the number by which it can be taken.
+    pub fn ask(&mut self, of: ViewTarget) -> u64 {
+        self.asked += 1;
+        self.wanted.push(CaptureRequest { number: self.asked, of });
+        self.asked
+    }
+
+    /// Takes a finished capture, or the message that explains its failure. Returns `None` while it
+    /// is not finished.
+    pub fn take(&mut self, number: u64) -> Option<Result<RenderedImage, String>> {
+        let at = self.finished.iter().position(|(finished, _)| *finished == number)?;
+        Some(self.finished.swap_remove(at).1)
+    }
+
+    /// Moves the requests of the frame into the renderer's packet.
+    pub(super) fn fill(&mut self, packet: &mut FramePacket) {
+        packet.captures.append(&mut self.wanted);
+    }
+
+    /// Receives a capture from the renderer, or the message that explains its failure.
+    pub fn made(&mut self, number: u64, picture: Result<RenderedImage, String>) {
+        let Some(at) = self.files.iter().position(|(wanted, _)| *wanted == number) else {
+            self.finished.push((number, picture));
+            return;
+        };
+        let (_, file) = self.files.swap_remove(at);
+        match picture {
+            Ok(picture) => self.write(file, picture),
+            Err(message) => log::error(&format!("there is no screenshot: {message}")),
+        }
+    }
+
+    /// Writes a file on another thread.
+    fn write(&mut self, file: PathBuf, picture: RenderedImage) {
+        self.writers.retain(|writer| !writer.is_finished());
+        let work = move || {
+            let png = encode_png(picture.width, picture.height, &picture.rgba);
+            let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+            if let Err(reason) = folder.and_then(|()| atomic_file::write_safely(&file, &png)) {
+                log::error(&format!("{} cannot be written: {reason}", file.display()));
+            }
+        };
+        match panic::spawn("screenshot", work) {
+            Ok(writer) => self.writers.push(writer),
+            Err(reason) => log::error(&format!("there is no screenshot: {reason}")),
+        }
+    }
+
+    /// Blocks until all files are written.
+    pub fn finish(&mut self) {
+        for writer in self.writers.drain(..) {
+            // The thread itself has reported its panic.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Engine {
+    /// Captures this frame into a file in the save folder. Returns the path of the file, or a
+    /// message if the run draws nothing or has no save folder.
+    ///
+    /// # Errors
+    /// Returns an error if the name has other characters than letters, digits, `_` and `-` or is
+    /// too long, or if too many captures are in progress.
+    pub fn screenshot(&mut self, name: Option<&str>) -> Result<Result<PathBuf, String>, Error> {
+        let standard = format!("frame_{:06}", self.frame.index);
+        let name = name.unwrap_or(&standard);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
+            return Err(error!(
+                "'{name}' cannot be a screenshot's name: use letters, digits, '_' and '-', at most \
+                 {NAME_MAX}"
+            ));
+        }
+        if !self.picture.is_shown {
+            return Ok(Err(NOTHING_DRAWN.to_string()));
+        }
+        let Some(folder) = &self.save_folder else {
+            return Ok(Err("this run has no save folder to write a screenshot into".to_string()));
+        };
+        if self.captures.open() >= CAPTURES_MAX {
+            return Err(error!(
+                "{CAPTURES_MAX} screenshots are already requested (CAPTURES_MAX): wait for some"
+            ));
+        }
+        let file = folder.join(SCREENSHOTS).join(format!("{name}.png"));
+        let number = self.captures.ask(ViewTarget::Screen);
+        self.captures.files.push((number, file.clone()));
+        Ok(Ok(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> RenderedImage {
+        RenderedImage { width: 1, height: 1, rgba: vec![1, 2, 3, 255] }
+    }
+
+    #[test]
+    fn a_picture_is_taken_once_by_its_number() {
+        let mut captures = ScreenshotCaptures::default();
+        let (first, second) = (captures.ask(ViewTarget::Screen), captures.ask(ViewTarget::Screen));
+        let mut packet = FramePacket::default();
+        captures.fill(&mut packet);
+        assert_eq!(packet.captures.iter().map(|it| it.number).collect::<Vec<_>>(), [first, second]);
+        assert_eq!(captures.take(second), None);
+        captures.made(second, Ok(picture()));
+        captures.made(first, Err("no adapter".to_string()));
+        assert_eq!(captures.take(second), Some(Ok(picture())));
+        assert_eq!(captures.take(second), None);
+        assert_eq!(captures.take(first), Some(Err("no adapter".to_string())));
+        assert_eq!(captures.open(), 0);
+    }
+
+    #[test]
+    fn a_file_is_written_where_it_was_promised() {
+        let folder = std::env::temp_dir().join(format!("engine_shots_{}", std::process::id()));
+        let file = folder.join("deep/shot.png");
+        let mut captures = ScreenshotCaptures::default();
+        let number = captures.ask(ViewTarget::Screen);
+        captures.files.push((number, file.clone()));
+        captures.made(number, Ok(picture()));
+        captures.finish();
+        let written = std::fs::read(&file).expect("the file is there");
+        assert!(written.starts_with(b"\x89PNG"), "it is a PNG");
+        std::fs::remove_dir_all(&folder).expect("the folder of the test can be removed");
+    }
+}

@@ -1,0 +1,372 @@
+//! Integration of unit sprites with the textures and sheets that they show, and their transfer to
+//! the renderer: each sprite is a draw of one square with a part of a texture.
+
+use super::{Engine, RenderScenes};
+use engine_foundation::error;
+use engine_foundation::{Error, Handle, Vec3, log};
+use engine_frame_packet::material::MaterialSlot;
+use engine_frame_packet::mesh::{
+    MeshBounds, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode, SurfaceFrame,
+    SurfaceSlot,
+};
+use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_flag};
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
+use engine_materials::{MaterialId, Materials};
+use engine_models::MeshNumber;
+use engine_resource::resource_name::ResourceName;
+use engine_textures::{PlayDirection, SceneTexture, TextureNumber};
+use engine_tilemaps::TilemapId;
+use engine_world::WorldId;
+use engine_world::mesh::flag;
+use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSequence, SpriteSettings};
+use std::collections::HashMap;
+
+/// Alpha value from which on a texel of a masked sprite is opaque.
+const MASK_CUTOFF: f32 = 0.5;
+/// Inset in texels at each side of an image part, so that rounding never samples neighboring
+/// texels.
+const INSIDE: f32 = 1.0 / 32.0;
+
+/// Shared render resources of sprites and tile maps.
+#[derive(Default)]
+pub struct SpriteResources {
+    /// Scene textures of all textures shown so far, and the texture version that they are up to
+    /// date with.
+    placed: HashMap<TextureNumber, SceneTexture>,
+    version: u64,
+    surfaces: HashMap<SurfaceKey, SurfaceSlot>,
+    /// The unit square (0, 0 to 1, 1) that all sprites are drawn with.
+    square: Option<MeshNumber>,
+}
+
+/// Properties that sprites and tile maps with the same surface share.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct SurfaceKey {
+    pub slot: TextureSlot,
+    pub sampling: SamplerSettings,
+    pub lit: bool,
+    pub mask: bool,
+    /// Material that draws the surface.
+    pub material_slot: Option<MaterialSlot>,
+}
+
+impl SpriteResources {
+    /// Returns all surfaces with a material, and the slot of that material.
+    pub(super) fn painted(&self) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
+        self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
+    }
+
+    /// Returns the scene texture that [`Engine::place_picture`] has placed.
+    pub(super) fn placed(&self, number: TextureNumber) -> Option<SceneTexture> {
+        self.placed.get(&number).copied()
+    }
+
+    /// Returns the surface for a key. It is created on the first request.
+    pub(super) fn surface(&mut self, materials: &mut Materials, key: SurfaceKey) -> SurfaceSlot {
+        *self.surfaces.entry(key).or_insert_with(|| {
+            materials.add_plain_surface(SurfaceFrame {
+                name: "sprites and tile maps".to_string(),
+                base_color_texture: Some((key.slot, key.sampling)),
+                alpha: if key.mask {
+                    SurfaceAlphaMode::Mask(MASK_CUTOFF)
+                } else {
+                    SurfaceAlphaMode::Blend
+                },
+                double_sided: true,
+                unlit: !key.lit,
+                painter: key.material_slot,
+                ..SurfaceFrame::DEFAULT
+            })
+        })
+    }
+}
+
+/// Returns the unit square (0, 0 to 1, 1) in the plane of x and z, seen from behind y.
+fn square() -> MeshFrame {
+    let corner = |x: f32, z: f32| MeshVertex {
+        position: [x, 0.0, z],
+        normal: MeshVertex::packed(Vec3::NEG_Y, 0.0),
+        tangent: MeshVertex::packed(Vec3::X, 1.0),
+        uv: [x, 1.0 - z],
+        color: [255; 4],
+    };
+    let vertices = vec![corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0), corner(0.0, 1.0)];
+    MeshFrame {
+        name: "the square of sprites".to_string(),
+        bounds: MeshBounds::of(&vertices),
+        vertices,
+        indices: vec![0, 1, 2, 0, 2, 3],
+        parts: vec![MeshPart { first: 0, count: 6, place: 0 }],
+    }
+}
+
+/// Returns the part of the texture that a sprite shows, as encoded in draws.
+fn part_of(look: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
+    let ([left, top, width, height], [all_width, all_height]) = (placed.part, placed.size);
+    let [x, y, part_width, part_height] = look.part;
+    let part = match part_width > 0.0 {
+        false => [left, top, width, height],
+        true => [
+            left + (x + INSIDE) / all_width * width,
+            top + (y + INSIDE) / all_height * height,
+            (part_width - 2.0 * INSIDE) / all_width * width,
+            (part_height - 2.0 * INSIDE) / all_height * height,
+        ],
+    };
+    part.map(|number| (number.clamp(0.0, 1.0) * f32::from(u16::MAX)).round() as u16)
+}
+
+/// A sprite or a tile map of a unit.
+pub(super) enum SpriteOrTilemap {
+    Sprite(TextureNumber),
+    Map(TilemapId),
+}
+
+impl RenderScenes {
+    /// Calls `each` for all sprites and tile map pieces, with the draw slot and the row of the
+    /// unit.
+    pub(super) fn flat_owners(&self, mut each: impl FnMut(DrawSlot, u32, SpriteOrTilemap)) {
+        for (_, sprite) in self.sprites.slots.iter() {
+            each(sprite.draw, sprite.unit, SpriteOrTilemap::Sprite(sprite.picture));
+        }
+        for map in self.maps.iter() {
+            for piece in &map.pieces {
+                each(piece.draw, map.unit.row(), SpriteOrTilemap::Map(map.map));
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
+    /// reported and the checkerboard is shown.
+    pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
+        if let Some(known) = self.scenes.pictures.placed(number) {
+            return known;
+        }
+        let Engine { textures, store, .. } = self;
+        let placed = textures.placed(store, number).or_else(|fault| {
+            log::error(&format!("{fault}: it is shown as a checkerboard"));
+            textures.placed(store, TextureNumber::MISSING)
+        });
+        let placed = placed.expect("the checkerboard is made when the first texture is");
+        self.scenes.pictures.placed.insert(number, placed);
+        placed
+    }
+
+    /// Places the textures of all changed sprites, before textures are sent to the renderer.
+    pub(super) fn assign_scene_textures(&mut self) {
+        let version = self.textures.version();
+        if std::mem::replace(&mut self.scenes.pictures.version, version) != version {
+            self.reassign_scene_textures();
+        }
+        for at in 0..self.scenes.sprites.changed.len() {
+            let slot = self.scenes.sprites.changed[at] as usize;
+            let picture = self.scenes.sprites.slots.at(slot).map(|sprite| sprite.picture);
+            if let Some(picture) = picture {
+                self.assign_scene_texture(picture);
+            }
+        }
+    }
+
+    /// After a change of textures, marks the sprites and tile maps that show a texture with a new
+    /// location.
+    fn reassign_scene_textures(&mut self) {
+        let old = std::mem::take(&mut self.scenes.pictures.placed);
+        let mut numbers: Vec<TextureNumber> = old.keys().copied().collect();
+        numbers.sort_by_key(|number| number.0);
+        numbers.retain(|number| self.assign_scene_texture(*number) != old[number]);
+        if numbers.is_empty() {
+            return;
+        }
+        let shows = |picture: TextureNumber| numbers.contains(&picture);
+        let sprites = self.scenes.sprites.slots.iter();
+        let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
+        let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
+        for slot in stale {
+            self.scenes.sprites.note(slot, flag::NEW);
+        }
+        for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it))) {
+            map.pieces.iter_mut().for_each(|piece| piece.stale = true);
+        }
+    }
+
+    /// Advances the playing sprites of a world.
+    pub fn update_sprites(&mut self, world: WorldId, delta: f64) {
+        let Engine { scenes, units, .. } = self;
+        let has = |row: u32| units.slots.at(row as usize).is_some_and(|unit| unit.world == world);
+        scenes.sprites.play(delta, has);
+    }
+
+    /// Sends changed sprites to the scenes.
+    pub(super) fn send_sprite_changes(&mut self) {
+        let mut changed = std::mem::take(&mut self.scenes.sprites.changed);
+        for slot in changed.drain(..) {
+            let Some(sprite) = self.scenes.sprites.slots.at_mut(slot as usize) else { continue };
+            let flags = sprite.flags;
+            if flags & flag::LISTED == 0 {
+                // The entry is older than the reuse of its slot, and the new sprite was sent
+                // already.
+                continue;
+            }
+            sprite.flags &= !(flag::LISTED | flag::NEW);
+            let (row, node, draw) = (sprite.unit, usize::from(sprite.node), sprite.draw);
+            let (look, picture) = (sprite.look, sprite.picture);
+            let Some(world) = self.world_of_row(row) else { continue };
+            let placed = self.assign_scene_texture(picture);
+            let pose = self.mesh_pose(row, node, Some(look.square_to_node(placed.size)));
+            if flags & flag::NEW == 0 {
+                let frame = &mut self.scenes.of(world).frame;
+                frame.moved.push(draw);
+                frame.poses.push(pose);
+                continue;
+            }
+            let surface = self.sprite_surface(&look, &placed);
+            let mesh = self.sprite_mesh();
+            let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+            let visible = flags & flag::ANY_HIDDEN == 0;
+            let frame = &mut self.scenes.of(world).frame;
+            let surfaces = (frame.surfaces.len() as u32, 1);
+            frame.surfaces.push(surface);
+            frame.changes.push(DrawChange::Put(DrawMesh {
+                slot: draw,
+                mesh,
+                surfaces,
+                pose,
+                flags: bit(visible, draw_flag::VISIBLE | draw_flag::CASTS_SHADOW)
+                    | bit(look.flip_x, draw_flag::FLIP_X)
+                    | bit(look.flip_y, draw_flag::FLIP_Y),
+                tint: look.placement.tint,
+                part: part_of(&look, &placed),
+                range: look.placement.range,
+                order: Some(look.placement.layer),
+                ..DrawMesh::DEFAULT
+            }));
+        }
+        // Keeps the allocation of the list.
+        changed.append(&mut self.scenes.sprites.changed);
+        self.scenes.sprites.changed = changed;
+    }
+
+    fn sprite_surface(&mut self, look: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
+        let SceneTexture { slot, sampling, .. } = *placed;
+        let (lit, mask) = (look.placement.lit, look.alpha == SpriteAlpha::Mask);
+        let material_slot = self.material_slot(look.placement.material);
+        let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
+        self.scenes.pictures.surface(&mut self.materials, key)
+    }
+
+    /// Returns the slot of the material that draws a sprite or tile map.
+    pub(super) fn material_slot(&self, material: Option<Handle>) -> Option<MaterialSlot> {
+        self.materials.slots().get(material?).map(|material| material.slot)
+    }
+
+    /// Prepares the destruction of a material: sprites and tile maps that use it are shown without
+    /// a material.
+    pub(super) fn forget_material_slot(&mut self, material: MaterialId) {
+        let has = Some(material.0);
+        let mut slots = Vec::new();
+        for (handle, sprite) in self.scenes.sprites.slots.iter_mut() {
+            if sprite.look.placement.material == has {
+                sprite.look.placement.material = None;
+                slots.push(handle.index());
+            }
+        }
+        for slot in slots {
+            self.scenes.sprites.note(slot, flag::NEW);
+        }
+        for map in self.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
+            map.set_material(None);
+        }
+    }
+
+    fn sprite_mesh(&mut self) -> MeshSlot {
+        let known = self.scenes.pictures.square;
+        let number = known.unwrap_or_else(|| {
+            let added = self.models.add_game_mesh(square());
+            added.expect("the models keep a place for it")
+        });
+        self.scenes.pictures.square = Some(number);
+        self.models.entry(number).slot
+    }
+
+    /// Returns the sequence of a sheet's tag. It is created on the first request. Without a tag, it
+    /// has all frames.
+    ///
+    /// # Errors
+    /// Returns an error if the sheet or tag does not exist or cannot be read.
+    pub fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
+        let known = |it: &SpriteSequence| it.sheet == sheet && it.tag.as_deref() == tag;
+        if let Some(index) = self.scenes.sprites.sequences.iter().position(known) {
+            return Ok(SequenceNumber(index as u32));
+        }
+        let sequence = self.make_sequence(sheet, tag)?;
+        self.scenes.sprites.sequences.push(sequence);
+        Ok(SequenceNumber(self.scenes.sprites.sequences.len() as u32 - 1))
+    }
+
+    fn make_sequence(&mut self, name: &str, tag: Option<&str>) -> Result<SpriteSequence, Error> {
+        let Engine { textures, store, .. } = self;
+        let sheet = textures.sheet(store, name)?;
+        let last = sheet.frames.len() - 1;
+        let (from, to, direction, repeat) = match tag {
+            None => (0, last, PlayDirection::Forward, 0),
+            Some(tag) => {
+                let found = sheet.tags.iter().find(|known| known.name == tag).ok_or_else(|| {
+                    let names = sheet.tags.iter().map(|known| known.name.as_str());
+                    let near = engine_foundation::suggest::hint(tag, names);
+                    error!("the sheet '{name}' has no tag '{tag}'{near}")
+                })?;
+                (found.from as usize, found.to as usize, found.direction, found.repeat)
+            }
+        };
+        let forward = from..=to;
+        // Frames between the first and the last, which are shown once per repetition in each
+        // direction.
+        let between = from + 1..to.max(from + 1);
+        let order: Vec<usize> = match direction {
+            PlayDirection::Forward => forward.collect(),
+            PlayDirection::Reverse => forward.rev().collect(),
+            PlayDirection::PingPong => forward.chain(between.rev()).collect(),
+            PlayDirection::PingPongReverse => forward.rev().chain(between).collect(),
+        };
+        let shown: Vec<(String, f64)> = order
+            .iter()
+            .map(|at| &sheet.frames[*at])
+            .map(|frame| (format!("{name}/{}", frame.name), frame.milliseconds / 1000.0))
+            .collect();
+        let (mut frames, mut end) = (Vec::new(), 0.0);
+        for (frame, seconds) in shown {
+            end += seconds;
+            frames.push((textures.find(store, &frame)?, end));
+        }
+        let back = matches!(direction, PlayDirection::PingPong | PlayDirection::PingPongReverse);
+        let rest = if back { 0 } else { frames.len() as u32 - 1 };
+        let repeats = if repeat == 0 { f64::INFINITY } else { f64::from(repeat) };
+        let (sheet, tag) = (name.to_string(), tag.map(str::to_string));
+        Ok(SpriteSequence { sheet, tag, frames, repeats, rest })
+    }
+
+    /// Applies changed sheets (hot reload). If a sheet is invalid, the error is reported and the
+    /// previous version stays.
+    pub(super) fn reload_sprites(&mut self, changed: &[ResourceName]) {
+        for resource in changed.iter().filter(|resource| resource.kind == "sheet") {
+            for index in 0..self.scenes.sprites.sequences.len() {
+                let SpriteSequence { sheet, tag, .. } = &self.scenes.sprites.sequences[index];
+                if *sheet != resource.name {
+                    continue;
+                }
+                let (sheet, tag) = (sheet.clone(), tag.clone());
+                match self.make_sequence(&sheet, tag.as_deref()) {
+                    Ok(sequence) => {
+                        self.scenes.sprites.redefine(SequenceNumber(index as u32), sequence);
+                    }
+                    Err(fault) => {
+                        let note = "sprites that play it continue unchanged";
+                        log::error(&format!("{}: {note}", fault.message));
+                    }
+                }
+            }
+        }
+    }
+}

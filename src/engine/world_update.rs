@@ -1,0 +1,212 @@
+//! The update of a world: its systems as one task graph, or as two graphs if scripts run between
+//! them. This module defines the dependencies and the parallelism; the work of each system is in
+//! the system itself.
+
+use super::Engine;
+use super::particles::follow_links;
+use engine_foundation::memory::limit;
+use engine_foundation::owner;
+use engine_foundation::tasks::ITEMS_MIN;
+use engine_foundation::{Error, log};
+use engine_particles::{PARTICLES_MAX, THREADS_COST_MIN};
+use engine_world::WorldId;
+use engine_world::physics::PhysicsWorldId;
+
+/// Free memory below which a lack of memory is reported as the reason for particles that were not
+/// spawned.
+const SPAWN_ROOM_BYTES: usize = 1 << 20;
+
+/// Number of awake bodies below which waking a thread costs more time than the physics update.
+const BODIES_MIN: usize = 64;
+
+/// Selection of the systems that run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UpdateSteps {
+    /// Physics, and effects without a link.
+    pub physics: bool,
+    /// Transforms of nodes, and effects linked to nodes.
+    pub scene_graph: bool,
+}
+
+impl Engine {
+    /// Runs systems of a world, and blocks until they are finished. The table of these systems
+    /// lists the data that each reads and writes. The order follows from the table, see
+    /// [`Systems`](engine_foundation::tasks::frame_systems::Systems).
+    ///
+    /// # Errors
+    /// Returns the error of the first system that failed.
+    pub fn update_systems(
+        &mut self,
+        world: WorldId,
+        delta: f64,
+        steps: UpdateSteps,
+    ) -> Result<(), Error> {
+        let physics = self.physics.of_world(world).filter(|_| steps.physics);
+        if steps.physics {
+            self.end_particles_of_ended_guis();
+        }
+        let particles = !self.particles.slots().is_empty();
+        let items = if self.is_worth_two(world, physics) { ITEMS_MIN } else { 1 };
+        let frame_index = self.frame.index;
+        let Engine { physics: bodies, units, scenes, particles: effects, tasks: pool, .. } = self;
+        let pool = &*pool;
+        pool.frame(items, |frame| {
+            let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
+            let (scenes, effects) = (frame.part("scenes", scenes), frame.part("effects", effects));
+            if let Some(physics) = physics {
+                frame.system("physics", (bodies.write(), units.write()), move |(bodies, units)| {
+                    owner!("physics");
+                    bodies.update(physics, units, delta).map(|_| ())
+                });
+            }
+            if particles && steps.physics {
+                frame.system("particles", effects.write(), move |effects| {
+                    owner!("particles");
+                    effects.step_free(world.0, delta, pool)
+                });
+            }
+            if steps.scene_graph {
+                let parts = (units.write(), scenes.write());
+                frame.system("scene_graph", parts, move |(units, scenes)| {
+                    units.update_scene(world, pool).map(|()| scenes.note_moved(&units.moved))
+                });
+            }
+            if steps.scene_graph {
+                frame.system("sprites", (units.read(), scenes.write()), move |(units, scenes)| {
+                    let has = |row: u32| units.is_in(row, world);
+                    scenes.sprites.play(delta, has);
+                });
+            }
+            if particles && steps.scene_graph {
+                let parts = (units.write(), effects.write());
+                frame.system("particles", parts, move |(units, effects)| {
+                    owner!("particles");
+                    follow_links(effects, units, world, frame_index);
+                    effects.step_linked(world.0, delta, pool)
+                });
+            }
+        })?;
+        if particles && steps.scene_graph {
+            self.particles.end_finished(world.0, frame_index);
+            self.report_refused_particles();
+        }
+        physics.map_or(Ok(()), |physics| self.draw_physics(physics))
+    }
+
+    /// Returns true if physics and particles each take long enough to be worth a thread. A single
+    /// one gains nothing from another thread, and would lose its caches.
+    fn is_worth_two(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
+        let awake = |physics| self.physics.world(physics).simulation.awake();
+        physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
+            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+    }
+
+    fn report_refused_particles(&mut self) {
+        if std::mem::take(&mut self.particles.refused) > 0 {
+            let message = match limit::check_room(SPAWN_ROOM_BYTES) {
+                Err(full) => format!("particles are not spawned: {full}"),
+                Ok(()) => {
+                    format!("{PARTICLES_MAX} particles exist (PARTICLES_MAX): more are not spawned")
+                }
+            };
+            log::warn("World.update", &message);
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::{BuildMode, EngineConfig};
+    use super::*;
+    use engine_foundation::tasks::TaskPool;
+    use engine_foundation::{Vec3, sjson};
+    use engine_particles::pose::EffectTransform;
+    use engine_particles::resource::read_text;
+    use engine_particles::{EffectDesc, EffectStage, NodeLink, OrphanPolicy};
+    use engine_resource::project::Project;
+    use engine_resource::settings::Settings;
+    use engine_resource::store::ResourceStore;
+    use engine_world::WorldFlags;
+    use engine_world::physics::ActorDesc;
+    use engine_world::scene_graph;
+
+    const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
+
+    /// Returns an engine without a window, with a game that does nothing.
+    pub fn engine() -> Engine {
+        let name = format!("engine-{}-update", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("main.lua"), "").unwrap();
+        let mut engine = Engine::new(EngineConfig {
+            project: Project::open(&root).unwrap(),
+            settings: Settings::defaults(),
+            store: ResourceStore::default(),
+            build: BuildMode::Test,
+            arguments: Vec::new(),
+            seed: 0,
+            deterministic: true,
+            save_folder: None,
+        });
+        engine.tasks = TaskPool::new(Some(1));
+        engine
+    }
+
+    #[test]
+    fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
+        let mut engine = engine();
+        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
+        let actor = "type = \"dynamic\" shape = \"sphere\" radius = 0.5";
+        let actor = sjson::parse(actor).unwrap().to_tree();
+        let actor = ActorDesc::read("ball", &actor, true).unwrap();
+        engine.create_new_actor(unit, &actor).unwrap();
+        let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
+        let effect = read_text("x.particles", effect.as_bytes()).unwrap();
+        let resource = engine.particles.add_resource("x", effect);
+        let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
+        let making = EffectDesc { world: world.0, stage, resource, pose };
+        let id = engine.particles.create(making, &engine.tasks).unwrap();
+        let orphaned = OrphanPolicy::Destroy;
+        engine.particles.effect(id).link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
+        for count in 1..=30 {
+            engine.update_systems(world, 1.0 / 60.0, ALL).unwrap();
+            let node = engine.units.scene.world_position(unit.row(), 0);
+            let effect = engine.particles.slots().get(id.0).unwrap();
+            let emitter = engine.particles.emitters(effect).next().unwrap();
+            assert_eq!(emitter.count, count);
+            let last = emitter.blocks[0].get(count - 1);
+            assert!(node.z < 0.0, "it falls");
+            assert!(Vec3::from_array(last.position).distance(node) < 1e-4, "{last:?}, {node}");
+        }
+    }
+
+    #[test]
+    fn in_two_parts_each_effect_takes_one_step() {
+        let mut engine = engine();
+        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
+        let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
+        let effect = read_text("x.particles", effect.as_bytes()).unwrap();
+        let resource = engine.particles.add_resource("x", effect);
+        let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
+        let making = EffectDesc { world: world.0, stage, resource, pose };
+        let ids = [0, 1, 2].map(|_| engine.particles.create(making, &engine.tasks).unwrap());
+        let orphaned = OrphanPolicy::Unlink;
+        let link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
+        engine.particles.effect(ids[0]).link = link;
+        engine.particles.effect(ids[1]).link = link;
+        engine
+            .update_systems(world, 1.0 / 60.0, UpdateSteps { scene_graph: false, ..ALL })
+            .unwrap();
+        let counts = |engine: &Engine| ids.map(|id| engine.particles.count(id));
+        assert_eq!(counts(&engine), [0, 0, 1], "those that are linked wait");
+        // A script between the two graphs unlinks one effect and links another.
+        engine.particles.effect(ids[1]).link = None;
+        engine.particles.effect(ids[2]).link = link;
+        engine.update_systems(world, 1.0 / 60.0, UpdateSteps { physics: false, ..ALL }).unwrap();
+        assert_eq!(counts(&engine), [1, 1, 1]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Counter results: the values of the last frame, the histories of watched counters, and alarms.
+
+use super::export::CounterExport;
+use super::registry::{COUNTERS_MAX, name_of};
+use super::thread_counters::{CHUNK, ThreadCounters};
+use crate::Error;
+use crate::error;
+use crate::memory::LazyZeroed;
+
+/// Number of frames in the history of a watched counter.
+pub const HISTORY_FRAMES: usize = 1024;
+/// Maximum number of counters that can be watched at once.
+pub const WATCHED_MAX: usize = 1024;
+/// Maximum number of alarms that can be set at once.
+pub const ALARMS_MAX: usize = 256;
+
+/// The history of one counter: a ring buffer indexed by the frame number that all counters share.
+struct CounterHistory {
+    number: u32,
+    /// Number of `watch` calls that were not yet ended.
+    watches: u32,
+    /// The first frame in the history.
+    since: u64,
+    values: Box<[f64]>,
+}
+
+/// An upper limit for one counter.
+struct Alarm {
+    number: u32,
+    limit: f64,
+    /// True if the counter was above its limit in the last frame, so the alarm was already
+    /// reported.
+    above: bool,
+}
+
+/// A counter that rose above its limit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RaisedAlarm {
+    pub name: &'static str,
+    pub value: f64,
+    pub limit: f64,
+}
+
+pub struct HistoryStore {
+    /// Number of frames pushed so far.
+    pub frame: u64,
+    newest: LazyZeroed<f64>,
+    /// Totals of the other threads' arrays at the end of the last frame.
+    last_seen: Vec<(*const ThreadCounters, LazyZeroed<f64>)>,
+    histories: Vec<CounterHistory>,
+    alarms: Vec<Alarm>,
+    pub alarmed: Vec<RaisedAlarm>,
+    pub export: Option<CounterExport>,
+}
+
+// SAFETY: the pointers to the arrays are only compared, never dereferenced.
+unsafe impl Send for HistoryStore {}
+
+/// Allocates a zeroed value for each possible counter. Only the pages of existing counters are ever
+/// touched.
+fn all_counters() -> LazyZeroed<f64> {
+    // SAFETY: zeroed bytes are valid floats.
+    unsafe { LazyZeroed::new(COUNTERS_MAX) }
+}
+
+impl HistoryStore {
+    pub fn new() -> HistoryStore {
+        HistoryStore {
+            frame: 0,
+            newest: all_counters(),
+            last_seen: Vec::new(),
+            histories: Vec::new(),
+            alarms: Vec::new(),
+            alarmed: Vec::new(),
+            export: None,
+        }
+    }
+
+    /// Ends a frame for the first `count` counters.
+    pub fn push(
+        &mut self,
+        own: &ThreadCounters,
+        other_threads: &[&'static ThreadCounters],
+        count: usize,
+    ) {
+        own.take_all(&mut self.newest[..count]);
+        for other in other_threads {
+            self.add_other(other);
+        }
+        // Counter 0 means no counter, and is never read.
+        self.newest[0] = 0.0;
+        for history in &mut self.histories {
+            let at = (self.frame % HISTORY_FRAMES as u64) as usize;
+            history.values[at] = self.newest[history.number as usize];
+        }
+        for alarm in &mut self.alarms {
+            let value = self.newest[alarm.number as usize];
+            let above = value > alarm.limit;
+            if above && !alarm.above {
+                let (name, limit) = (name_of(alarm.number), alarm.limit);
+                self.alarmed.push(RaisedAlarm { name, value, limit });
+            }
+            alarm.above = above;
+        }
+        if let Some(export) = &mut self.export {
+            export.note(&self.newest[..count]);
+        }
+        self.frame += 1;
+    }
+
+    fn add_other(&mut self, other: &'static ThreadCounters) {
+        let mut touched = other.touched();
+        if touched == 0 {
+            return;
+        }
+        let known = self.last_seen.iter().position(|(block, _)| std::ptr::eq(*block, other));
+        let at = known.unwrap_or_else(|| {
+            self.last_seen.push((other, all_counters()));
+            self.last_seen.len() - 1
+        });
+        let last_seen = &mut self.last_seen[at].1;
+        while touched != 0 {
+            let chunk = touched.trailing_zeros() as usize;
+            touched &= touched - 1;
+            for number in chunk * CHUNK..(chunk + 1) * CHUNK {
+                let value = other.value(number);
+                self.newest[number] += value - last_seen[number];
+                last_seen[number] = value;
+            }
+        }
+    }
+
+    pub fn newest(&self, number: u32) -> f64 {
+        self.newest.get(number as usize).copied().unwrap_or(0.0)
+    }
+
+    pub fn watch(&mut self, number: u32) -> Result<(), Error> {
+        if let Some(history) = self.histories.iter_mut().find(|it| it.number == number) {
+            history.watches += 1;
+            return Ok(());
+        }
+        if self.histories.len() >= WATCHED_MAX {
+            return Err(error!(
+                "{WATCHED_MAX} counters are watched already (WATCHED_MAX): unwatch others first"
+            ));
+        }
+        let (since, values) = (self.frame, vec![0.0; HISTORY_FRAMES].into_boxed_slice());
+        self.histories.push(CounterHistory { number, watches: 1, since, values });
+        Ok(())
+    }
+
+    pub fn unwatch(&mut self, number: u32) {
+        for history in self.histories.iter_mut().filter(|it| it.number == number) {
+            history.watches -= 1;
+        }
+        self.histories.retain(|history| history.watches > 0);
+    }
+
+    pub fn history(&self, number: u32, count: usize) -> Option<Vec<f64>> {
+        let history = self.histories.iter().find(|it| it.number == number)?;
+        let oldest = self.frame.saturating_sub(HISTORY_FRAMES.min(count) as u64).max(history.since);
+        let at = |frame: u64| history.values[(frame % HISTORY_FRAMES as u64) as usize];
+        Some((oldest..self.frame).map(at).collect())
+    }
+
+    pub fn set_alarm(&mut self, number: u32, limit: f64) -> Result<(), Error> {
+        if let Some(alarm) = self.alarms.iter_mut().find(|it| it.number == number) {
+            *alarm = Alarm { number, limit, above: false };
+            return Ok(());
+        }
+        if self.alarms.len() >= ALARMS_MAX {
+            return Err(error!(
+                "{ALARMS_MAX} alarms are set already (ALARMS_MAX): remove others first"
+            ));
+        }
+        self.alarms.push(Alarm { number, limit, above: false });
+        Ok(())
+    }
+
+    pub fn remove_alarm(&mut self, number: u32) -> bool {
+        let before = self.alarms.len();
+        self.alarms.retain(|alarm| alarm.number != number);
+        before > self.alarms.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::thread_counters::leaked;
+    use super::*;
+
+    /// Plays the frames 0 to 9, and adds each amount in its frame.
+    fn play(board: &mut HistoryStore, block: &ThreadCounters, number: u32, amounts: &[(f64, f64)]) {
+        for frame in 0..10 {
+            let frame = f64::from(frame);
+            for (amount, at) in amounts {
+                if (frame..frame + 1.0).contains(at) {
+                    block.add(number, *amount);
+                }
+            }
+            board.push(block, &[], 10);
+        }
+    }
+
+    #[test]
+    fn what_comes_in_a_frame_is_summed_up_and_nothing_is_zero() {
+        let (mut board, block) = (HistoryStore::new(), leaked());
+        board.watch(3).unwrap();
+        play(&mut board, block, 3, &[(782.0, 3.5), (1003.0, 6.1), (450.0, 6.3), (510.0, 9.2)]);
+        let expected = [0.0, 0.0, 0.0, 782.0, 0.0, 0.0, 1453.0, 0.0, 0.0, 510.0];
+        assert_eq!(board.history(3, usize::MAX).unwrap(), expected);
+        assert_eq!(board.history(3, 4).unwrap(), expected[6..]);
+        assert_eq!(board.newest(3), 510.0);
+    }
+
+    #[test]
+    fn only_watched_counters_have_a_history_and_it_begins_when_they_are() {
+        let (mut board, block) = (HistoryStore::new(), leaked());
+        play(&mut board, block, 4, &[(1.0, 0.5)]);
+        assert_eq!(board.history(4, 10), None);
+        board.watch(4).unwrap();
+        assert_eq!(board.history(4, 10), Some(vec![]));
+        play(&mut board, block, 4, &[(7.0, 9.5)]);
+        assert_eq!(board.history(4, 3), Some(vec![0.0, 0.0, 7.0]));
+        board.watch(4).unwrap();
+        board.unwatch(4);
+        assert!(board.history(4, 10).is_some());
+        board.unwatch(4);
+        assert_eq!(board.history(4, 10), None);
+    }
+
+    #[test]
+    fn the_ring_keeps_the_last_frames() {
+        let (mut board, block) = (HistoryStore::new(), leaked());
+        board.watch(1).unwrap();
+        for frame in 0..HISTORY_FRAMES + 3 {
+            block.add(1, frame as f64);
+            board.push(block, &[], 2);
+        }
+        let history = board.history(1, usize::MAX).unwrap();
+        assert_eq!((history.len(), history[0]), (HISTORY_FRAMES, 3.0));
+        assert_eq!(history.last(), Some(&((HISTORY_FRAMES + 2) as f64)));
+    }
+
+    #[test]
+    fn other_threads_sums_go_on_and_count_by_what_is_new() {
+        let (mut board, own, other) = (HistoryStore::new(), leaked(), leaked());
+        other.add(5, 3.0);
+        own.add(5, 1.0);
+        board.push(own, &[other], 10);
+        assert_eq!(board.newest(5), 4.0);
+        other.add(5, 2.5);
+        board.push(own, &[other], 10);
+        assert_eq!(board.newest(5), 2.5);
+        board.push(own, &[other], 10);
+        assert_eq!(board.newest(5), 0.0);
+    }
+
+    #[test]
+    fn an_alarm_is_told_when_its_limit_is_passed_and_again_after_it_was_not() {
+        let (mut board, block) = (HistoryStore::new(), leaked());
+        let number = super::super::counter("tests/alarm").unwrap();
+        board.set_alarm(number, 10.0).unwrap();
+        for value in [10.0, 11.0, 12.0, 3.0, 20.0] {
+            block.add(number, value);
+            board.push(block, &[], number as usize + 1);
+        }
+        let alarmed: Vec<_> =
+            board.alarmed.iter().map(|it| (it.name, it.value, it.limit)).collect();
+        assert_eq!(alarmed, [("tests/alarm", 11.0, 10.0), ("tests/alarm", 20.0, 10.0)]);
+        assert!(board.remove_alarm(number) && !board.remove_alarm(number));
+    }
+
+    #[test]
+    fn watches_and_alarms_have_limits() {
+        let mut board = HistoryStore::new();
+        for number in 0..WATCHED_MAX as u32 {
+            board.watch(number + 1).unwrap();
+        }
+        let message = board.watch(9999).unwrap_err().message;
+        assert!(message.contains("1024 counters are watched already (WATCHED_MAX)"), "{message}");
+        for number in 0..ALARMS_MAX as u32 {
+            board.set_alarm(number + 1, 0.0).unwrap();
+        }
+        let message = board.set_alarm(9999, 0.0).unwrap_err().message;
+        assert!(message.contains("256 alarms are set already (ALARMS_MAX)"), "{message}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Documents from trees: values without a text, for code that checks compiled data against the
+//! rules of its source.
+
+use super::{Document, DocumentNode, NodeData, NodeField, SjsonTree, TextSpan};
+use crate::Error;
+use crate::error;
+use std::collections::HashSet;
+
+/// The position of all values without a text.
+const NOWHERE: TextSpan = TextSpan { start: 0, end: 0 };
+
+impl Document {
+    /// Creates a document from a tree's values. It has no text, so every value is in line 1, column
+    /// 1.
+    ///
+    /// # Errors
+    /// Returns an error if an object has a key twice, which a text cannot have.
+    pub fn of_tree(tree: &SjsonTree) -> Result<Document, Error> {
+        let mut nodes = Vec::new();
+        let root = add(&mut nodes, tree)?;
+        Ok(Document { text: String::new(), nodes, root, bare_root: false, lines: vec![0] })
+    }
+}
+
+/// Adds a value after its children, and returns its index among the nodes.
+fn add(nodes: &mut Vec<DocumentNode>, tree: &SjsonTree) -> Result<usize, Error> {
+    let data = match tree {
+        SjsonTree::Null => NodeData::Null,
+        SjsonTree::Bool(value) => NodeData::Bool(*value),
+        SjsonTree::Number(number) => NodeData::Number(*number),
+        SjsonTree::String(text) => NodeData::String(text.clone()),
+        SjsonTree::Array(items) => {
+            let items = items.iter().map(|item| add(nodes, item));
+            NodeData::Array(items.collect::<Result<_, Error>>()?)
+        }
+        SjsonTree::Object(entries) => {
+            let mut known = HashSet::with_capacity(entries.len());
+            let fields = entries.iter().map(|(key, value)| {
+                if !known.insert(key) {
+                    return Err(error!("it is damaged: the key '{key}' appears twice"));
+                }
+                Ok(NodeField { key: key.clone(), key_span: NOWHERE, node: add(nodes, value)? })
+            });
+            NodeData::Object(fields.collect::<Result<_, Error>>()?)
+        }
+    };
+    nodes.push(DocumentNode { span: NOWHERE, data });
+    Ok(nodes.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn a_documents_tree_makes_the_same_document() {
+        let tree = parse("a = [1, null, \"x\", { b = true }] c = -2.5").unwrap().to_tree();
+        let document = Document::of_tree(&tree).unwrap();
+        assert_eq!(document.to_tree(), tree);
+        let root = document.root();
+        assert_eq!(
+            (root.get("c").unwrap().as_f64(), root.get("a").unwrap().line()),
+            (Some(-2.5), 1)
+        );
+        let first = root.entries().unwrap().next().unwrap();
+        assert_eq!((first.key, first.line(), first.column()), ("a", 1, 1));
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_refused() {
+        let twice =
+            SjsonTree::Object(vec![("a".into(), SjsonTree::Null), ("a".into(), SjsonTree::Null)]);
+        let words = Document::of_tree(&twice).unwrap_err().message;
+        assert_eq!(words, "it is damaged: the key 'a' appears twice");
+    }
+}

@@ -1,0 +1,73 @@
+//! Materials in a packet: the drawing parameters of a batch besides its texture. Knows no files.
+
+use super::texture::{SamplerSettings, TextureSlot};
+use std::sync::Arc;
+
+/// A material's slot in the renderer's table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MaterialSlot(pub u32);
+
+impl MaterialSlot {
+    /// The engine's default material, which supports every paint.
+    pub const BUILT_IN: MaterialSlot = MaterialSlot(0);
+    /// The engine's material for additive blending.
+    pub const BUILT_IN_ADD: MaterialSlot = MaterialSlot(1);
+    /// The engine's material for multiplicative blending, which darkens the background.
+    pub const BUILT_IN_MULTIPLY: MaterialSlot = MaterialSlot(2);
+    /// The first slot for games' own materials.
+    pub const FIRST_FREE: u32 = 8;
+}
+
+/// The blend mode of colors with the background. Colors have premultiplied alpha.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BlendMode {
+    /// Blends over the background by alpha.
+    Alpha,
+    /// Adds to the background.
+    Add,
+    /// Multiplies with the background.
+    Multiply,
+    /// Replaces the background.
+    Replace,
+}
+
+/// A change to the renderer's table of materials. Changes are applied in order.
+#[derive(Clone, Debug)]
+pub enum MaterialChange {
+    /// Creates or replaces a material.
+    Put { slot: MaterialSlot, material: Arc<MaterialFrame> },
+    /// Replaces the bytes of a material's uniform block.
+    Variables { slot: MaterialSlot, bytes: Vec<u8> },
+    /// Replaces the texture at one of a material's texture indices.
+    Texture { slot: MaterialSlot, place: u32, texture: TextureSlot },
+    /// Removes a material.
+    End { slot: MaterialSlot },
+}
+
+/// A material as data.
+#[derive(Clone, Debug)]
+pub struct MaterialFrame {
+    /// Name of the resource, for messages.
+    pub name: String,
+    /// The shader of the material: its name and its own WGSL, which declares `fn paint(…)`. The
+    /// renderer combines it with the engine's part (src/system/render).
+    pub shader: Option<Arc<ShaderFrame>>,
+    pub blend: BlendMode,
+    /// Textures with their sampler settings, in the order of the shader's texture indices. Without
+    /// a shader, the first is used for batches that have no texture of their own.
+    pub textures: Vec<(TextureSlot, SamplerSettings)>,
+    /// The shader's uniform block, in WGSL's uniform layout.
+    pub variables: Vec<u8>,
+}
+
+/// A shader as data: WGSL that passed every check of the data compiler.
+#[derive(Clone, Debug)]
+pub struct ShaderFrame {
+    pub name: String,
+    /// The complete WGSL module, including the engine's part.
+    pub source: String,
+    /// Number of textures that the shader declares; `variables` is the number of bytes of its
+    /// uniform block.
+    pub textures: u32,
+    pub variables: u32,
+}

@@ -1,0 +1,157 @@
+//! The packet: all data that one frame passes to the renderer, as plain arrays. The game fills the
+//! packet during its frame and then passes on ownership, so the renderer can draw it while the game
+//! makes the next frame. Knows no graphics API, no systems and no scripts. Nothing is drawn here.
+//!
+//! A packet is applied in this order: textures, materials, meshes and surfaces, ended Guis and
+//! scenes, Guis, scenes, views, captures. Everything that a packet does not mention stays
+//! unchanged. Textures, materials, meshes, surfaces, retained Gui objects, and the draws, lights
+//! and skies of scenes live in the renderer until a packet ends them.
+
+pub mod atlas_cell;
+pub mod gui;
+pub mod material;
+pub mod mesh;
+pub mod scene;
+pub mod text;
+pub mod texture;
+
+use engine_foundation::{Mat4, Vec3};
+use gui::GuiFrame;
+use material::MaterialChange;
+use mesh::{MeshChange, SurfaceChange};
+use scene::SceneFrame;
+use texture::{TextureChange, TextureSlot};
+
+/// The data of one frame for the renderer.
+#[derive(Default, Debug)]
+pub struct FramePacket {
+    /// Index of the frame, as the game counts it.
+    pub frame: u64,
+    /// Arrival time of the newest input that this frame has processed, in seconds of the process's
+    /// monotonic clock; 0 without input. The renderer reports the latency until the frame is shown.
+    pub input_seconds: f64,
+    /// Seconds of game time, for animated shaders.
+    pub seconds: f64,
+    /// Number of screen pixels for each logical pixel.
+    pub scale: f32,
+    /// The secondary windows that can be drawn to. Views of other windows are not drawn.
+    pub windows: Vec<WindowFrame>,
+    pub textures: Vec<TextureChange>,
+    pub materials: Vec<MaterialChange>,
+    pub meshes: Vec<MeshChange>,
+    pub surfaces: Vec<SurfaceChange>,
+    /// Guis that have ended. Their numbers are never reused.
+    pub ended_guis: Vec<u64>,
+    /// Every Gui that has changes or is drawn by a view.
+    pub guis: Vec<GuiFrame>,
+    /// Scenes that have ended. Their numbers are never reused.
+    pub ended_scenes: Vec<u64>,
+    /// Every scene that has changes.
+    pub scenes: Vec<SceneFrame>,
+    /// Views in drawing order.
+    pub views: Vec<View>,
+    pub captures: Vec<CaptureRequest>,
+    /// Guis of an earlier frame, whose arrays are reused.
+    pub spare_guis: Vec<GuiFrame>,
+    /// Cleared scenes of an earlier frame, whose arrays are reused.
+    pub spare_scenes: Vec<SceneFrame>,
+}
+
+impl FramePacket {
+    /// Clears the packet and keeps its allocated memory. Guis and scenes become spare.
+    pub fn clear(&mut self) {
+        self.frame = 0;
+        self.input_seconds = 0.0;
+        self.seconds = 0.0;
+        self.scale = 1.0;
+        self.windows.clear();
+        self.textures.clear();
+        self.materials.clear();
+        self.meshes.clear();
+        self.surfaces.clear();
+        self.ended_guis.clear();
+        self.spare_guis.append(&mut self.guis);
+        self.ended_scenes.clear();
+        self.scenes.iter_mut().for_each(SceneFrame::clear);
+        self.spare_scenes.append(&mut self.scenes);
+        self.views.clear();
+        self.captures.clear();
+    }
+
+    /// Returns the pixels of a target for each logical pixel, or `None` if the target cannot be
+    /// drawn to.
+    pub fn scale_of(&self, target: ViewTarget) -> Option<f32> {
+        match target {
+            ViewTarget::Screen => Some(self.scale.max(1e-3)),
+            ViewTarget::Texture(_) => Some(1.0),
+            ViewTarget::Window(number) => {
+                let found = self.windows.iter().find(|window| window.number == number);
+                found.map(|found| found.scale.max(1e-3))
+            }
+        }
+    }
+}
+
+/// A secondary window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowFrame {
+    /// Number of the window, never reused.
+    pub number: u64,
+    /// Number of screen pixels for each logical pixel.
+    pub scale: f32,
+}
+
+/// The target of a view or a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ViewTarget {
+    /// The main window; without a window, an offscreen picture for captures.
+    #[default]
+    Screen,
+    /// A texture that was created as a render target.
+    Texture(TextureSlot),
+    /// A secondary window, by its number.
+    Window(u64),
+}
+
+/// Maximum viewing distance of a camera in meters, and maximum distance between its edges.
+pub const SIGHT_MAX: f32 = 1.0e9;
+/// Minimum distance of a perspective camera's near plane, in meters.
+pub const NEAR_MIN: f32 = 1.0e-6;
+/// Minimum field of view in radians. The maximum is less than half a circle by the same amount.
+pub const ANGLE_MIN: f32 = 1.0e-4;
+
+/// A camera as matrices. World space is right-handed, Z up, in meters. In clip space, x and y run
+/// from -1 to 1 with y up, and depth runs from 0 (near) to 1 (far).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CameraFrame {
+    pub view: Mat4,
+    pub projection: Mat4,
+    pub position: Vec3,
+    pub near: f32,
+    pub far: f32,
+}
+
+/// A world seen by a camera, with Guis on top.
+#[derive(Clone, PartialEq, Debug)]
+pub struct View {
+    pub target: ViewTarget,
+    /// Left, bottom, width and height as fractions of the target.
+    pub rectangle: [f32; 4],
+    /// Clear color as sRGB color and alpha from 0 to 1. `None` draws over the existing contents.
+    pub clear: Option<[f32; 4]>,
+    pub camera: CameraFrame,
+    /// The scene that is drawn below the Guis.
+    pub scene: Option<u64>,
+    /// Bit set of groups. Only draws of the scene in one of these groups are drawn.
+    pub layers: u32,
+    /// The packet's Guis that are drawn, in this order: those of the world first.
+    pub guis: Vec<u64>,
+}
+
+/// A request for a screenshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CaptureRequest {
+    /// Number of the request, which is returned with the pixels.
+    pub number: u64,
+    pub of: ViewTarget,
+}

@@ -1,0 +1,333 @@
+//! Scenes in a packet: the three-dimensional contents of a world. Knows no units, no files and no
+//! graphics API.
+//!
+//! A scene's draws, lights and sky stay in the renderer until they are changed or ended. So a scene
+//! without changes need not be in the packet: a view that names it is sufficient. Only particles
+//! are sent again in every frame.
+
+use super::material::BlendMode;
+use super::mesh::{MeshSlot, SurfaceSlot};
+use super::texture::TextureSlot;
+use bytemuck::{Pod, Zeroable};
+use engine_foundation::{Mat4, Vec3};
+
+/// Maximum number of lights in one scene.
+pub const LIGHTS_MAX: usize = 1024;
+/// Maximum number of lights in one view, besides suns. Those whose range is nearest to the camera
+/// are chosen.
+pub const VIEW_LIGHTS_MAX: usize = 64;
+/// Maximum number of suns in one scene.
+pub const SUNS_MAX: usize = 4;
+/// Maximum number of spot lights that cast shadows in one view, chosen in the same manner.
+pub const SPOT_SHADOWS_MAX: usize = 4;
+/// Maximum number of particles in one scene.
+pub const PARTICLES_MAX: usize = 1 << 20;
+
+/// Maximum number of changes for which a cleared frame keeps memory.
+const CHANGES_KEPT: usize = 4096;
+
+/// A draw's number within its scene: below `mesh::SLOTS_MAX`, reused after the draw is removed.
+/// Small numbers are cheapest, because the renderer keeps an array up to the largest number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct DrawSlot(pub u32);
+
+/// The transform from a mesh's space to world space: the upper three rows of a matrix, with the
+/// translation in the last column.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct DrawTransform(pub [[f32; 4]; 3]);
+
+impl DrawTransform {
+    pub const IDENTITY: DrawTransform =
+        DrawTransform([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+
+    /// Creates a pure translation.
+    pub const fn at(position: Vec3) -> DrawTransform {
+        DrawTransform([
+            [1.0, 0.0, 0.0, position.x],
+            [0.0, 1.0, 0.0, position.y],
+            [0.0, 0.0, 1.0, position.z],
+        ])
+    }
+
+    /// Creates a transform from the upper rows of a matrix whose last row is 0, 0, 0, 1.
+    #[inline(always)]
+    pub fn of(matrix: &Mat4) -> DrawTransform {
+        let [x, y, z, w] = matrix.to_cols_array_2d();
+        DrawTransform([
+            [x[0], y[0], z[0], w[0]],
+            [x[1], y[1], z[1], w[1]],
+            [x[2], y[2], z[2], w[2]],
+        ])
+    }
+}
+
+/// Flags of a draw: the bits of [`DrawMesh::flags`].
+pub mod flag {
+    /// The draw is visible. Without this flag, it only casts its shadow.
+    pub const VISIBLE: u32 = 1;
+    /// The draw casts shadows.
+    pub const CASTS_SHADOW: u32 = 2;
+    /// The texture coordinates are mirrored within [`DrawMesh::part`](super::DrawMesh::part):
+    /// horizontally here, vertically for `FLIP_Y`.
+    pub const FLIP_X: u32 = 4;
+    pub const FLIP_Y: u32 = 8;
+}
+
+/// An instance of a mesh, drawn from now on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DrawMesh {
+    pub slot: DrawSlot,
+    pub mesh: MeshSlot,
+    /// Range of the draw's surfaces in [`SceneFrame::surfaces`]: the first and the count. The
+    /// mesh's parts refer to them by index. A part whose index exceeds the count has
+    /// [`SurfaceSlot::DEFAULT`].
+    pub surfaces: (u32, u32),
+    pub pose: DrawTransform,
+    /// Bit set of [`flag`].
+    pub flags: u32,
+    /// Bit set of the draw's groups: it is drawn in views that share one ([`super::View::layers`]).
+    pub layers: u32,
+    /// Color that is multiplied with the surface's color: red, green, blue (sRGB) and alpha.
+    pub tint: [u8; 4],
+    /// Minimum and maximum distance from the camera at which the draw is shown, in meters. Levels
+    /// of detail are draws with adjacent ranges. The draw casts shadows only in that range, too.
+    pub range: [f32; 2],
+    /// The part of the draw's textures that uvs from 0 to 1 cover: left, top, width and height, in
+    /// units of 1/65,535.
+    pub part: [u16; 4],
+    /// Sorting order of transparent draws: a higher order is drawn over a lower one, regardless of
+    /// distance. `None` has the order 0. Among draws with an order, distances within a millimeter
+    /// count as equal, so that draws on one plane need few draw calls.
+    pub order: Option<i32>,
+}
+
+/// Returns true if a draw with a distance range ([`DrawMesh::range`]) is shown at a distance from
+/// the camera. `distance_squared` is in square meters. `None` means a camera without perspective:
+/// nothing gets smaller with distance, so the finest level is shown.
+pub fn is_in_range([near, far]: [f32; 2], distance_squared: Option<f32>) -> bool {
+    match distance_squared {
+        None => near <= 0.0,
+        Some(distance) => distance >= near * near && distance < far * far,
+    }
+}
+
+impl DrawMesh {
+    /// A draw that is visible at any distance and in every group, with a shadow.
+    pub const DEFAULT: DrawMesh = DrawMesh {
+        slot: DrawSlot(0),
+        mesh: MeshSlot(0),
+        surfaces: (0, 0),
+        pose: DrawTransform::IDENTITY,
+        flags: flag::VISIBLE | flag::CASTS_SHADOW,
+        layers: u32::MAX,
+        tint: [255; 4],
+        range: [0.0, f32::INFINITY],
+        part: DrawMesh::WHOLE,
+        order: None,
+    };
+
+    /// The part that covers a whole texture.
+    pub const WHOLE: [u16; 4] = [0, 0, u16::MAX, u16::MAX];
+}
+
+/// A change to the draws of a scene.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum DrawChange {
+    /// Creates or replaces a draw.
+    Put(DrawMesh),
+    /// Removes a draw.
+    End(DrawSlot),
+    /// Removes all draws.
+    Reset,
+}
+
+/// The type of a light, with its position, direction and range.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LightKind {
+    /// A directional light, infinitely far away. A white matte surface that faces it reflects the
+    /// light's color unchanged.
+    Sun {
+        /// Direction in which the light travels, of length 1.
+        direction: Vec3,
+        /// True if the sun should cast shadows. Only the first such sun of a scene casts them.
+        casts_shadows: bool,
+    },
+    /// A point light. A white matte surface that faces it at a distance of one meter reflects the
+    /// light's color unchanged. The intensity falls off by the inverse square, and is zero from
+    /// `range` on.
+    Omni { position: Vec3, range: f32 },
+    /// A point light that is limited to a cone.
+    Spot {
+        position: Vec3,
+        /// Direction in which the light shines, of length 1.
+        direction: Vec3,
+        range: f32,
+        /// Angles between the direction and the start (`inner`) and the end (`outer`) of the
+        /// falloff, in radians, at most half of pi.
+        inner: f32,
+        outer: f32,
+        casts_shadows: bool,
+    },
+}
+
+/// A light of a scene.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LightFrame {
+    pub kind: LightKind,
+    /// Linear red, green and blue, multiplied by the intensity.
+    pub color: [f32; 3],
+    /// Shadow bias: distance between shadows and the objects that cast them; 1 is the default.
+    pub shadow_bias: f32,
+}
+
+/// The sky, ambient light and fog of a scene. Colors are linear light, as a white matte surface
+/// reflects it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SkyFrame {
+    pub top: [f32; 3],
+    pub horizon: [f32; 3],
+    pub ground: [f32; 3],
+    /// Factor that is applied to all light before it is displayed.
+    pub exposure: f32,
+    /// True if tone mapping compresses light that is too bright to display, and light that is
+    /// nearly as bright. Otherwise brighter light is clipped, and all other light is displayed
+    /// unchanged.
+    pub tone_mapping: bool,
+    /// True if the sky is visible in the background. Otherwise the view's own background is
+    /// visible.
+    pub shown: bool,
+    /// Share of the light that is absorbed by the air per meter: 0 is clear air.
+    pub fog_density: f32,
+    /// Light that the fog itself emits.
+    pub fog_color: [f32; 3],
+}
+
+impl SkyFrame {
+    /// The default: a dim gray ambient light from all sides, with the sky hidden, so that objects
+    /// are visible without lights.
+    pub const DEFAULT: SkyFrame = SkyFrame {
+        top: [0.25, 0.27, 0.3],
+        horizon: [0.2, 0.2, 0.2],
+        ground: [0.12, 0.11, 0.1],
+        exposure: 1.0,
+        tone_mapping: true,
+        shown: false,
+        fog_density: 0.0,
+        fog_color: [0.5, 0.5, 0.5],
+    };
+}
+
+/// One particle: a square that faces the camera. 64 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct ParticleQuad {
+    /// Center in world space.
+    pub position: [f32; 3],
+    /// Rotation in radians, counterclockwise as seen by the camera. Unused if the particle is
+    /// stretched.
+    pub rotation: f32,
+    /// Half the width and half the height, in meters.
+    pub size: [f32; 2],
+    /// Red, green, blue (sRGB) and straight alpha.
+    pub color: [u8; 4],
+    /// Factor for the color: values above 1 give light brighter than white.
+    pub glow: f32,
+    /// Left, top, right and bottom in the texture.
+    pub uv: [f32; 4],
+    /// Stretch vector in world space, in meters to either side; 0, 0, 0 for none. The particle's
+    /// height then lies along this direction.
+    pub stretch: [f32; 3],
+    pub reserved: u32,
+}
+
+/// Particles with common parameters: a range of [`SceneFrame::particles`], drawn after all opaque
+/// draws. Batches are sorted by their centers, the farthest first, together with all transparent
+/// draws. The particles of a batch are drawn in array order.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ParticleBatch {
+    pub first: u32,
+    pub count: u32,
+    /// Texture of the particles; [`TextureSlot::SHARED`] is the engine's soft round spot.
+    pub texture: TextureSlot,
+    pub blend: BlendMode,
+    /// Distance in meters over which a particle fades in front of geometry; 0 gives a hard edge.
+    pub softness: f32,
+    /// Center of the batch, for sorting.
+    pub center: Vec3,
+    /// Radius of the batch's particles around the center, for culling.
+    pub radius: f32,
+    /// Bit set of the batch's groups, as for a draw.
+    pub layers: u32,
+}
+
+/// The changes and contents of one scene in one frame.
+#[derive(Clone, Debug, Default)]
+pub struct SceneFrame {
+    /// Number of the scene, never reused.
+    pub scene: u64,
+    /// Changes to draws, in order.
+    pub changes: Vec<DrawChange>,
+    /// Surfaces that the changes refer to.
+    pub surfaces: Vec<SurfaceSlot>,
+    /// Draws with a new transform, applied after the changes; one for each element of `poses`.
+    pub moved: Vec<DrawSlot>,
+    pub poses: Vec<DrawTransform>,
+    /// True if `lights` replaces all lights of the scene. Otherwise they stay unchanged.
+    pub lights_changed: bool,
+    pub lights: Vec<LightFrame>,
+    /// The new sky. `None` leaves it unchanged; the initial sky is [`SkyFrame::DEFAULT`].
+    pub sky: Option<SkyFrame>,
+    /// Particle batches that are shown only in this frame.
+    pub particle_batches: Vec<ParticleBatch>,
+    pub particles: Vec<ParticleQuad>,
+}
+
+impl SceneFrame {
+    /// Clears the frame and keeps its allocated memory. The memory of an unusually large number of
+    /// changes is freed.
+    pub fn clear(&mut self) {
+        self.scene = 0;
+        self.changes.clear();
+        self.changes.shrink_to(CHANGES_KEPT);
+        self.surfaces.clear();
+        self.surfaces.shrink_to(CHANGES_KEPT);
+        self.moved.clear();
+        self.poses.clear();
+        self.lights_changed = false;
+        self.lights.clear();
+        self.sky = None;
+        self.particle_batches.clear();
+        self.particles.clear();
+    }
+
+    /// Returns true if the frame has no changes and no contents, and need not be sent.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.moved.is_empty()
+            && !self.lights_changed
+            && self.sky.is_none()
+            && self.particle_batches.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pose_is_a_matrix_without_its_last_row_and_a_particle_has_64_bytes() {
+        let place = Vec3::new(1.0, 2.0, 3.0);
+        assert_eq!(DrawTransform::of(&Mat4::from_translation(place)), DrawTransform::at(place));
+        assert_eq!(DrawTransform::of(&Mat4::IDENTITY), DrawTransform::IDENTITY);
+        assert_eq!((size_of::<DrawTransform>(), size_of::<ParticleQuad>()), (48, 64));
+    }
+
+    #[test]
+    fn a_frame_that_was_cleared_says_nothing() {
+        let mut frame = SceneFrame { sky: Some(SkyFrame::DEFAULT), ..SceneFrame::default() };
+        assert!(!frame.is_empty());
+        frame.clear();
+        assert!(frame.is_empty());
+    }
+}

@@ -1,0 +1,221 @@
+//! Resource kinds: the row type of the table of kinds, and the context that a kind's compiler works
+//! with. The rows are next to the systems that use them; `app/resource_kinds.rs` assembles the
+//! table.
+
+use super::resource_name::ResourceName;
+use engine_foundation::Error;
+use std::collections::HashSet;
+
+/// Form in which a file represents a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceForm {
+    /// The resource's own text, in SJSON or another format that its kind reads.
+    Own,
+    /// A common file format that is usable directly. A file in the resource's own form takes
+    /// precedence.
+    Raw,
+}
+
+/// One kind of resource.
+pub struct ResourceKind {
+    /// Name of the type, which is the extension of the resource's own files.
+    pub name: &'static str,
+    /// Description of the kind in one sentence.
+    pub words: &'static str,
+    /// File extensions in lower case, without the dot.
+    pub extensions: &'static [(&'static str, SourceForm)],
+    /// Version of the compiled format. If it changes, all resources of this kind are compiled
+    /// again.
+    pub version: u32,
+    /// Compiles a source. All other files that it reads, and all resources that it refers to, go
+    /// through the context, which records the graph.
+    pub compile: fn(&mut CompileContext) -> Result<Vec<u8>, Error>,
+    /// Refuses data that this kind's compiler could not have written. Compiled data is untrusted
+    /// and can have valid checksums, so this function checks all of it: bounds, counts, references,
+    /// numbers, decompressed sizes. It runs whenever data is opened. Its time and memory are
+    /// proportional to the length of the data.
+    pub validate: fn(&[u8]) -> Result<(), Error>,
+}
+
+impl PartialEq for ResourceKind {
+    fn eq(&self, other: &ResourceKind) -> bool {
+        self.name == other.name
+    }
+}
+
+impl std::fmt::Debug for ResourceKind {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
+/// File extensions of all kinds except scripts, for messages about missing resources. Code that
+/// requests a resource has no access to the table of kinds. A test compares both
+/// (`app/resource_kinds.rs`).
+pub const ENDINGS: &[(&str, &[&str])] = &[
+    ("package", &["package"]),
+    ("config", &["config", "json"]),
+    ("strings", &["strings"]),
+    ("text", &["text", "txt", "md"]),
+    ("binary", &["binary", "bin"]),
+    ("font", &["font", "ttf", "otf", "ttc", "fnt"]),
+    (
+        "texture",
+        &["texture", "png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp", "hdr", "ktx2", "dds"],
+    ),
+    ("sheet", &["sheet", "aseprite", "ase"]),
+    ("shader", &["shader", "wgsl"]),
+    ("material", &["material"]),
+    ("particles", &["particles"]),
+    ("sound", &["sound", "wav", "ogg", "flac", "mp3"]),
+    ("mixer", &["mixer"]),
+    ("model", &["model", "glb", "gltf"]),
+    ("unit", &["unit"]),
+    ("level", &["level"]),
+    ("tilemap", &["tilemap", "tmj", "tmx", "ldtk"]),
+    ("physics_properties", &["physics_properties"]),
+];
+
+/// Returns the kind of resources that can replace those of another kind: a model replaces a unit
+/// that consists of the model alone.
+pub fn substitute_kind(kind: &str) -> Option<&'static str> {
+    (kind == "unit").then_some("model")
+}
+
+/// Returns a list of a kind's file extensions, in brackets, to append to the message for a missing
+/// resource.
+pub fn endings_text(kind: &str) -> String {
+    let endings_of =
+        |kind: &str| ENDINGS.iter().find(|(name, _)| *name == kind).map(|(_, endings)| *endings);
+    let Some(own) = endings_of(kind) else { return String::new() };
+    let endings = [own, substitute_kind(kind).and_then(endings_of).unwrap_or_default()].concat();
+    let (last, others) = endings.split_last().expect("each has one");
+    let others: Vec<String> = others.iter().map(|ending| format!(".{ending}")).collect();
+    let or = if others.is_empty() { "" } else { " or " };
+    format!(" (its file would end in {}{or}.{last}, and its name has no ending)", others.join(", "))
+}
+
+/// All kinds, found by name or extension.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceKinds(pub &'static [&'static ResourceKind]);
+
+impl ResourceKinds {
+    /// Returns the kind with that name.
+    pub fn by_name(&self, name: &str) -> Option<&'static ResourceKind> {
+        self.0.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// Returns the index of the kind with that name. Bundles store the index instead of the name.
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|kind| kind.name == name)
+    }
+
+    /// Returns the kind and the form that a file's extension stands for.
+    pub fn by_extension(&self, extension: &str) -> Option<(&'static ResourceKind, SourceForm)> {
+        self.0.iter().find_map(|kind| {
+            let found = kind.extensions.iter().find(|(known, _)| *known == extension)?;
+            Some((*kind, found.1))
+        })
+    }
+}
+
+/// Function that reads a file's text or bytes, by its path relative to the game's folder.
+pub type ReadSource<'a> = dyn Fn(&str) -> Result<Vec<u8>, Error> + 'a;
+
+/// Context of one compile: the source, its options, and the recorded dependencies.
+pub struct CompileContext<'a> {
+    /// Name of the resource that is compiled.
+    pub name: ResourceName,
+    /// Path of the source relative to the game's folder, for messages.
+    pub path: String,
+    /// Form of the source.
+    pub form: SourceForm,
+    /// Bytes of the source.
+    pub bytes: Vec<u8>,
+    /// True if the data is for a release: no names, no development statements.
+    pub release: bool,
+    /// All resource kinds, if they are known.
+    pub kinds: ResourceKinds,
+    read: &'a ReadSource<'a>,
+    /// Files that were read in addition to the source.
+    pub files: Vec<String>,
+    /// Resources that the source refers to, in the order of the source.
+    pub references: Vec<ResourceName>,
+    referred: HashSet<ResourceName>,
+}
+
+impl<'a> CompileContext<'a> {
+    /// Creates a context for one source.
+    pub fn new(
+        name: ResourceName,
+        path: String,
+        form: SourceForm,
+        bytes: Vec<u8>,
+        release: bool,
+        read: &'a ReadSource<'a>,
+    ) -> CompileContext<'a> {
+        let (files, references, referred) = (Vec::new(), Vec::new(), HashSet::new());
+        let kinds = ResourceKinds(&[]);
+        CompileContext {
+            name,
+            path,
+            form,
+            bytes,
+            release,
+            kinds,
+            read,
+            files,
+            references,
+            referred,
+        }
+    }
+
+    /// Reads another file of the game. A change of that file triggers a new compile of this
+    /// resource.
+    pub fn read(&mut self, path: &str) -> Result<Vec<u8>, Error> {
+        if !self.files.iter().any(|known| known == path) {
+            self.files.push(path.to_string());
+        }
+        (self.read)(path)
+    }
+
+    /// Reads another file of the game if it exists.
+    pub fn read_optional(&mut self, path: &str) -> Option<Vec<u8>> {
+        let bytes = (self.read)(path).ok()?;
+        if !self.files.iter().any(|known| known == path) {
+            self.files.push(path.to_string());
+        }
+        Some(bytes)
+    }
+
+    /// Returns true if another file of the game exists. The later creation of that file does not
+    /// trigger a new compile.
+    pub fn exists(&self, path: &str) -> bool {
+        (self.read)(path).is_ok()
+    }
+
+    /// Records a reference to a resource.
+    pub fn refer(&mut self, kind: &str, name: &str) {
+        let reference = ResourceName::new(kind, name);
+        if self.referred.insert(reference.clone()) {
+            self.references.push(reference);
+        }
+    }
+
+    /// Returns the source as text.
+    pub fn text(&self) -> Result<&str, Error> {
+        std::str::from_utf8(&self.bytes).map_err(|error| {
+            let before = &self.bytes[..error.valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            engine_foundation::error!(
+                "{}:{line}: the file is not UTF-8: save it as UTF-8 text",
+                self.path
+            )
+        })
+    }
+
+    /// Returns an error at a line of the source.
+    pub fn fault(&self, line: usize, message: &str) -> Error {
+        engine_foundation::error!("{}:{line}: {message}", self.path)
+    }
+}

@@ -1,0 +1,137 @@
+//! Monitor of slow compiles: reports resources that take long to compile while their compile runs.
+//! A small source can request a large amount of work, and without a report the developer cannot see
+//! which source delays the compile.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Tracks the sources that the threads of a compile work on.
+pub struct SlowCompileMonitor {
+    after: Duration,
+    progress: Mutex<CompileInProgress>,
+    ended: Condvar,
+}
+
+struct CompileInProgress {
+    /// Number of threads that have not ended.
+    threads: usize,
+    compiling: Vec<CompileSlot>,
+}
+
+struct CompileSlot {
+    path: String,
+    began: Instant,
+    warned: bool,
+}
+
+/// A compile thread. Dropping the guard marks the thread as ended.
+pub struct CompileWorkerGuard<'a>(&'a SlowCompileMonitor);
+
+/// A source that is being compiled. Dropping the guard marks its compile as finished.
+pub struct CompilingGuard<'a>(&'a SlowCompileMonitor, String);
+
+impl SlowCompileMonitor {
+    /// Creates a monitor for this many threads. A source that takes longer than `after` is reported
+    /// once.
+    pub fn new(threads: usize, after: Duration) -> SlowCompileMonitor {
+        let progress = CompileInProgress { threads, compiling: Vec::new() };
+        SlowCompileMonitor { after, progress: Mutex::new(progress), ended: Condvar::new() }
+    }
+
+    fn with_progress<R>(&self, f: impl FnOnce(&mut CompileInProgress) -> R) -> R {
+        // A thread that panicked left the list in a consistent state.
+        f(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the guard of the calling thread, which is one of the counted threads.
+    pub fn worker(&self) -> CompileWorkerGuard<'_> {
+        CompileWorkerGuard(self)
+    }
+
+    /// Reports slow sources until all threads have ended.
+    pub fn warn_until_done(&self, warn: impl Fn(&str)) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        while progress.threads > 0 {
+            let now = Instant::now();
+            let slow = |slot: &&mut CompileSlot| !slot.warned && now - slot.began >= self.after;
+            for slot in progress.compiling.iter_mut().filter(slow) {
+                slot.warned = true;
+                let seconds = (now - slot.began).as_secs_f64();
+                warn(&format!(
+                    "{} takes long to compile, {seconds:.0} seconds so far: it needs a lot of work",
+                    slot.path
+                ));
+            }
+            let waited = self.ended.wait_timeout(progress, self.after);
+            progress = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl CompileWorkerGuard<'_> {
+    /// Marks the start of a source's compile.
+    pub fn compiling(&self, path: &str) -> CompilingGuard<'_> {
+        let slot = CompileSlot { path: path.to_string(), began: Instant::now(), warned: false };
+        self.0.with_progress(|progress| progress.compiling.push(slot));
+        CompilingGuard(self.0, path.to_string())
+    }
+}
+
+impl Drop for CompileWorkerGuard<'_> {
+    fn drop(&mut self) {
+        self.0.with_progress(|progress| progress.threads -= 1);
+        self.0.ended.notify_all();
+    }
+}
+
+impl Drop for CompilingGuard<'_> {
+    fn drop(&mut self) {
+        self.0.with_progress(|progress| {
+            if let Some(at) = progress.compiling.iter().position(|slot| slot.path == self.1) {
+                progress.compiling.swap_remove(at);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_is_told_once_and_nothing_else() {
+        let watch = SlowCompileMonitor::new(1, Duration::from_millis(20));
+        let warned = Mutex::new(Vec::<String>::new());
+        std::thread::scope(|scope| {
+            let worker = watch.worker();
+            drop(worker.compiling("quick.unit"));
+            let _slow = worker.compiling("slow.unit");
+            scope.spawn(|| {
+                watch.warn_until_done(|words| warned.lock().unwrap().push(words.to_string()))
+            });
+            while warned.lock().unwrap().is_empty() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(60));
+        });
+        let warned = warned.into_inner().unwrap();
+        assert_eq!(warned.len(), 1, "{warned:?}");
+        assert!(warned[0].starts_with("slow.unit takes long to compile, "), "{warned:?}");
+        assert!(warned[0].ends_with(" seconds so far: it needs a lot of work"), "{warned:?}");
+    }
+
+    #[test]
+    fn threads_that_panic_do_not_keep_it_waiting() {
+        let watch = SlowCompileMonitor::new(1, Duration::from_secs(60));
+        let panicked = std::thread::scope(|scope| {
+            scope.spawn(|| watch.warn_until_done(|_| {}));
+            let thread = scope.spawn(|| {
+                let worker = watch.worker();
+                let _compiling = worker.compiling("bad.unit");
+                panic!("while it compiles");
+            });
+            thread.join().is_err()
+        });
+        assert!(panicked);
+    }
+}

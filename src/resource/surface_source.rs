@@ -1,0 +1,338 @@
+//! The block `surface` of a material file, and its compiled form: the response of meshes to light,
+//! by the metallic-roughness model of glTF 2.0. Loads no textures.
+
+use super::material_data::{FILTERS, WRAPS};
+use crate::resource_kind::CompileContext;
+use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
+use engine_foundation::error;
+use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Color, Error};
+
+/// Alpha modes, by their names in material files.
+pub const ALPHAS: [&str; 3] = ["opaque", "mask", "blend"];
+/// Texture keys of a surface, in the order of [`SurfaceSource::textures`].
+pub const TEXTURES: [&str; 5] = [
+    "base_color_texture",
+    "metal_rough_texture",
+    "normal_texture",
+    "occlusion_texture",
+    "emissive_texture",
+];
+/// True for the textures that hold numeric data instead of colors.
+pub const IS_DATA: [bool; 5] = [false, true, true, true, false];
+
+const KEYS: [&str; 18] = [
+    "base_color",
+    "metallic",
+    "roughness",
+    "emissive",
+    "normal_scale",
+    "occlusion_strength",
+    "alpha",
+    "alpha_cutoff",
+    "double_sided",
+    "unlit",
+    "filter",
+    "wrap",
+    "base_color_texture",
+    "metal_rough_texture",
+    "normal_texture",
+    "occlusion_texture",
+    "emissive_texture",
+    "emissive_strength",
+];
+
+/// A numeric property of a surface: its key, its range and the accessor of its field.
+type SurfaceNumber = (&'static str, NumberRange, fn(&mut SurfaceSource) -> &mut f32);
+
+/// The numeric properties of a surface, in the order of the compiled form.
+const NUMBERS: [SurfaceNumber; 6] = [
+    ("metallic", (0.0, 1.0), |surface| &mut surface.metallic),
+    ("roughness", (0.0, 1.0), |surface| &mut surface.roughness),
+    ("emissive_strength", (0.0, 1e6), |surface| &mut surface.emissive_strength),
+    ("normal_scale", (-16.0, 16.0), |surface| &mut surface.normal_scale),
+    ("occlusion_strength", (0.0, 1.0), |surface| &mut surface.occlusion_strength),
+    ("alpha_cutoff", (0.0, 1.0), |surface| &mut surface.alpha_cutoff),
+];
+
+/// A surface as declared in its file. Colors are linear, with straight (not premultiplied) alpha.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SurfaceSource {
+    pub base_color: [f32; 4],
+    pub metallic: f32,
+    pub roughness: f32,
+    pub emissive: [f32; 3],
+    pub emissive_strength: f32,
+    pub normal_scale: f32,
+    pub occlusion_strength: f32,
+    /// Index in [`ALPHAS`].
+    pub alpha: u8,
+    pub alpha_cutoff: f32,
+    pub double_sided: bool,
+    pub unlit: bool,
+    /// Names of the textures.
+    pub textures: [Option<String>; 5],
+    /// Indices in `FILTERS` and `WRAPS`. Without a filter, the texture's own setting applies. The
+    /// default wrap mode is repeat.
+    pub filter: Option<u8>,
+    pub wrap: u8,
+}
+
+impl SurfaceSource {
+    /// The surface of an empty block.
+    pub const DEFAULT: SurfaceSource = SurfaceSource {
+        base_color: [1.0; 4],
+        metallic: 0.0,
+        roughness: 1.0,
+        emissive: [0.0; 3],
+        emissive_strength: 1.0,
+        normal_scale: 1.0,
+        occlusion_strength: 1.0,
+        alpha: 0,
+        alpha_cutoff: 0.5,
+        double_sided: false,
+        unlit: false,
+        textures: [None, None, None, None, None],
+        filter: None,
+        wrap: 1,
+    };
+
+    /// Parses the block. The error has the line number.
+    pub fn parse(block: SjsonValue) -> Result<SurfaceSource, (usize, String)> {
+        let mut surface = SurfaceSource::DEFAULT;
+        let type_message = || {
+            let message = "'surface' must be a block: surface = { base_color = \"#c04020\" }";
+            (block.line(), message.to_string())
+        };
+        for entry in block.entries().ok_or_else(type_message)? {
+            surface.set(&entry).map_err(|message| (entry.line(), message))?;
+        }
+        Ok(surface)
+    }
+
+    fn set(&mut self, entry: &ObjectEntry) -> Result<(), String> {
+        let (key, value) = (entry.key, entry.value);
+        let type_message = |expected: &str| {
+            format!("'{key}' of a surface must be {expected}, got {}", value.kind())
+        };
+        let number = |(least, most): NumberRange| match value.as_f64() {
+            Some(number) if number >= least.into() && number <= most.into() => Ok(number as f32),
+            Some(number) => Err(format!("'{key}' must be from {least} to {most}, got {number}")),
+            None => Err(type_message("a number")),
+        };
+        let boolean = || value.as_bool().ok_or_else(|| type_message("true or false"));
+        let choice = |choices: &[&str]| {
+            let word = value.as_str().ok_or_else(|| type_message("a word in quotes"))?;
+            let found = choices.iter().position(|known| *known == word);
+            found.map(|index| index as u8).ok_or_else(|| {
+                let all = choices.join("\", \"");
+                format!("'{key}' must be one of \"{all}\", got \"{word}\"")
+            })
+        };
+        if let Some(index) = TEXTURES.iter().position(|known| *known == key) {
+            let name = value.as_str().ok_or_else(|| type_message("the name of a texture"))?;
+            self.textures[index] = Some(name.to_string());
+            return Ok(());
+        }
+        if let Some((_, range, field)) = NUMBERS.iter().find(|known| known.0 == key) {
+            *field(self) = number(*range)?;
+            return Ok(());
+        }
+        match key {
+            "base_color" => self.base_color = color(value).ok_or_else(|| type_message(COLOR))?,
+            "emissive" => {
+                let [r, g, b, _] = color(value).ok_or_else(|| type_message(COLOR))?;
+                self.emissive = [r, g, b];
+            }
+            "alpha" => self.alpha = choice(&ALPHAS)?,
+            "double_sided" => self.double_sided = boolean()?,
+            "unlit" => self.unlit = boolean()?,
+            "filter" => self.filter = Some(choice(&FILTERS)?),
+            "wrap" => self.wrap = choice(&WRAPS)?,
+            _ => return Err(format!("a surface has no '{key}'{}", hint(key, KEYS))),
+        }
+        Ok(())
+    }
+
+    /// Refuses textures that were imported as colors if numeric data is required, because half of
+    /// their slopes would be lost. A missing texture is reported when the material is loaded.
+    pub fn check_textures(&self, context: &mut CompileContext) -> Result<(), String> {
+        for (index, texture) in self.textures.iter().enumerate() {
+            let Some(texture) = texture.as_ref().filter(|_| IS_DATA[index]) else { continue };
+            let key = TEXTURES[index];
+            let settings = format!("{texture}.texture");
+            if let Some(bytes) = context.read_optional(&settings) {
+                let document = sjson::parse_bytes(&bytes);
+                let is_data = document.as_ref().ok().and_then(|one| one.root().get("data"));
+                if is_data.and_then(SjsonValue::as_bool) != Some(true) {
+                    return Err(format!(
+                        "'{key}' takes numbers, and {settings} imports the picture as colours: \
+                         write data = true there"
+                    ));
+                }
+                continue;
+            }
+            let plain = ["png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp"];
+            let file_exists = |ending: &&str| context.exists(&format!("{texture}.{ending}"));
+            if plain.iter().any(file_exists) {
+                return Err(format!(
+                    "'{key}' takes numbers, and the picture '{texture}' is imported as colours: \
+                     write data = true in a file {settings}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn write(&self, writer: &mut BlobWriter) {
+        self.base_color.iter().chain(&self.emissive).for_each(|part| writer.u32(part.to_bits()));
+        let mut numbers = self.clone();
+        NUMBERS.iter().for_each(|(_, _, field)| writer.u32(field(&mut numbers).to_bits()));
+        for byte in [
+            self.alpha,
+            u8::from(self.double_sided),
+            u8::from(self.unlit),
+            self.filter.unwrap_or(u8::MAX),
+            self.wrap,
+        ] {
+            writer.u8(byte);
+        }
+        for texture in &self.textures {
+            writer.text(texture.as_deref().unwrap_or_default());
+        }
+    }
+
+    /// Reads the compiled form.
+    ///
+    /// # Errors
+    /// Returns an error if the data is damaged, or has a number that its file could not have.
+    pub fn read(reader: &mut BlobReader) -> Result<SurfaceSource, Error> {
+        let mut surface = SurfaceSource::DEFAULT;
+        for part in surface.base_color.iter_mut().chain(&mut surface.emissive) {
+            *part = reader.finite()?;
+        }
+        for (key, range, field) in NUMBERS {
+            let number = reader.finite()?;
+            within(key, number, range)?;
+            *field(&mut surface) = number;
+        }
+        let choice = |index: u8, most: usize| match usize::from(index) < most {
+            true => Ok(index),
+            false => Err(error!("it is damaged: there is no choice {index}")),
+        };
+        surface.alpha = choice(reader.u8()?, ALPHAS.len())?;
+        (surface.double_sided, surface.unlit) = (reader.flag()?, reader.flag()?);
+        surface.filter = match reader.u8()? {
+            u8::MAX => None,
+            index => Some(choice(index, FILTERS.len())?),
+        };
+        surface.wrap = choice(reader.u8()?, WRAPS.len())?;
+        for texture in &mut surface.textures {
+            let name = reader.text()?;
+            *texture = (!name.is_empty()).then(|| name.to_string());
+        }
+        Ok(surface)
+    }
+}
+
+const COLOR: &str = "a colour such as \"#ff8000\", or three or four numbers of linear light";
+
+/// Parses a color from text or from linear numbers.
+fn color(value: SjsonValue) -> Option<[f32; 4]> {
+    if let Some(text) = value.as_str() {
+        let digits = text.strip_prefix('#')?;
+        if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
+            return None;
+        }
+        let mut parts = [255.0; 4];
+        for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
+            *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
+        }
+        let [red, green, blue, alpha] = parts;
+        let [r, g, b, _] = Color { red, green, blue, alpha: 255.0 }.to_light();
+        return Some([r, g, b, alpha / 255.0]);
+    }
+    let numbers: Vec<f32> = value.items()?.map(SjsonValue::as_f32).collect::<Option<_>>()?;
+    match numbers[..] {
+        [r, g, b] => Some([r, g, b, 1.0]),
+        [r, g, b, a] => Some([r, g, b, a]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::sjson::parse;
+
+    fn parsed(text: &str) -> Result<SurfaceSource, String> {
+        let document = parse(text).unwrap();
+        let block = document.root().get("surface").unwrap();
+        SurfaceSource::parse(block).map_err(|(line, message)| format!("{line}: {message}"))
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let surface = parsed(
+            "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 emissive = [1, \
+             2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
+             \"clamp\" }",
+        )
+        .unwrap();
+        assert_eq!(surface.base_color, [1.0, 0.0, 0.0, 128.0 / 255.0]);
+        assert_eq!((surface.alpha, surface.wrap), (1, 0));
+        let mut writer = BlobWriter::default();
+        surface.write(&mut writer);
+        let bytes = writer.finish();
+        assert_eq!(SurfaceSource::read(&mut BlobReader::new(&bytes)).unwrap(), surface);
+        for length in 0..bytes.len() {
+            assert!(
+                SurfaceSource::read(&mut BlobReader::new(&bytes[..length])).is_err(),
+                "{length}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_that_no_file_has_are_refused_in_the_compiled_form_too() {
+        let surface = SurfaceSource::DEFAULT;
+        for (key, (least, most), field) in NUMBERS {
+            for wrong in [least - 0.1, most * 1.1 + 0.1, f32::NAN, f32::INFINITY] {
+                let mut wronged = surface.clone();
+                *field(&mut wronged) = wrong;
+                let mut writer = BlobWriter::default();
+                wronged.write(&mut writer);
+                let read = SurfaceSource::read(&mut BlobReader::new(&writer.finish()));
+                assert!(read.is_err(), "{key} {wrong}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_says_where_and_why() {
+        let check = |text: &str, message: &str| {
+            assert_eq!(parsed(&format!("surface = {text}")).unwrap_err(), message);
+        };
+        check("3", "1: 'surface' must be a block: surface = { base_color = \"#c04020\" }");
+        check("{\n metalic = 1 }", "2: a surface has no 'metalic', did you mean 'metallic'?");
+        check("{ metallic = 2 }", "1: 'metallic' must be from 0 to 1, got 2");
+        check(
+            "{ alpha = \"glass\" }",
+            "1: 'alpha' must be one of \"opaque\", \"mask\", \
+             \"blend\", got \"glass\"",
+        );
+        check(
+            "{ base_color = \"red\" }",
+            "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three or four \
+             numbers of linear light, got text",
+        );
+        let numbers = "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three \
+                       or four numbers of linear light, got list";
+        check("{ base_color = [1e300, 0, 0] }", numbers);
+        check(
+            "{ normal_texture = 1 }",
+            "1: 'normal_texture' of a surface must be the name of a texture, got number",
+        );
+    }
+}

@@ -1,0 +1,585 @@
+//! The Rust part of the Lua module `Gui`: transforms, clipping, removal of objects, queries, and
+//! the functions that the prelude needs to create Guis. Drawing itself is in gui/draw.rs, below the
+//! prelude's lua/gui.lua.
+
+pub mod draw;
+pub(super) mod text;
+
+use crate::api::gui::draw::{plane_of, plane_within};
+use crate::api_row::{ModuleRows, func, hot, module, more};
+use crate::argument::{ByteArgument, HandleNumber, TextArgument, material_message};
+use crate::describe_value;
+use crate::return_value::ExpectedResult;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Handle, Mat4, Vec2, log};
+use engine_frame_packet::gui::GuiSpace;
+use engine_frame_packet::text::{FontNumber, TextRequest};
+use engine_gui::{
+    Affine2, DrawRefused, DrawnObject, GuiDesc, GuiId, GuiMode, PrimitiveKind, SourceNumber,
+};
+use engine_materials::MaterialId;
+use engine_render::GuiDraw;
+use engine_runtime::{BuildMode, Engine, WorldDraw};
+use engine_world::WorldId;
+use std::ops::Range;
+
+const GUI_ARG: (&str, &str) = ("gui", "a Gui");
+const OBJECT_ARG: (&str, &str) = ("object", "the number that its drawing function returned");
+
+pub static GUI_OBJECT: ModuleRows = module(
+    "GuiObject",
+    "An object of a retained Gui: a rectangle, a picture, a text or a shape. The drawing functions \
+     of `Gui` return it; the functions that change or destroy an object take it.",
+    r#"local hud = World.create_screen_gui(Application.main_world())
+local bar = Gui.rect(hud, Vector3(20, 20, 1), Vector2(100, 10))
+assert(GuiObject.alive(bar))
+Gui.destroy_rect(hud, bar)
+assert(not GuiObject.alive(bar))"#,
+    &[hot(
+        "alive",
+        object_alive,
+        &[("object", "a number that may be the handle of a Gui's object")],
+        "Returns true if the handle refers to an existing object. Never raises for a stale handle.",
+    )
+    .pure()],
+);
+
+pub static GUI: ModuleRows = more(
+    "Gui",
+    &[
+        hot(
+            "alive",
+            alive,
+            &[("gui", "a number that may be a Gui's handle")],
+            "Returns true if the handle refers to an existing Gui. Never raises for a stale \
+             handle.",
+        )
+        .pure(),
+        hot(
+            "push",
+            push,
+            &[GUI_ARG],
+            "Saves the transform for what is drawn next, until `Gui.pop` restores it.",
+        ),
+        hot("pop", pop, &[GUI_ARG], "Restores the transform that was saved last.").when_full(),
+        hot(
+            "translate",
+            translate,
+            &[GUI_ARG, ("offset", "x to the right, y up")],
+            "Moves everything that is drawn next.",
+        ),
+        hot(
+            "rotate",
+            rotate,
+            &[GUI_ARG, ("angle", "radians counterclockwise, around the origin")],
+            "Rotates everything that is drawn next.",
+        ),
+        hot(
+            "scale",
+            scale,
+            &[GUI_ARG, ("scale", "factors for x and y, from the origin; 1 changes nothing")],
+            "Scales everything that is drawn next.",
+        ),
+        hot(
+            "push_clip",
+            push_clip,
+            &[GUI_ARG, ("position", "the bottom left of the rectangle"), ("size", "its size")],
+            "Clips everything that is drawn next to a rectangle, rounded to whole pixels, until \
+             `Gui.pop_clip`. Rectangles that were pushed earlier still apply. Works only on the \
+             screen and on textures.",
+        ),
+        hot("pop_clip", pop_clip, &[GUI_ARG], "Ends the clip rectangle that was pushed last.")
+            .when_full(),
+        func(
+            "move",
+            move_to,
+            &[GUI_ARG, ("pose", "on the screen, x and z of its translation are right and up")],
+            "Moves the whole Gui. This takes effect in the same frame.",
+        ),
+        func(
+            "reset",
+            reset,
+            &[GUI_ARG],
+            "Removes everything that was drawn: all objects of a retained Gui, or what an \
+             immediate Gui drew in this frame. Also resets the transforms and clip rectangles.",
+        )
+        .when_full(),
+        func(
+            "destroy_rect",
+            destroy_rect,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a rectangle of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_rect_3d",
+            destroy_rect,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a rectangle of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_bitmap",
+            destroy_bitmap,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a bitmap or a nine-patch of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_bitmap_3d",
+            destroy_bitmap,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a bitmap or a nine-patch of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_triangle",
+            destroy_triangle,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a triangle of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_text",
+            destroy_text,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a text of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_text_3d",
+            destroy_text,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a text of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "destroy_shape",
+            destroy_shape,
+            &[GUI_ARG, OBJECT_ARG],
+            "Destroys a line, circle, arc or polygon of a retained Gui.",
+        )
+        .when_full(),
+        func(
+            "material",
+            gui_material,
+            &[GUI_ARG, ("name", "the name of a material, or of a texture that acts as one")],
+            "Returns the material that draws everything with that name, in every Gui. Drawing \
+             functions take the material in place of the name. `Material.set_scalar` and similar \
+             functions change it. `Material.new` creates a separate material.",
+        ),
+        func(
+            "resolution",
+            resolution,
+            &[("gui", "a Gui; the screen if left out")],
+            "Returns a Gui's width and height: in logical pixels, or in metres in a world.",
+        )
+        .pure(),
+        func(
+            "inspect",
+            inspect,
+            &[GUI_ARG],
+            "Returns what a Gui shows, as a list of tables in the order of layers. Each has \
+             `kind`, `layer`, `left`, `bottom`, `right`, `top`, `red`, `green`, `blue`, `alpha`, \
+             and where they apply `name`, `text` and `object`. For an immediate Gui, the list has \
+             what was drawn so far in this frame or, if that is nothing, in the previous frame. \
+             The engine records this from the first call on. In a release, returns nil and the \
+             reason.",
+        ),
+    ],
+);
+
+/// Native functions in the prelude's table `core`, on which the prelude's functions of the same
+/// names are built. They have the names of the public functions, which error messages show.
+pub static WORLD_CORE: ModuleRows = module(
+    "World",
+    "Guis, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func(
+            "create_screen_gui",
+            create_screen_gui,
+            &[("world", ""), ("immediate", "")],
+            "Creates a Gui on the screen.",
+        ),
+        func(
+            "create_world_gui",
+            create_world_gui,
+            &[("world", ""), ("pose", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            "Creates a Gui in a world.",
+        ),
+        func(
+            "create_texture_gui",
+            create_texture_gui,
+            &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            "Creates a Gui that is drawn into a texture.",
+        ),
+        func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Destroys a Gui.")
+            .when_full(),
+    ],
+);
+
+pub static GUI_CORE: ModuleRows = module(
+    "Gui",
+    "Queries of Guis, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func(
+            "word_wrap",
+            word_wrap,
+            &[("gui", ""), ("text", ""), ("font", ""), ("size", ""), ("width", "")],
+            "Breaks a text into lines.",
+        )
+        .pure(),
+        func(
+            "has_all_glyphs",
+            has_all_glyphs,
+            &[("gui", ""), ("text", ""), ("font", "")],
+            "Returns true if a font has all glyphs of a text.",
+        )
+        .pure(),
+        func(
+            "texture_size",
+            texture_size,
+            &[("gui", ""), ("source", "")],
+            "Returns the size of a source.",
+        )
+        .pure(),
+    ],
+);
+
+pub static CORE: ModuleRows = module(
+    "core",
+    "Guis, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func("gui_refusal", gui_refusal, &[], "Returns why the last drawing call was refused.")
+            .pure(),
+        func(
+            "gui_source",
+            gui_source,
+            &[("material", "")],
+            "Returns the source number of a texture or material.",
+        )
+        .pure(),
+        func("gui_font", gui_font, &[("name", "")], "Returns the number of a font.").pure(),
+        func(
+            "gui_source_size",
+            gui_source_size,
+            &[("source", "")],
+            "Returns the width and height of a source.",
+        )
+        .pure(),
+        func(
+            "console_gui",
+            console_gui,
+            &[],
+            "Returns the Gui over everything else, and shows it in this frame.",
+        ),
+        func("console_key", console_key, &[], "Returns the name of the console's key.").pure(),
+        func("log_lines", log_lines, &[("count", "")], "Returns the last lines of the log.").pure(),
+        func("draws", draws, &[], "Returns what each draw call of the last frame drew.").pure(),
+    ],
+);
+
+fn alive(engine: &mut Engine, gui: HandleNumber) -> bool {
+    let handle = Handle::from_number(gui.0);
+    handle.is_some_and(|handle| engine.guis.slots().get(handle).is_some())
+}
+
+fn push(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
+    engine.guis.pen(gui).push().map_err(Error::new)
+}
+
+fn pop(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
+    engine.guis.pen(gui).pop().map_err(Error::new)
+}
+
+fn translate(engine: &mut Engine, gui: GuiId, offset: Vec2) {
+    engine.guis.pen(gui).apply(Affine2::translation(offset.to_array()));
+}
+
+fn rotate(engine: &mut Engine, gui: GuiId, angle: f64) {
+    engine.guis.pen(gui).apply(Affine2::rotation(angle as f32));
+}
+
+fn scale(engine: &mut Engine, gui: GuiId, scale: Vec2) {
+    engine.guis.pen(gui).apply(Affine2::scaling(scale.to_array()));
+}
+
+fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Result<(), Error> {
+    if engine.guis.gui(gui).making.space == GuiSpace::World {
+        return Err(engine_foundation::error!(
+            "a Gui in the world cannot be clipped: draw into a texture and show that instead \
+             (World.create_texture_gui)"
+        ));
+    }
+    let corner = position + size;
+    let rectangle = [position.x, position.y, corner.x, corner.y];
+    engine.guis.pen(gui).push_clip(rectangle).map_err(Error::new)
+}
+
+fn pop_clip(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
+    engine.guis.pen(gui).pop_clip().map_err(Error::new)
+}
+
+fn move_to(engine: &mut Engine, gui: GuiId, pose: Mat4) {
+    let pose = match engine.guis.gui(gui).making.space {
+        GuiSpace::Screen => plane_within(pose),
+        GuiSpace::World => plane_of(pose),
+    };
+    engine.guis.set_pose(gui, pose);
+}
+
+fn reset(engine: &mut Engine, gui: GuiId) {
+    let location = crate::script_location();
+    engine.guis.reset(gui, engine.frame.index, &location);
+}
+
+macro_rules! destroys {
+    ($($name:ident $kind:ident,)*) => {
+        $(fn $name(engine: &mut Engine, gui: GuiId, object: f64) -> Result<(), Error> {
+            destroy(engine, gui, PrimitiveKind::$kind, object)
+        })*
+    };
+}
+
+destroys! {
+    destroy_rect Rect,
+    destroy_bitmap Bitmap,
+    destroy_triangle Triangle,
+    destroy_text Text,
+    destroy_shape Shape,
+}
+
+fn destroy(engine: &mut Engine, gui: GuiId, kind: PrimitiveKind, object: f64) -> Result<(), Error> {
+    let location = crate::script_location();
+    let ended = engine.guis.destroy_object(gui, kind, object, (engine.frame.index, &location));
+    ended.map_err(|DrawRefused| Error::new(engine.guis.take_refusal()))
+}
+
+fn resolution(engine: &mut Engine, gui: Option<GuiId>) -> (f64, f64) {
+    let size = match gui {
+        Some(gui) => engine.gui_size(gui),
+        None => engine.window.logical(),
+    };
+    (size.x.into(), size.y.into())
+}
+
+fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
+    if engine.build == BuildMode::Release {
+        return ExpectedResult(Err("a release keeps no copy of what Guis show".to_string()));
+    }
+    engine.guis.enable_recording();
+    let table = |seen: DrawnObject| {
+        let [left, bottom, right, top] = seen.bounds;
+        let [red, green, blue, alpha] = seen.color;
+        let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
+        let mut fields = vec![
+            ("kind".to_string(), ScriptValue::Text(seen.what.to_string())),
+            number("layer", seen.layer.into()),
+            number("left", left.into()),
+            number("bottom", bottom.into()),
+            number("right", right.into()),
+            number("top", top.into()),
+            number("red", red.into()),
+            number("green", green.into()),
+            number("blue", blue.into()),
+            number("alpha", alpha.into()),
+        ];
+        if !seen.name.is_empty() {
+            fields.push(("name".to_string(), ScriptValue::Text(seen.name)));
+        }
+        fields.extend(seen.text.map(|text| ("text".to_string(), ScriptValue::Text(text))));
+        if seen.object > 0 {
+            fields.push(number("object", seen.object as f64));
+        }
+        ScriptValue::Table(fields)
+    };
+    ExpectedResult(Ok(ScriptValue::List(engine.guis.inspect(gui).into_iter().map(table).collect())))
+}
+
+fn gui_refusal(engine: &mut Engine) -> String {
+    engine.guis.take_refusal()
+}
+
+fn gui_material(engine: &mut Engine, _gui: GuiId, name: TextArgument) -> Result<MaterialId, Error> {
+    let found = engine.find_material(name.as_str());
+    found.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+}
+
+fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64> {
+    let found = match &material {
+        ScriptValue::Text(name) => engine.source(name),
+        ScriptValue::Number(number) => match Handle::from_number(*number) {
+            Some(handle) if engine.materials.slots().get(handle).is_some() => {
+                engine.material_source(MaterialId(handle))
+            }
+            _ => Err(Error::new(material_message(engine, *number))),
+        },
+        _ => Err(engine_foundation::error!("there is no such material")),
+    };
+    ExpectedResult(found.map(|source| source.0.into()).map_err(|error| error.message))
+}
+
+fn gui_font(engine: &mut Engine, name: TextArgument) -> ExpectedResult<f64> {
+    let found = engine.text.find(&mut engine.store, name.as_str());
+    ExpectedResult(found.map(|font| font.0.into()).map_err(|error| error.message))
+}
+
+fn word_wrap(
+    engine: &mut Engine,
+    _gui: GuiId,
+    text: ByteArgument,
+    font: f64,
+    size: f64,
+    width: f64,
+) -> Result<Vec<String>, Error> {
+    let text = text.as_slice();
+    let request = TextRequest {
+        font: FontNumber(font as u32),
+        text,
+        size: size as f32,
+        max_width: width as f32,
+        ..TextRequest::DEFAULT
+    };
+    let lines = engine.text.word_wrap(&request)?;
+    // The text is valid UTF-8, because otherwise it would have no lines.
+    let line_text = |line: &Range<usize>| String::from_utf8_lossy(&text[line.clone()]).into_owned();
+    Ok(lines.iter().map(line_text).collect())
+}
+
+fn has_all_glyphs(engine: &mut Engine, _gui: GuiId, text: ByteArgument, font: f64) -> bool {
+    engine.text.has_all_glyphs(FontNumber(font as u32), text.as_slice())
+}
+
+fn texture_size(engine: &mut Engine, _gui: GuiId, source: f64) -> Vec2 {
+    let (width, height) = gui_source_size(engine, source);
+    Vec2::new(width as f32, height as f32)
+}
+
+fn gui_source_size(engine: &mut Engine, source: f64) -> (f64, f64) {
+    let found = engine.guis.source(SourceNumber(source as u32));
+    let [width, height] = found.expect("the prelude was given this number").size;
+    (width.into(), height.into())
+}
+
+fn mode(immediate: bool) -> GuiMode {
+    if immediate { GuiMode::Immediate } else { GuiMode::Retained }
+}
+
+fn create_screen_gui(engine: &mut Engine, world: WorldId, immediate: bool) -> Result<GuiId, Error> {
+    engine.new_screen_gui(Some(world), mode(immediate))
+}
+
+fn create_world_gui(
+    engine: &mut Engine,
+    world: WorldId,
+    pose: Mat4,
+    width: f64,
+    height: f64,
+    immediate: bool,
+) -> Result<GuiId, Error> {
+    if !(width > 0.0 && height > 0.0) {
+        return Err(engine_foundation::error!(
+            "width and height must be above 0, got {width} and {height}"
+        ));
+    }
+    let making = GuiDesc {
+        world: Some(world.0),
+        space: GuiSpace::World,
+        mode: mode(immediate),
+        pose: plane_of(pose),
+        size: [width as f32, height as f32],
+        target: None,
+    };
+    engine.guis.create(making).map_err(Error::new)
+}
+
+fn create_texture_gui(
+    engine: &mut Engine,
+    world: WorldId,
+    texture: TextArgument,
+    width: f64,
+    height: f64,
+    immediate: bool,
+) -> Result<GuiId, Error> {
+    let size = whole_size(width, height)?;
+    engine.new_texture_gui(world, texture.as_str(), size, mode(immediate))
+}
+
+/// Checks the width and height of a texture that is a render target.
+pub(in crate::api) fn whole_size(width: f64, height: f64) -> Result<(u32, u32), Error> {
+    let most = f64::from(u32::MAX);
+    let is_whole = |side: f64| (1.0..=most).contains(&side) && side.fract() == 0.0;
+    match is_whole(width) && is_whole(height) {
+        true => Ok((width as u32, height as u32)),
+        false => Err(engine_foundation::error!(
+            "width and height must be whole numbers above 0, got {} and {}",
+            describe_value::number(width),
+            describe_value::number(height)
+        )),
+    }
+}
+
+fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
+    engine.console_gui()
+}
+
+fn console_key(engine: &mut Engine) -> String {
+    engine.settings.text("console.key").to_string()
+}
+
+fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
+    let mut lines = log::last_lines();
+    let first = lines.len().saturating_sub(count as usize);
+    lines.split_off(first)
+}
+
+fn draws(engine: &mut Engine) -> ScriptValue {
+    fn number(name: &str, value: f64) -> (String, ScriptValue) {
+        (name.to_string(), ScriptValue::Number(value))
+    }
+    let worlds = engine.world_draws();
+    let of_gui = |draw: &GuiDraw| {
+        let name = engine.drawn_name(draw).map(|name| ScriptValue::Text(name.to_string()));
+        ScriptValue::Table(vec![
+            number("gui", draw.gui as f64),
+            number("layer", draw.key.layer.into()),
+            number("count", draw.count.into()),
+            number("material", draw.key.material.0.into()),
+            number("texture", draw.key.texture.0.into()),
+            ("name".to_string(), name.unwrap_or(ScriptValue::Nil)),
+        ])
+    };
+    let of_world = |draw: WorldDraw| {
+        let text =
+            |name: &str, text: Option<String>| Some((name.to_string(), ScriptValue::Text(text?)));
+        let fields = [
+            Some(number("world", draw.world.to_number())),
+            text("pass", Some(draw.pass.to_string())),
+            text("what", Some(draw.kind.to_string())),
+            text("name", draw.name),
+            Some(number("part", draw.part.into())),
+            text("unit", draw.unit),
+            text("material", draw.material),
+            Some(number("count", draw.count.into())),
+        ];
+        ScriptValue::Table(fields.into_iter().flatten().collect())
+    };
+    let worlds = worlds.into_iter().map(of_world);
+    ScriptValue::List(worlds.chain(engine.draws().iter().map(of_gui)).collect())
+}
+
+fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {
+    if engine.guis.gui(gui).making.world != Some(world.0) {
+        return Err(engine_foundation::error!("this Gui belongs to another world"));
+    }
+    let location = crate::script_location();
+    engine.guis.destroy(gui, engine.frame.index, &location);
+    Ok(())
+}
+
+fn object_alive(engine: &mut Engine, object: HandleNumber) -> bool {
+    Handle::from_number(object.0).is_some_and(|handle| engine.guis.has_object(handle))
+}

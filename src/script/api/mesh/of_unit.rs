@@ -1,0 +1,447 @@
+//! The Lua module `Unit`: functions for the meshes, lights and cameras of units.
+
+use crate::api::light;
+use crate::api::mesh;
+use crate::api::sprite;
+use crate::api_row::{ModuleRows, func, more};
+use crate::argument::{Integer, TextArgument};
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Mat4, Vec3, suggest};
+use engine_frame_packet::scene::is_in_range;
+use engine_materials::MaterialId;
+use engine_models::raycast::{Ray, first_hit};
+use engine_runtime::Engine;
+use engine_world::camera::{CameraId, Projection};
+use engine_world::light::LightId;
+use engine_world::mesh::{MeshId, flag};
+use engine_world::scene_graph::NodePose;
+use engine_world::unit::UnitId;
+
+const UNIT_ARG: (&str, &str) = ("unit", "a unit");
+
+pub static UNIT: ModuleRows = more(
+    "Unit",
+    &[
+        func(
+            "mesh",
+            unit_mesh,
+            &[UNIT_ARG, ("mesh", "its index from 1, or the name of its node")],
+            "Returns one of the unit's meshes.",
+        )
+        .pure(),
+        func(
+            "has_mesh",
+            has_mesh,
+            &[UNIT_ARG, ("mesh", "its index from 1, or the name of its node")],
+            "Returns true if the unit has that mesh.",
+        )
+        .pure(),
+        func("num_meshes", num_meshes, &[UNIT_ARG], "Returns the number of the unit's meshes.")
+            .pure(),
+        func(
+            "light",
+            unit_light,
+            &[UNIT_ARG, ("light", "its index from 1, or the name of its node")],
+            "Returns one of the unit's lights.",
+        )
+        .pure(),
+        func(
+            "has_light",
+            has_light,
+            &[UNIT_ARG, ("light", "its index from 1, or the name of its node")],
+            "Returns true if the unit has that light.",
+        )
+        .pure(),
+        func("num_lights", num_lights, &[UNIT_ARG], "Returns the number of the unit's lights.")
+            .pure(),
+        func(
+            "camera",
+            unit_camera,
+            &[UNIT_ARG, ("camera", "its index from 1, or the name of its node")],
+            "Returns one of the unit's cameras. It moves with its node.",
+        )
+        .pure(),
+        func(
+            "has_camera",
+            has_camera,
+            &[UNIT_ARG, ("camera", "its index from 1, or the name of its node")],
+            "Returns true if the unit has that camera.",
+        )
+        .pure(),
+        func("num_cameras", num_cameras, &[UNIT_ARG], "Returns the number of the unit's cameras.")
+            .pure(),
+        func(
+            "set_unit_visibility",
+            set_unit_visibility,
+            &[UNIT_ARG, ("visible", "true to show them")],
+            "Shows or hides all meshes, sprites and tile maps of a unit. Their own visibility \
+             settings stay unchanged.",
+        ),
+        func(
+            "set_visibility",
+            set_visibility,
+            &[
+                UNIT_ARG,
+                ("group", "a visibility group in the unit's file"),
+                ("visible", "true to show it"),
+            ],
+            "Shows or hides a visibility group of a unit: the meshes, sprites and tile maps with \
+             that `group`.",
+        ),
+        func(
+            "has_visibility_group",
+            has_visibility_group,
+            &[UNIT_ARG, ("group", "the name of the group")],
+            "Returns true if the unit has that visibility group.",
+        )
+        .pure(),
+        func(
+            "set_mesh_visibility",
+            set_mesh_visibility,
+            &[
+                UNIT_ARG,
+                ("mesh", "its index from 1, or the name of its node"),
+                ("visible", "true to show it"),
+            ],
+            "Shows or hides one mesh of a unit.",
+        ),
+        func(
+            "set_material",
+            set_material,
+            &[
+                UNIT_ARG,
+                ("slot", "the name of a material in the unit's models"),
+                ("material", "the name of a material with a surface, or of a material of a model"),
+            ],
+            "Replaces the material of that name wherever the unit uses it.",
+        ),
+        func(
+            "box",
+            unit_box,
+            &[UNIT_ARG],
+            "Returns a box around all meshes and sprites of a unit: the pose of its centre in the \
+             world, and half of its size along its axes. The box is rotated like the root. Without \
+             meshes and sprites, its size is 0.",
+        )
+        .pure(),
+    ],
+);
+
+/// Native functions for the prelude, which converts their results into vectors (lua/mesh.lua).
+pub static CORE: ModuleRows = more(
+    "Unit",
+    &[func(
+        "mesh_pick_raycast",
+        mesh_pick_raycast,
+        &[("unit", ""), ("from", ""), ("direction", ""), ("length", ""), ("camera", "")],
+        "Returns where a ray hits a unit's meshes.",
+    )
+    .pure()],
+);
+
+/// Converts a 1-based Lua index into an array index; `None` if it is out of range.
+pub(in crate::api) fn array_index(number: f64, count: usize) -> Option<usize> {
+    let fits = number.fract() == 0.0 && number >= 1.0 && number <= count as f64;
+    fits.then(|| number as usize - 1)
+}
+
+fn find_mesh(engine: &Engine, unit: UnitId, which: &ScriptValue) -> Result<Option<MeshId>, Error> {
+    let meshes = &engine.scenes.meshes;
+    let slots: Vec<usize> = meshes.of_unit(unit.row()).collect();
+    let at = match which {
+        ScriptValue::Number(number) => array_index(*number, slots.len()).map(|at| slots[at]),
+        ScriptValue::Text(name) => {
+            let parts = &engine.units.of(unit).resource.template.meshes;
+            let index = |slot: usize| meshes.slots.at(slot).map(|mesh| usize::from(mesh.index));
+            let named = parts.iter().position(|part| part.name == *name);
+            let by_part = named
+                .and_then(|named| slots.iter().copied().find(|slot| index(*slot) == Some(named)));
+            // The name of a mesh in its model is accepted, too.
+            by_part.or_else(|| {
+                let shown = |slot: usize| meshes.slots.at(slot).map(|mesh| mesh.mesh);
+                slots.iter().copied().find(|slot| {
+                    let full = shown(*slot).map(|number| &engine.models.entry(number).name);
+                    full.is_some_and(|full| {
+                        full.rsplit_once('/').is_some_and(|(_, last)| last == name)
+                    })
+                })
+            })
+        }
+        _ => {
+            return Err(engine_foundation::error!(
+                "argument #2 'mesh' must be a whole number or a name"
+            ));
+        }
+    };
+    Ok(at.map(|at| MeshId(meshes.slots.handle_at(at).expect("it is in a chain"))))
+}
+
+/// Returns the error for a part that a unit does not have.
+pub(in crate::api) fn no_such<'a>(
+    engine: &Engine,
+    unit: UnitId,
+    kind: &str,
+    which: &ScriptValue,
+    (names, count): (impl Iterator<Item = &'a str>, usize),
+) -> Error {
+    let unit = &engine.units.of(unit).resource.name;
+    let plural = if kind == "mesh" { "meshes".to_string() } else { format!("{kind}s") };
+    match which {
+        ScriptValue::Text(name) => {
+            let near = suggest::hint(name, names);
+            engine_foundation::error!(
+                "argument #2 '{kind}': unit \"{unit}\" has no {kind} '{name}'{near}"
+            )
+        }
+        ScriptValue::Number(number) => match count {
+            0 => engine_foundation::error!("argument #2 '{kind}': unit \"{unit}\" has no {plural}"),
+            _ => engine_foundation::error!(
+                "argument #2 '{kind}': unit \"{unit}\" has the {plural} 1 to {count}, got {number}"
+            ),
+        },
+        _ => engine_foundation::error!("argument #2 '{kind}' must be a whole number or a name"),
+    }
+}
+
+fn unit_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<MeshId, Error> {
+    find_mesh(engine, unit, &which)?.ok_or_else(|| {
+        let names = engine.units.of(unit).resource.template.meshes.iter();
+        let count = engine.scenes.meshes.of_unit(unit.row()).count();
+        no_such(engine, unit, "mesh", &which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
+    Ok(find_mesh(engine, unit, &which)?.is_some())
+}
+
+fn num_meshes(engine: &mut Engine, unit: UnitId) -> f64 {
+    engine.scenes.meshes.of_unit(unit.row()).count() as f64
+}
+
+/// Finds the first intersection of a ray with the visible meshes of a unit. Returns the distance in
+/// metres, the three numbers of the normal there, and the mesh; nil if there is none. With a
+/// camera, only meshes within their distance range from this camera are tested.
+fn mesh_pick_raycast(
+    engine: &mut Engine,
+    unit: UnitId,
+    from: Vec3,
+    direction: Vec3,
+    length: Option<f64>,
+    camera: Option<CameraId>,
+) -> Result<ScriptValue, Error> {
+    let along = direction.try_normalize().ok_or_else(|| {
+        engine_foundation::error!("argument #3 'direction' has no length: it must lead somewhere")
+    })?;
+    let most = length.map_or(f32::MAX, |length| length as f32);
+    if most <= 0.0 {
+        return Err(engine_foundation::error!(
+            "argument #4 'length' must be above 0 metres, got {most}"
+        ));
+    }
+    // The camera's position, or `None` inside if distance has no effect in its projection.
+    let eye = camera.map(|camera| {
+        let camera = engine.camera(camera);
+        let perspective = camera.projection == Projection::Perspective;
+        perspective.then(|| camera.pose.w_axis.truncate())
+    });
+    let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
+    let mut first: Option<(f32, Vec3, MeshId)> = None;
+    for at in places {
+        let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let id = MeshId(handle);
+        if engine.scenes.meshes.of(id).flags & flag::ANY_HIDDEN != 0 {
+            continue;
+        }
+        let pose = mesh::world_pose(engine, id);
+        if let Some(eye) = eye {
+            let bounds = engine.models.entry(engine.scenes.meshes.of(id).mesh).bounds;
+            let center = pose.transform_point3(bounds.center);
+            let distance = eye.map(|eye| center.distance_squared(eye));
+            if !is_in_range(engine.scenes.meshes.of(id).extra.range, distance) {
+                continue;
+            }
+        }
+        let back = pose.inverse();
+        if !back.is_finite() {
+            // The mesh has no size along an axis, and is not visible.
+            continue;
+        }
+        let most = first.map_or(most, |(at, ..)| at);
+        let (from, along) = (back.transform_point3(from), back.transform_vector3(along));
+        let shape = &engine.models.entry(engine.scenes.meshes.of(id).mesh).shape;
+        if let Some((at, normal)) = first_hit(shape, Ray { from, along, most }) {
+            // The inverse transpose keeps normals perpendicular to the surface under any scale.
+            let normal = back.transpose().transform_vector3(normal).normalize_or_zero();
+            first = Some((at, normal, id));
+        }
+    }
+    let Some((at, normal, MeshId(mesh))) = first else { return Ok(ScriptValue::Nil) };
+    let numbers =
+        [at, normal.x, normal.y, normal.z].map(|number| ScriptValue::Number(number.into()));
+    let mesh = ScriptValue::Number(mesh.to_number());
+    Ok(ScriptValue::List(numbers.into_iter().chain([mesh]).collect()))
+}
+
+fn unit_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<LightId, Error> {
+    light::of_unit(engine, unit, &which)?.ok_or_else(|| {
+        let names = engine.units.of(unit).resource.template.lights.iter();
+        let count = engine.scenes.lights.of_unit(unit.row()).len();
+        no_such(engine, unit, "light", &which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
+    Ok(light::of_unit(engine, unit, &which)?.is_some())
+}
+
+fn num_lights(engine: &mut Engine, unit: UnitId) -> f64 {
+    engine.scenes.lights.of_unit(unit.row()).len() as f64
+}
+
+fn find_camera(
+    engine: &Engine,
+    unit: UnitId,
+    which: &ScriptValue,
+) -> Result<Option<CameraId>, Error> {
+    let cameras = engine.scenes.cameras.of_unit(unit.row());
+    let at = match which {
+        ScriptValue::Number(number) => array_index(*number, cameras.len()),
+        ScriptValue::Text(name) => {
+            let parts = &engine.units.of(unit).resource.template.cameras;
+            parts.iter().position(|part| part.name == *name)
+        }
+        _ => {
+            return Err(engine_foundation::error!(
+                "argument #2 'camera' must be a whole number or a name"
+            ));
+        }
+    };
+    Ok(at.and_then(|at| cameras.get(at).copied()))
+}
+
+fn unit_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<CameraId, Error> {
+    find_camera(engine, unit, &which)?.ok_or_else(|| {
+        let names = engine.units.of(unit).resource.template.cameras.iter();
+        let count = engine.scenes.cameras.of_unit(unit.row()).len();
+        no_such(engine, unit, "camera", &which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
+    Ok(find_camera(engine, unit, &which)?.is_some())
+}
+
+fn num_cameras(engine: &mut Engine, unit: UnitId) -> f64 {
+    engine.scenes.cameras.of_unit(unit.row()).len() as f64
+}
+
+fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool) {
+    engine.scenes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
+}
+
+fn group(engine: &Engine, unit: UnitId, name: &str) -> Option<u8> {
+    let groups = &engine.units.of(unit).resource.template.groups;
+    groups.iter().position(|known| known == name).map(|index| index as u8)
+}
+
+fn set_visibility(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: TextArgument,
+    visible: bool,
+) -> Result<(), Error> {
+    let name = name.as_str();
+    let Some(group) = group(engine, unit, name) else {
+        let resource = &engine.units.of(unit).resource;
+        let near = suggest::hint(name, resource.template.groups.iter().map(String::as_str));
+        return Err(engine_foundation::error!(
+            "argument #2 'group': unit \"{}\" has no visibility group '{name}'{near}",
+            resource.name
+        ));
+    };
+    engine.scenes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
+    Ok(())
+}
+
+fn has_visibility_group(engine: &mut Engine, unit: UnitId, name: TextArgument) -> bool {
+    group(engine, unit, name.as_str()).is_some()
+}
+
+fn set_mesh_visibility(
+    engine: &mut Engine,
+    unit: UnitId,
+    which: ScriptValue,
+    visible: bool,
+) -> Result<(), Error> {
+    let mesh = unit_mesh(engine, unit, which)?;
+    if (engine.scenes.meshes.of(mesh).flags & flag::HIDDEN == 0) != visible {
+        engine.scenes.meshes.change(mesh).flags ^= flag::HIDDEN;
+    }
+    Ok(())
+}
+
+fn set_material(
+    engine: &mut Engine,
+    unit: UnitId,
+    slot: TextArgument,
+    name: TextArgument,
+) -> Result<(), Error> {
+    let (slot, name) = (slot.as_str(), name.as_str());
+    let meshes = &engine.scenes.meshes;
+    let mut found: Vec<(MeshId, usize)> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for at in meshes.of_unit(unit.row()) {
+        let mesh = meshes.slots.at(at).expect("it is in a chain");
+        for (index, known) in engine.models.entry(mesh.mesh).material_names.iter().enumerate() {
+            if known == slot {
+                let handle = meshes.slots.handle_at(at).expect("it is in a chain");
+                found.push((MeshId(handle), index));
+            }
+            names.push(known.clone());
+        }
+    }
+    if found.is_empty() {
+        let near = suggest::hint(slot, names.iter().map(String::as_str));
+        let unit = &engine.units.of(unit).resource.name;
+        return Err(engine_foundation::error!(
+            "argument #2 'slot': no mesh of unit \"{unit}\" has a material '{slot}'{near}"
+        ));
+    }
+    let material: MaterialId = engine
+        .find_mesh_material(name)
+        .map_err(|fault| engine_foundation::error!("argument #3 'material': {}", fault.message))?;
+    for (mesh, index) in found {
+        mesh::set_material(engine, mesh, Integer(index as i64 + 1), Some(material))?;
+    }
+    Ok(())
+}
+
+fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
+    let root = engine.units.scene.world(unit.row(), 0);
+    let NodePose { rotation, position, .. } = NodePose::of(root);
+    let frame = Mat4::from_rotation_translation(rotation, position);
+    let back = frame.inverse();
+    let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
+    let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for corner in sprite::corners(engine, unit) {
+        let point = back.transform_point3(corner);
+        (min, max) = (min.min(point), max.max(point));
+    }
+    for at in places {
+        let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let pose = back * mesh::world_pose(engine, MeshId(handle));
+        let bounds = engine.models.entry(engine.scenes.meshes.of(MeshId(handle)).mesh).bounds;
+        for corner in 0..8u8 {
+            let pick = |bit: u8, axis: usize| {
+                if corner & bit == 0 { bounds.min[axis] } else { bounds.max[axis] }
+            };
+            let point = pose.transform_point3(Vec3::new(pick(1, 0), pick(2, 1), pick(4, 2)));
+            (min, max) = (min.min(point), max.max(point));
+        }
+    }
+    if min.x > max.x {
+        return (frame, Vec3::ZERO);
+    }
+    (frame * Mat4::from_translation((min + max) * 0.5), (max - min) * 0.5)
+}

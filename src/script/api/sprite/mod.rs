@@ -1,0 +1,587 @@
+//! The sprites and tile maps of units: finding them with `Unit`, and the functions of `Sprite` and
+//! `Tilemap`. Playing frames without a unit is in the prelude (lua/sprite.lua).
+
+pub(super) mod material;
+
+use crate::api::mesh::of_unit::{array_index, no_such};
+use crate::api_row::{ModuleRows, func, hot, more};
+use crate::argument::{HandleNumber, TextArgument};
+use crate::value::ScriptValue;
+use engine_foundation::{Color, Error, Handle, Vec3};
+use engine_runtime::Engine;
+use engine_tilemaps::TilemapId;
+use engine_world::mesh::flag;
+use engine_world::sprite::{
+    SpriteId, SpritePlacement, SpriteSequence, SpriteSettings, SpriteSource,
+};
+use engine_world::sprite_component::{check_layer, check_picture_part};
+use engine_world::unit::UnitId;
+
+pub(in crate::api) const SPRITE_ARG: (&str, &str) = ("sprite", "a sprite of a unit");
+const UNIT_ARG: (&str, &str) = ("unit", "a unit");
+pub(in crate::api) const MAP_ARG: (&str, &str) = ("tilemap", "a tile map of a unit");
+
+pub static SPRITE: ModuleRows = more(
+    "Sprite",
+    &[
+        hot(
+            "alive",
+            alive,
+            &[("sprite", "a number that may be the handle of a unit's sprite")],
+            "Returns true if the handle refers to an existing sprite. Never raises for a stale \
+             handle.",
+        )
+        .pure(),
+        func("unit", unit, &[SPRITE_ARG], "Returns the unit that the sprite belongs to.").pure(),
+        func("node", node, &[SPRITE_ARG], "Returns the index of the node that it is attached to.")
+            .pure(),
+        func(
+            "set_texture",
+            set_texture,
+            &[
+                SPRITE_ARG,
+                (
+                    "texture",
+                    "the name of a texture, of a sheet's frame, or of a texture that is drawn into",
+                ),
+            ],
+            "Shows a picture and stops any animation.",
+        ),
+        func(
+            "set_sheet",
+            set_sheet,
+            &[
+                SPRITE_ARG,
+                ("sheet", "the name of a sheet"),
+                ("tag", "the tag to play; if left out, all frames play in a loop"),
+            ],
+            "Plays the frames of another sheet.",
+        ),
+        func(
+            "set_part",
+            set_part,
+            &[
+                SPRITE_ARG,
+                ("left", "texels from the picture's left; if left out, all of it is shown"),
+                ("top", "texels from the picture's top edge"),
+                ("width", "in texels, above 0"),
+                ("height", "in texels, above 0"),
+            ],
+            "Shows a part of the picture.",
+        ),
+        func("size", size, &[SPRITE_ARG], "Returns its width and height in metres.").pure(),
+        func(
+            "set_size",
+            set_size,
+            &[
+                SPRITE_ARG,
+                ("width", "metres, above 0; if left out, the size follows from its texels"),
+                ("height", "metres, above 0"),
+            ],
+            "Sets its size.",
+        ),
+        func(
+            "pivot",
+            pivot,
+            &[SPRITE_ARG],
+            "Returns the point of it that is at its node, as `set_pivot` takes it.",
+        )
+        .pure(),
+        func(
+            "set_pivot",
+            set_pivot,
+            &[
+                SPRITE_ARG,
+                ("x", "0 is the left edge, 1 the right edge"),
+                ("y", "0 is the bottom edge, 1 the top edge"),
+            ],
+            "Sets the point of it that is at its node.",
+        ),
+        func(
+            "tint",
+            tint,
+            &[SPRITE_ARG],
+            "Returns the colour that its own colours are multiplied with.",
+        )
+        .pure(),
+        hot(
+            "set_tint",
+            set_tint,
+            &[SPRITE_ARG, ("color", "the factor for its own colours; white changes nothing")],
+            "Tints it. The alpha of the colour sets its opacity.",
+        ),
+        func("layer", layer, &[SPRITE_ARG], "Returns its layer.").pure(),
+        hot(
+            "set_layer",
+            set_layer,
+            &[SPRITE_ARG, ("layer", "a whole number; other transparent objects are on layer 0")],
+            "Sets its layer. It is drawn over lower layers and below higher ones.",
+        ),
+        func("flip_x", flip_x, &[SPRITE_ARG], "Returns true if left and right are swapped.").pure(),
+        func("flip_y", flip_y, &[SPRITE_ARG], "Returns true if top and bottom are swapped.").pure(),
+        func(
+            "set_flip",
+            set_flip,
+            &[
+                SPRITE_ARG,
+                ("x", "true to swap left and right"),
+                ("y", "true to swap top and bottom; false if left out"),
+            ],
+            "Mirrors the picture.",
+        ),
+        func(
+            "visibility",
+            visibility,
+            &[SPRITE_ARG],
+            "Returns true if the sprite itself is visible. Its group or unit can still be hidden.",
+        )
+        .pure(),
+        hot(
+            "set_visibility",
+            set_visibility,
+            &[SPRITE_ARG, ("visible", "true to show it")],
+            "Shows or hides it.",
+        ),
+    ],
+);
+
+pub static UNIT: ModuleRows = more(
+    "Unit",
+    &[
+        func(
+            "sprite",
+            unit_sprite,
+            &[UNIT_ARG, ("sprite", "its index from 1, or its name in the unit's file")],
+            "Returns one of the unit's sprites.",
+        )
+        .pure(),
+        func(
+            "has_sprite",
+            has_sprite,
+            &[UNIT_ARG, ("sprite", "its index from 1, or its name")],
+            "Returns true if the unit has that sprite.",
+        )
+        .pure(),
+        func("num_sprites", num_sprites, &[UNIT_ARG], "Returns the number of the unit's sprites.")
+            .pure(),
+        func(
+            "tilemap",
+            unit_tilemap,
+            &[UNIT_ARG, ("tilemap", "its index from 1, or its name in the unit's file")],
+            "Returns one of the unit's tile maps. The map is destroyed with the unit.",
+        )
+        .pure(),
+        func(
+            "has_tilemap",
+            has_tilemap,
+            &[UNIT_ARG, ("tilemap", "its index from 1, or its name")],
+            "Returns true if the unit has that tile map.",
+        )
+        .pure(),
+        func(
+            "num_tilemaps",
+            num_tilemaps,
+            &[UNIT_ARG],
+            "Returns the number of the unit's tile maps.",
+        )
+        .pure(),
+    ],
+);
+
+pub static TILEMAP: ModuleRows = more(
+    "Tilemap",
+    &[
+        func(
+            "unit",
+            tilemap_unit,
+            &[("tilemap", "a tile map")],
+            "Returns the unit that the map belongs to; nil for a map that `Tilemap.new` created.",
+        )
+        .pure(),
+        func(
+            "cell_at_position",
+            cell_at_position,
+            &[MAP_ARG, ("position", "a position in the world")],
+            "Returns the column and row of the cell at a position in the world. They can be \
+             outside the map.",
+        )
+        .pure(),
+    ],
+);
+
+/// Native functions for the prelude, whose functions also accept sprites without a unit.
+pub static CORE: ModuleRows = more(
+    "Sprite",
+    &[
+        func("sprite_play", play, &[SPRITE_ARG, ("tag", "")], "Plays a tag of its sheet.")
+            .public_name("Sprite.play"),
+        func(
+            "sprite_set_speed",
+            set_speed,
+            &[SPRITE_ARG, ("speed", "")],
+            "Sets its playback speed.",
+        )
+        .public_name("Sprite.set_speed"),
+        func("sprite_frame", frame, &[SPRITE_ARG], "Returns the name of the frame that it shows.")
+            .pure()
+            .public_name("Sprite.frame"),
+        func(
+            "sprite_finished",
+            finished,
+            &[SPRITE_ARG],
+            "Returns true if its animation has ended.",
+        )
+        .pure()
+        .public_name("Sprite.finished"),
+        func(
+            "inspect_flat",
+            inspect,
+            &[UNIT_ARG],
+            "Returns lines that describe a unit's sprites and tile maps.",
+        )
+        .pure()
+        .public_name("Unit.inspect"),
+    ],
+);
+
+fn alive(engine: &mut Engine, sprite: HandleNumber) -> bool {
+    let handle = Handle::from_number(sprite.0);
+    handle.is_some_and(|handle| engine.scenes.sprites.slots.get(handle).is_some())
+}
+
+pub(in crate::api) fn look(engine: &mut Engine, sprite: SpriteId) -> SpriteSettings {
+    engine.scenes.sprites.of(sprite).look
+}
+
+pub(in crate::api) fn change(engine: &mut Engine, sprite: SpriteId) -> &mut SpriteSettings {
+    &mut engine.scenes.sprites.change(sprite).look
+}
+
+fn unit(engine: &mut Engine, sprite: SpriteId) -> UnitId {
+    let row = engine.scenes.sprites.of(sprite).unit;
+    UnitId(engine.units.slots.handle_at(row as usize).expect("sprites end with their units"))
+}
+
+fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
+    f64::from(engine.scenes.sprites.of(sprite).node) + 1.0
+}
+
+fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
+    let found = engine.find_picture(texture.as_str());
+    let found = found
+        .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
+    engine.scenes.sprites.show(sprite, SpriteSource::Picture(found));
+    Ok(())
+}
+
+fn set_sheet(
+    engine: &mut Engine,
+    sprite: SpriteId,
+    sheet: TextArgument,
+    tag: Option<TextArgument>,
+) -> Result<(), Error> {
+    let sequence = engine.sequence(sheet.as_str(), tag.as_ref().map(TextArgument::as_str))?;
+    engine.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
+    Ok(())
+}
+
+fn set_part(
+    engine: &mut Engine,
+    sprite: SpriteId,
+    left: Option<f64>,
+    top: Option<f64>,
+    width: Option<f64>,
+    height: Option<f64>,
+) -> Result<(), Error> {
+    let part = match (left, top, width, height) {
+        (None, None, None, None) => SpriteSettings::DEFAULT.part,
+        (Some(left), Some(top), Some(width), Some(height)) => {
+            let part = [left, top, width, height].map(|number| number as f32);
+            check_picture_part(part)
+                .map_err(|message| engine_foundation::error!("the part {message}"))?;
+            part
+        }
+        _ => {
+            return Err(engine_foundation::error!(
+                "the part needs left, top, width and height, or none"
+            ));
+        }
+    };
+    change(engine, sprite).part = part;
+    Ok(())
+}
+
+fn size(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
+    let of = engine.scenes.sprites.of(sprite);
+    let entry = engine.textures.entry(of.picture);
+    let [width, height] = of.look.metres([entry.width as f32, entry.height as f32]);
+    (width.into(), height.into())
+}
+
+fn set_size(
+    engine: &mut Engine,
+    sprite: SpriteId,
+    width: Option<f64>,
+    height: Option<f64>,
+) -> Result<(), Error> {
+    let size = match (width, height) {
+        (None, None) => SpriteSettings::DEFAULT.size,
+        (Some(width), Some(height)) if width > 0.0 && height > 0.0 => [width as f32, height as f32],
+        _ => {
+            return Err(engine_foundation::error!(
+                "the size needs a width and a height above 0, or none"
+            ));
+        }
+    };
+    change(engine, sprite).size = size;
+    Ok(())
+}
+
+/// Returns the corners of a unit's sprites in the world.
+pub(in crate::api) fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
+    let slots: Vec<usize> = engine.scenes.sprites.of_unit(unit.row()).collect();
+    let mut corners = Vec::new();
+    for slot in slots {
+        let sprite = engine.scenes.sprites.slots.at(slot).expect("it is in a chain");
+        let (look, node) = (sprite.look, usize::from(sprite.node));
+        let entry = engine.textures.entry(sprite.picture);
+        let placed = look.square_to_node([entry.width as f32, entry.height as f32]);
+        let pose = engine.units.scene.world(unit.row(), node) * placed;
+        let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+        corners.extend(square.map(|[x, z]| pose.transform_point3(Vec3::new(x, 0.0, z))));
+    }
+    corners
+}
+
+fn pivot(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
+    let [x, y] = look(engine, sprite).pivot;
+    (x.into(), y.into())
+}
+
+fn set_pivot(engine: &mut Engine, sprite: SpriteId, x: f64, y: f64) {
+    change(engine, sprite).pivot = [x as f32, y as f32];
+}
+
+fn tint(engine: &mut Engine, sprite: SpriteId) -> Color {
+    let [red, green, blue, alpha] = look(engine, sprite).placement.tint.map(f32::from);
+    Color { red, green, blue, alpha }
+}
+
+fn set_tint(engine: &mut Engine, sprite: SpriteId, color: Color) {
+    change(engine, sprite).placement.tint = color.to_bytes();
+}
+
+fn layer(engine: &mut Engine, sprite: SpriteId) -> f64 {
+    look(engine, sprite).placement.layer.into()
+}
+
+fn set_layer(engine: &mut Engine, sprite: SpriteId, layer: f64) -> Result<(), Error> {
+    check_layer(layer)
+        .map_err(|message| engine_foundation::error!("argument #2 'layer' {message}"))?;
+    change(engine, sprite).placement.layer = layer as i32;
+    Ok(())
+}
+
+fn flip_x(engine: &mut Engine, sprite: SpriteId) -> bool {
+    look(engine, sprite).flip_x
+}
+
+fn flip_y(engine: &mut Engine, sprite: SpriteId) -> bool {
+    look(engine, sprite).flip_y
+}
+
+fn set_flip(engine: &mut Engine, sprite: SpriteId, x: bool, y: Option<bool>) {
+    let look = change(engine, sprite);
+    (look.flip_x, look.flip_y) = (x, y.unwrap_or(false));
+}
+
+fn visibility(engine: &mut Engine, sprite: SpriteId) -> bool {
+    engine.scenes.sprites.of(sprite).flags & flag::HIDDEN == 0
+}
+
+fn set_visibility(engine: &mut Engine, sprite: SpriteId, visible: bool) {
+    if visibility(engine, sprite) != visible {
+        engine.scenes.sprites.change(sprite).flags ^= flag::HIDDEN;
+    }
+}
+
+/// Returns the sequence that a sprite plays.
+fn sequence(engine: &Engine, sprite: SpriteId) -> Option<&SpriteSequence> {
+    let number = engine.scenes.sprites.of(sprite).sequence?;
+    Some(&engine.scenes.sprites.sequences[number.0 as usize])
+}
+
+fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Result<(), Error> {
+    let tag = tag.as_ref().map(TextArgument::as_str);
+    let Some(playing) = sequence(engine, sprite) else {
+        return Err(engine_foundation::error!(
+            "the sprite shows a picture and plays no sheet: use Sprite.set_sheet(sprite, sheet, \
+             tag)"
+        ));
+    };
+    let goes_on = playing.tag.as_deref() == tag && !engine.scenes.sprites.is_over(sprite);
+    if goes_on {
+        return Ok(());
+    }
+    let sheet = playing.sheet.clone();
+    let sequence = engine
+        .sequence(&sheet, tag)
+        .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
+    engine.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
+    Ok(())
+}
+
+fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
+    engine.scenes.sprites.change(sprite).speed = speed as f32;
+}
+
+fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
+    let picture = engine.scenes.sprites.of(sprite).picture;
+    engine.picture_name(picture).to_string()
+}
+
+fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
+    engine.scenes.sprites.is_over(sprite)
+}
+
+fn which_of(
+    which: &ScriptValue,
+    argument: &str,
+    names: &[&str],
+    count: usize,
+) -> Result<Option<usize>, Error> {
+    match which {
+        ScriptValue::Number(number) => Ok(array_index(*number, count)),
+        ScriptValue::Text(name) => Ok(names.iter().position(|known| known == name)),
+        _ => Err(engine_foundation::error!("argument #2 '{argument}' must be a number or a name")),
+    }
+}
+
+fn find_sprite(
+    engine: &Engine,
+    unit: UnitId,
+    which: &ScriptValue,
+) -> Result<Option<SpriteId>, Error> {
+    let sprites = &engine.scenes.sprites;
+    let places: Vec<usize> = sprites.of_unit(unit.row()).collect();
+    let parts = &engine.units.of(unit).resource.template.sprites;
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let found = which_of(which, "sprite", &names, places.len())?;
+    let handle = found.and_then(|at| sprites.slots.handle_at(*places.get(at)?));
+    Ok(handle.map(SpriteId))
+}
+
+fn unit_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<SpriteId, Error> {
+    find_sprite(engine, unit, &which)?.ok_or_else(|| {
+        let names = engine.units.of(unit).resource.template.sprites.iter();
+        let count = engine.scenes.sprites.of_unit(unit.row()).count();
+        no_such(engine, unit, "sprite", &which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
+    Ok(find_sprite(engine, unit, &which)?.is_some())
+}
+
+fn num_sprites(engine: &mut Engine, unit: UnitId) -> f64 {
+    engine.scenes.sprites.of_unit(unit.row()).count() as f64
+}
+
+fn find_tilemap(
+    engine: &Engine,
+    unit: UnitId,
+    which: &ScriptValue,
+) -> Result<Option<TilemapId>, Error> {
+    let maps = engine.scenes.maps.of_unit(unit.row());
+    let parts = &engine.units.of(unit).resource.template.maps;
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let found = which_of(which, "tilemap", &names, maps.len())?;
+    Ok(found.and_then(|at| maps.get(at)).map(|map| map.map))
+}
+
+fn unit_tilemap(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<TilemapId, Error> {
+    find_tilemap(engine, unit, &which)?.ok_or_else(|| {
+        let names = engine.units.of(unit).resource.template.maps.iter();
+        let count = engine.scenes.maps.of_unit(unit.row()).len();
+        no_such(engine, unit, "tilemap", &which, (names.map(|part| &part.name[..]), count))
+    })
+}
+
+fn has_tilemap(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
+    Ok(find_tilemap(engine, unit, &which)?.is_some())
+}
+
+fn num_tilemaps(engine: &mut Engine, unit: UnitId) -> f64 {
+    engine.scenes.maps.of_unit(unit.row()).len() as f64
+}
+
+fn tilemap_unit(engine: &mut Engine, map: TilemapId) -> Option<UnitId> {
+    engine.tilemaps.of(map).owner.map(UnitId)
+}
+
+fn cell_at_position(
+    engine: &mut Engine,
+    map: TilemapId,
+    position: Vec3,
+) -> Result<(f64, f64), Error> {
+    let Some([x, y]) = engine.point_on_map(map, position) else {
+        return Err(engine_foundation::error!(
+            "argument #1 'tilemap': the map belongs to no unit, so it has no position in a world: \
+             use Tilemap.cell_at(tilemap, x, y)"
+        ));
+    };
+    let of = engine.tilemaps.of(map).map();
+    let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
+    Ok((cell(x, of.tile_width), cell(y, of.tile_height)))
+}
+
+/// Returns the text that names the material of a sprite or tile map.
+fn material_text(engine: &Engine, placement: &SpritePlacement) -> String {
+    let material = placement.material.and_then(|material| engine.materials.slots().get(material));
+    material.map_or_else(String::new, |material| format!(", material {:?}", material.name))
+}
+
+fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
+    let row = unit.row();
+    let slots: Vec<usize> = engine.scenes.sprites.of_unit(row).collect();
+    let mut lines = Vec::new();
+    let hidden = |flags: u8| if flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" };
+    for (at, slot) in slots.into_iter().enumerate() {
+        let id = engine.scenes.sprites.slots.handle_at(slot).map(SpriteId);
+        let id = id.expect("it is in a chain");
+        let (width, height) = size(engine, id);
+        let sprite = engine.scenes.sprites.of(id);
+        let plays = match sequence(engine, id) {
+            None => String::new(),
+            Some(playing) => {
+                let tag = playing.tag.as_ref().map(|tag| format!("{tag:?}"));
+                let tag = tag.unwrap_or("all frames".to_string());
+                format!(", playing {tag} of {:?} at {:.2} s", playing.sheet, sprite.time)
+            }
+        };
+        lines.push(format!(
+            "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
+            at + 1,
+            engine.picture_name(sprite.picture),
+            sprite.node + 1,
+            sprite.look.placement.layer,
+            material_text(engine, &sprite.look.placement),
+            hidden(sprite.flags)
+        ));
+    }
+    for (at, map) in engine.scenes.maps.of_unit(row).iter().enumerate() {
+        let tilemap = engine.tilemaps.of(map.map);
+        lines.push(format!(
+            "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}{}",
+            at + 1,
+            tilemap.name,
+            map.node + 1,
+            tilemap.map().columns,
+            tilemap.map().rows,
+            map.placement.layer,
+            material_text(engine, &map.placement),
+            hidden(map.flags)
+        ));
+    }
+    lines
+}

@@ -1,0 +1,266 @@
+//! Declaration of engine functions: one row holds the Rust function and its documentation. Types,
+//! arity, argument checks, documentation and the fast form are all derived from the row. A row
+//! whose parameters do not fit its function does not compile. The types themselves are in
+//! argument.rs and return_value.rs.
+
+use super::argument::{Argument, UnboxedArgument, mismatch};
+use super::context::ScriptContext;
+use super::return_value::{ReturnValue, UnboxedReturn};
+use super::types::{ApiType, ValueShape};
+use engine_runtime::Engine;
+use mlua::ffi::lua_State;
+use std::ffi::{c_int, c_void};
+
+/// Name and description of one argument.
+pub type ParamRow = (&'static str, &'static str);
+
+/// Reads the arguments, calls the function and pushes the results. Returns the number of results,
+/// or `cx::FAILED` with the message in the context. (A `Result` would go through memory, at 5 ns a
+/// call.)
+pub type NativeEntry = unsafe fn(*mut lua_State, &mut ScriptContext, &'static FunctionRow) -> c_int;
+
+/// One engine function, as scripts see it.
+pub struct FunctionRow {
+    /// Name of the function in its module.
+    pub name: &'static str,
+    /// Description in one sentence, or a few.
+    pub doc: &'static str,
+    /// Name and description of every argument.
+    pub params: &'static [ParamRow],
+    /// Argument types of the Rust function.
+    pub types: &'static [ApiType],
+    /// Result types of the Rust function.
+    pub returns: &'static [ApiType],
+    /// True if an argument or result can have any size, so that room must be made on Lua's stack.
+    /// Numbers and similar values fit in the 20 slots that every call has.
+    pub boxed: bool,
+    /// True if the function does not change the engine, so that a file may call it at its top level
+    /// during a reload. The random number generator does not count, because a reload restores its
+    /// state.
+    pub pure: bool,
+    /// True if the function can be called while the engine holds more than its memory limit and the
+    /// reserve beyond it, because it releases memory or keeps none. This also holds for every pure
+    /// function.
+    pub when_full: bool,
+    /// The checked call through Lua's C interface.
+    pub call: NativeEntry,
+    /// The form that compiled Lua calls through FFI, if the function is hot.
+    pub fast: Option<FastEntry>,
+    /// The public name in error messages, `Module.function`, if it differs from the function's own
+    /// name.
+    pub public_name: Option<&'static str>,
+}
+
+/// The address that compiled Lua calls, with one `(value, extra)` pair for each argument.
+#[derive(Clone, Copy)]
+pub struct FastEntry(pub *const c_void);
+
+// SAFETY: the address of a function, never written through.
+unsafe impl Sync for FastEntry {}
+// SAFETY: as above.
+unsafe impl Send for FastEntry {}
+
+/// A Lua module: a global table of functions.
+pub struct ModuleRows {
+    pub name: &'static str,
+    /// Description in one sentence, or a few.
+    pub doc: &'static str,
+    /// A few lines of Lua that use this module and run without changes.
+    pub example: &'static str,
+    pub funcs: &'static [FunctionRow],
+}
+
+impl FunctionRow {
+    /// Sets the public function that a prelude-only function implements, for error messages.
+    pub const fn public_name(self, public: &'static str) -> FunctionRow {
+        FunctionRow { public_name: Some(public), ..self }
+    }
+
+    /// Marks a function that releases memory, keeps none, or is part of every frame, so that it can
+    /// be called when memory is full.
+    pub const fn when_full(self) -> FunctionRow {
+        FunctionRow { when_full: true, ..self }
+    }
+
+    /// Marks a function that only reads the engine's state and creates nothing.
+    pub const fn pure(self) -> FunctionRow {
+        FunctionRow { pure: true, ..self }
+    }
+}
+
+/// Declares a module.
+pub const fn module(
+    name: &'static str,
+    doc: &'static str,
+    example: &'static str,
+    funcs: &'static [FunctionRow],
+) -> ModuleRows {
+    assert!(!doc.is_empty(), "say what the module is for");
+    assert!(!example.is_empty(), "show the module at work");
+    ModuleRows { name, doc, example, funcs }
+}
+
+/// Declares more functions of a module whose description is declared in another file.
+pub const fn more(name: &'static str, funcs: &'static [FunctionRow]) -> ModuleRows {
+    ModuleRows { name, doc: "", example: "", funcs }
+}
+
+/// Declares a function.
+pub const fn func<M, F: Callable<M>>(
+    name: &'static str,
+    _function: F,
+    params: &'static [ParamRow],
+    doc: &'static str,
+) -> FunctionRow {
+    assert!(params.len() == F::TYPES.len(), "name every argument of the function, once");
+    assert!(!doc.is_empty(), "say what the function does");
+    let (types, returns) = (F::TYPES, F::RETURNS);
+    let boxed = any_boxed(types) || any_boxed(returns);
+    let (pure, when_full, call, fast, public_name) = (false, false, F::ENTRY, None, None);
+    FunctionRow {
+        name,
+        doc,
+        params,
+        types,
+        returns,
+        boxed,
+        pure,
+        when_full,
+        call,
+        fast,
+        public_name,
+    }
+}
+
+const fn any_boxed(types: &[ApiType]) -> bool {
+    let mut i = 0;
+    while i < types.len() {
+        if matches!(types[i].shape, ValueShape::Boxed | ValueShape::Packed) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Declares a function that games call thousands of times a frame: it gets a fast form as well. The
+/// function must not have changed anything when it returns an error, because the checked form then
+/// runs it again.
+pub const fn hot<M, F: FastCallable<M>>(
+    name: &'static str,
+    function: F,
+    params: &'static [ParamRow],
+    doc: &'static str,
+) -> FunctionRow {
+    FunctionRow { fast: Some(FastEntry(F::FAST)), ..func(name, function, params, doc) }
+}
+
+/// A Rust function that a row can declare: `fn(&mut Engine, A, B, …) -> R`.
+pub trait Callable<M>: Copy + 'static {
+    const TYPES: &'static [ApiType];
+    const RETURNS: &'static [ApiType];
+    const ENTRY: NativeEntry;
+}
+
+/// A function whose arguments and result compiled Lua can pass unboxed.
+pub trait FastCallable<M>: Callable<M> {
+    const FAST: *const c_void;
+}
+
+/// Creates a value of a function item type. Function items have no size, so the type is sufficient.
+#[inline(always)]
+fn revive<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0, "engine functions must not capture") };
+    // SAFETY: a value without size has no bytes that could be wrong.
+    unsafe { std::mem::zeroed() }
+}
+
+#[inline(always)]
+unsafe fn read<T: Argument>(
+    l: *mut lua_State,
+    i: c_int,
+    cx: &ScriptContext,
+    f: &FunctionRow,
+) -> Result<T, String> {
+    // SAFETY: the state is the one that called, and `i` an argument's position.
+    unsafe { T::take(l, i, cx).map_err(|wrong| mismatch(l, i, cx, f, &T::TYPE, wrong)) }
+}
+
+macro_rules! arity {
+    ($($t:ident $v:ident $x:ident $i:literal),*) => {
+        impl<F, R, $($t),*> Callable<fn($($t),*) -> R> for F
+        where
+            F: Fn(&mut Engine, $($t),*) -> R + Copy + 'static,
+            R: ReturnValue + 'static,
+            $($t: Argument + 'static),*
+        {
+            const TYPES: &'static [ApiType] = &[$($t::TYPE),*];
+            const RETURNS: &'static [ApiType] = R::TYPES;
+            const ENTRY: NativeEntry = {
+                #[allow(unused_variables)]
+                unsafe fn entry<F, R: ReturnValue, $($t: Argument),*>(
+                    l: *mut lua_State,
+                    cx: &mut ScriptContext,
+                    f: &'static FunctionRow,
+                ) -> c_int
+                where
+                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
+                {
+                    // SAFETY: the dispatcher passes the calling state and the living engine, of
+                    // which no other reference exists while a script's call is served.
+                    unsafe {
+                        $(let $v = match read::<$t>(l, $i, cx, f) {
+                            Ok(value) => value,
+                            Err(message) => return cx.fail(message),
+                        };)*
+                        let result = revive::<F>()(&mut *cx.engine, $($v),*);
+                        match result.push(l, cx) {
+                            Ok(count) => count,
+                            Err(message) => cx.fail(message),
+                        }
+                    }
+                }
+                entry::<F, R, $($t),*>
+            };
+        }
+
+        impl<F, R, $($t),*> FastCallable<fn($($t),*) -> R> for F
+        where
+            F: Fn(&mut Engine, $($t),*) -> R + Copy + 'static,
+            R: UnboxedReturn + 'static,
+            $($t: UnboxedArgument + 'static),*
+        {
+            const FAST: *const c_void = {
+                unsafe extern "C-unwind" fn fast<F, R: UnboxedReturn, $($t: UnboxedArgument),*>(
+                    cx: *mut ScriptContext,
+                    $($v: $t::C, $x: u32),*
+                ) -> R::C
+                where
+                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
+                {
+                    // SAFETY: compiled Lua passes the context that it received at boot; the engine
+                    // lives as long as the VM, and is not borrowed while Lua runs.
+                    let cx = unsafe { &mut *cx };
+                    cx.guarded(|cx| {
+                        // SAFETY: the pointers are valid during the call.
+                        $(let $v = unsafe { $t::from_c($v, $x, cx) }?;)*
+                        // SAFETY: as above: the engine lives, and is not borrowed.
+                        let engine = unsafe { &mut *cx.engine };
+                        revive::<F>()(engine, $($v),*).into_c(cx)
+                    })
+                }
+                fast::<F, R, $($t),*> as *const c_void
+            };
+        }
+    };
+}
+
+arity!();
+arity!(A a ax 1);
+arity!(A a ax 1, B b bx 2);
+arity!(A a ax 1, B b bx 2, C c xc 3);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6, H h hx 7);
+arity!(A a ax 1, B b bx 2, C c xc 3, D d dx 4, E e ex 5, G g gx 6, H h hx 7, I i ix 8);

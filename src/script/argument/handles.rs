@@ -1,0 +1,192 @@
+//! Handles as arguments: one type for each kind of handle, a number that may be any handle, and the
+//! error messages for handles that no longer lead to an object.
+
+use super::{Argument, ArgumentError, UnboxedArgument, number};
+use crate::context::ScriptContext;
+use crate::describe_value;
+use crate::handle_hints;
+use crate::luajit_layout;
+use crate::types::{ApiType, ValueShape};
+use engine_foundation::handle::StaleHandle;
+use engine_foundation::{Handle, HandleKind};
+use engine_gui::GuiId;
+use engine_materials::MaterialId;
+use engine_particles::EffectId;
+use engine_resource::package::PackageId;
+use engine_runtime::Engine;
+use engine_sound::SoundWorldId;
+use engine_tilemaps::TilemapId;
+use engine_window::WindowId;
+use engine_workers::WorkerId;
+use engine_world::WorldId;
+use engine_world::broadphase::BroadphaseId;
+use engine_world::camera::{CameraId, ViewportId};
+use engine_world::debug_lines::LineObjectId;
+use engine_world::level::LevelId;
+use engine_world::light::LightId;
+use engine_world::mesh::MeshId;
+use engine_world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
+use engine_world::sprite::SpriteId;
+use engine_world::unit::UnitId;
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// Returns the error message for a handle that no longer leads to an object.
+pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> ArgumentError {
+    let name = kind.name();
+    ArgumentError::Message(match stale {
+        StaleHandle::Never => {
+            let a = handle_hints::article(name);
+            format!(
+                "must be {a} {name}, and the number {} never was one",
+                describe_value::number(number)
+            )
+        }
+        StaleHandle::Reused => {
+            format!("this {name} was destroyed long ago, and its slot is used again")
+        }
+        StaleHandle::Gone { name, frame, place: location } => {
+            let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+            let location =
+                if location.is_empty() { String::new() } else { format!(" at {location}") };
+            format!("{}{name} was destroyed in frame {frame}{location}", kind.word())
+        }
+    })
+}
+
+/// Returns the error message for a number that is not a living Gui, as found by a fast form.
+pub fn gui_message(engine: &Engine, number: f64) -> String {
+    let slots = engine.guis.slots();
+    let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
+    stale_handle_message(engine, HandleKind::Gui, stale, number)
+}
+
+/// Returns the error message for a number that is not a living material, as found by a fast form.
+pub fn material_message(engine: &Engine, number: f64) -> String {
+    let slots = engine.materials.slots();
+    let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
+    stale_handle_message(engine, HandleKind::Material, stale, number)
+}
+
+fn stale_handle_message(
+    engine: &Engine,
+    kind: HandleKind,
+    stale: Option<StaleHandle>,
+    number: f64,
+) -> String {
+    match stale_message(kind, stale.unwrap_or(StaleHandle::Never), number) {
+        ArgumentError::Message(message) => {
+            handle_hints::message(engine, kind, number).unwrap_or(message)
+        }
+        ArgumentError::Type | ArgumentError::RestArgument(..) => {
+            unreachable!("a stale handle has words")
+        }
+    }
+}
+
+/// Handles of one kind, checked against the engine's slots.
+trait CheckedHandle: Sized {
+    /// Returns the handle of a number if its object is alive.
+    fn alive(number: f64, cx: &ScriptContext) -> Option<Self>;
+
+    /// Returns the error for a number that is not the handle of a living object.
+    fn why_not(number: f64, cx: &ScriptContext) -> ArgumentError;
+}
+
+/// Implements the handles of one kind: their type, and the engine's slots behind them.
+macro_rules! handle {
+    ($id:ident, $kind:expr, $engine:ident => $slots:expr) => {
+        impl CheckedHandle for $id {
+            #[inline(always)]
+            fn alive(number: f64, cx: &ScriptContext) -> Option<$id> {
+                // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments
+                // are read.
+                let $engine = unsafe { &*cx.engine };
+                let handle = Handle::from_number(number)?;
+                $slots.get(handle).is_some().then_some($id(handle))
+            }
+
+            #[cold]
+            fn why_not(number: f64, cx: &ScriptContext) -> ArgumentError {
+                // SAFETY: as above.
+                let $engine = unsafe { &*cx.engine };
+                let stale = Handle::from_number(number).map(|handle| $slots.stale(handle));
+                ArgumentError::Message(stale_handle_message($engine, $kind, stale, number))
+            }
+        }
+
+        impl Argument for $id {
+            const TYPE: ApiType = ApiType::new($kind.name(), ValueShape::Handle($kind));
+            of_number!(|number, cx| $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx)));
+        }
+
+        impl UnboxedArgument for $id {
+            type C = f64;
+            #[inline(always)]
+            unsafe fn from_c(c: f64, _: u32, cx: &ScriptContext) -> Option<$id> {
+                $id::alive(c, cx)
+            }
+        }
+    };
+}
+
+/// Lists every kind of handle that arguments can be, once.
+macro_rules! handles {
+    ($($id:ident, $kind:expr, $engine:ident => $slots:expr;)*) => {
+        $(handle!($id, $kind, $engine => $slots);)*
+
+        /// Returns the kind of a handle if its object is alive.
+        #[cold]
+        pub fn living(engine: &Engine, handle: Handle) -> Option<HandleKind> {
+            $({
+                let $engine = engine;
+                if $slots.get(handle).is_some() {
+                    return Some($kind);
+                }
+            })*
+            None
+        }
+    };
+}
+
+handles! {
+    WorldId, HandleKind::World, engine => &engine.worlds;
+    GuiId, HandleKind::Gui, engine => engine.guis.slots();
+    MaterialId, HandleKind::Material, engine => engine.materials.slots();
+    CameraId, HandleKind::Camera, engine => &engine.cameras;
+    LineObjectId, HandleKind::LineObject, engine => &engine.lines.objects;
+    MeshId, HandleKind::Mesh, engine => &engine.scenes.meshes.slots;
+    LightId, HandleKind::Light, engine => &engine.scenes.lights.slots;
+    SpriteId, HandleKind::Sprite, engine => &engine.scenes.sprites.slots;
+    ViewportId, HandleKind::Viewport, engine => &engine.viewports;
+    WindowId, HandleKind::Window, engine => engine.windows.slots();
+    UnitId, HandleKind::Unit, engine => &engine.units.slots;
+    EffectId, HandleKind::ParticleEffect, engine => engine.particles.slots();
+    LevelId, HandleKind::Level, engine => &engine.levels.slots;
+    TilemapId, HandleKind::Tilemap, engine => &engine.tilemaps.slots;
+    BroadphaseId, HandleKind::Broadphase, engine => &engine.broadphases;
+    ActorId, HandleKind::Actor, engine => &engine.physics.actors;
+    MoverId, HandleKind::Mover, engine => &engine.physics.movers;
+    JointId, HandleKind::Joint, engine => &engine.physics.joints;
+    PhysicsWorldId, HandleKind::PhysicsWorld, engine => &engine.physics.worlds;
+    SnapshotId, HandleKind::PhysicsSnapshot, engine => &engine.physics.snapshots;
+    PackageId, HandleKind::ResourcePackage, engine => engine.packages.slots();
+    SoundWorldId, HandleKind::SoundWorld, engine => &engine.sounds.voices.worlds;
+    WorkerId, HandleKind::Worker, engine => engine.workers.slots();
+}
+
+/// A number that may be any kind of handle, living or not. Used by queries such as `alive`.
+#[derive(Clone, Copy)]
+pub struct HandleNumber(pub f64);
+
+impl Argument for HandleNumber {
+    const TYPE: ApiType = ApiType::new("number", ValueShape::Number);
+    of_number!(|number, _| Ok(HandleNumber(number)));
+}
+
+impl UnboxedArgument for HandleNumber {
+    type C = f64;
+    unsafe fn from_c(c: f64, _: u32, _: &ScriptContext) -> Option<HandleNumber> {
+        Some(HandleNumber(c))
+    }
+}

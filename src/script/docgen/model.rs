@@ -1,0 +1,290 @@
+//! The documentation model: the whole API as one list, combined from the rows (api/) and the
+//! prelude's comments (docgen/luacats_reader.rs). The emitters in this folder only format it.
+
+use super::luacats_reader::{self, DocBlock};
+use super::{luacats, standard_library};
+use crate::api_row::{FunctionRow, ModuleRows};
+use crate::types::ApiType;
+use crate::{api, prelude};
+use engine_foundation::HandleKind;
+
+/// All functions that a game can call, and all functions of a game that the engine calls.
+pub struct ApiModel {
+    /// Modules, sorted by name.
+    pub modules: Vec<ModuleDoc>,
+    /// Global functions outside of modules, in the order of the prelude.
+    pub globals: Vec<FunctionDoc>,
+    /// Functions that a game may define and the engine calls.
+    pub callbacks: Vec<FunctionDoc>,
+    /// The functions of test suites, in the order of their definitions.
+    pub testing: Vec<FunctionDoc>,
+    /// Errors in the comments of the prelude, as `lua/timer.lua:12: words`. Empty except in the
+    /// middle of an edit; a test checks this.
+    pub problems: Vec<String>,
+}
+
+/// A global table of functions.
+#[derive(Default)]
+pub struct ModuleDoc {
+    pub name: String,
+    /// Documentation lines. The first sentence can be used alone.
+    pub doc: String,
+    /// Lua code that runs without changes.
+    pub example: String,
+    pub class: ClassDoc,
+    /// True if the name is also the name of a handle kind.
+    pub handle: bool,
+    /// Functions, sorted by name.
+    pub functions: Vec<FunctionDoc>,
+}
+
+/// The members of a value of the module's type, or of the module itself if there is no such type.
+#[derive(Default, Clone)]
+pub struct ClassDoc {
+    /// True if the type has only fields and operators: `v:length()` does not work.
+    pub exact: bool,
+    pub fields: Vec<FieldDoc>,
+    /// Operators in LuaCATS notation: `add(Vector3): Vector3`.
+    pub operators: Vec<String>,
+    /// Signatures of calls of the module itself: `fun(x?: number): Vector3`.
+    pub calls: Vec<String>,
+}
+
+/// A field of a value or of a module.
+#[derive(Clone)]
+pub struct FieldDoc {
+    pub name: String,
+    pub kind: String,
+    pub doc: String,
+}
+
+/// One function.
+#[derive(Clone)]
+pub struct FunctionDoc {
+    /// Name of the module; empty for a global function.
+    pub module: String,
+    pub name: String,
+    /// Documentation lines. For a Rust row they also describe the results.
+    pub doc: String,
+    pub params: Vec<ParamDoc>,
+    pub returns: Vec<ReturnDoc>,
+    /// True if compiled Lua calls the function directly.
+    pub hot: bool,
+    pub source: FunctionSource,
+    /// Parameter names of a Lua function, as written in its file.
+    pub declared: Vec<String>,
+}
+
+/// Location of a function's implementation.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FunctionSource {
+    Rust,
+    /// The prelude's file and the line of the function.
+    Lua(String, usize),
+    /// Declared for documentation only: a game or the test library implements it.
+    Declared,
+}
+
+/// One parameter. The name of the rest parameter is `...`.
+#[derive(Clone)]
+pub struct ParamDoc {
+    pub name: String,
+    pub kind: String,
+    pub optional: bool,
+    pub doc: String,
+}
+
+/// One result.
+#[derive(Clone)]
+pub struct ReturnDoc {
+    pub kind: String,
+    /// True if it represents any number of results.
+    pub rest: bool,
+    pub doc: String,
+}
+
+impl FunctionDoc {
+    /// Returns the function's name as it is written in code: `Vector3.length`, `wait`.
+    pub fn path(&self) -> String {
+        match self.module.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}.{}", self.module, self.name),
+        }
+    }
+
+    /// Returns the signature: `Math.random(min?: integer, max?: integer): number`.
+    pub fn signature(&self) -> String {
+        let param = |param: &ParamDoc| {
+            let mark = if param.optional { "?" } else { "" };
+            format!("{}{mark}: {}", param.name, param.kind)
+        };
+        let result = |result: &ReturnDoc| {
+            let rest = if result.rest { "..." } else { "" };
+            format!("{}{rest}", result.kind)
+        };
+        let params: Vec<String> = self.params.iter().map(param).collect();
+        let returns: Vec<String> = self.returns.iter().map(result).collect();
+        let colon = if returns.is_empty() { "" } else { ": " };
+        format!("{}({}){colon}{}", self.path(), params.join(", "), returns.join(", "))
+    }
+}
+
+impl ModuleDoc {
+    /// Returns true if the module's name is also a type that values can have.
+    pub fn is_type(&self) -> bool {
+        let makes_itself =
+            |call: &String| call.rsplit(": ").next().is_some_and(|result| result == self.name);
+        self.handle || self.class.exact || self.class.calls.iter().any(makes_itself)
+    }
+}
+
+impl ApiModel {
+    /// Builds the model from the rows and the prelude.
+    pub fn new() -> ApiModel {
+        let mut api = ApiModel {
+            modules: Vec::new(),
+            globals: Vec::new(),
+            callbacks: standard_library::CALLBACKS
+                .iter()
+                .map(standard_library::StandardFunction::doc)
+                .collect(),
+            testing: Vec::new(),
+            problems: Vec::new(),
+        };
+        for module in api::MODULES {
+            let rows = of_rows(module);
+            let known = api.module(module.name);
+            known.functions.extend(rows.functions);
+            join(&mut known.doc, &rows.doc, "\n");
+            join(&mut known.example, &rows.example, "\n\n");
+        }
+        api.take_suites();
+        for kind in HandleKind::ALL {
+            let module = api.module(kind.name());
+            module.handle = true;
+            // `World.alive` and similar functions take any number, usually a handle of their own
+            // module's kind.
+            let firsts = module.functions.iter_mut().filter_map(|item| item.params.first_mut());
+            for first in firsts.filter(|first| first.kind == "number") {
+                first.kind = format!("{}|number", kind.name());
+            }
+        }
+        for file in prelude::FILES.iter().chain([&prelude::LAST]) {
+            let name = format!("lua/{}.lua", file.name);
+            let (blocks, problems) = luacats_reader::read(&name, file.text);
+            api.problems.extend(problems);
+            for block in blocks {
+                api.take(block);
+            }
+        }
+        api.modules.sort_by(|a, b| a.name.cmp(&b.name));
+        for module in &mut api.modules {
+            module.functions.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        api
+    }
+
+    fn take_suites(&mut self) {
+        let (blocks, problems) = luacats_reader::read(luacats::SUITES.0, luacats::SUITES.1);
+        self.problems.extend(problems);
+        for block in blocks {
+            if let DocBlock::Function(mut function) = block {
+                function.source = FunctionSource::Declared;
+                self.testing.push(function);
+            }
+        }
+    }
+
+    fn module(&mut self, name: &str) -> &mut ModuleDoc {
+        let at = self.modules.iter().position(|module| module.name == name).unwrap_or_else(|| {
+            self.modules.push(ModuleDoc { name: name.to_string(), ..ModuleDoc::default() });
+            self.modules.len() - 1
+        });
+        &mut self.modules[at]
+    }
+
+    fn take(&mut self, block: DocBlock) {
+        match block {
+            DocBlock::Module { name, doc, example } => {
+                let module = self.module(&name);
+                join(&mut module.doc, &doc, "\n");
+                join(&mut module.example, &example, "\n\n");
+            }
+            DocBlock::Class { name, class } => self.module(&name).class = class,
+            DocBlock::Function(function) if function.module.is_empty() => {
+                self.globals.push(function)
+            }
+            DocBlock::Function(function) => {
+                self.module(&function.module.clone()).functions.push(function);
+            }
+        }
+    }
+
+    /// Returns every function of every module, then the global functions. Callbacks and the
+    /// functions of test suites are left out, because a game cannot call them.
+    pub fn functions(&self) -> impl Iterator<Item = &FunctionDoc> {
+        self.modules.iter().flat_map(|module| &module.functions).chain(&self.globals)
+    }
+}
+
+impl Default for ApiModel {
+    fn default() -> ApiModel {
+        ApiModel::new()
+    }
+}
+
+fn join(text: &mut String, more: &str, with: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        *text += with;
+    }
+    *text += more;
+}
+
+fn of_rows(module: &ModuleRows) -> ModuleDoc {
+    ModuleDoc {
+        name: module.name.to_string(),
+        doc: module.doc.to_string(),
+        example: module.example.to_string(),
+        functions: module.funcs.iter().map(|func| of_row(module, func)).collect(),
+        ..ModuleDoc::default()
+    }
+}
+
+fn of_row(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
+    let param = |((name, doc), kind): (&(&str, &str), &ApiType)| ParamDoc {
+        name: if kind.rest { "...".to_string() } else { name.to_string() },
+        kind: kind.lua.to_string(),
+        optional: kind.optional,
+        doc: doc.to_string(),
+    };
+    let result = |kind: &ApiType| ReturnDoc {
+        kind: if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() },
+        rest: kind.rest,
+        doc: String::new(),
+    };
+    FunctionDoc {
+        module: module.name.to_string(),
+        name: func.name.to_string(),
+        doc: func.doc.to_string(),
+        params: func.params.iter().zip(func.types).map(param).collect(),
+        returns: func.returns.iter().map(result).collect(),
+        hot: func.fast.is_some(),
+        source: FunctionSource::Rust,
+        declared: Vec::new(),
+    }
+}
+
+/// Returns the first sentence of a documentation text, in one line.
+pub fn first_sentence(doc: &str) -> String {
+    let text = doc.replace('\n', " ");
+    let mut from = 0;
+    while let Some(at) = text[from..].find(". ") {
+        let end = from + at + 1;
+        let next = text[end + 1..].chars().next();
+        if next.is_some_and(|c| c.is_uppercase() || c == '`') {
+            return text[..end].to_string();
+        }
+        from = end;
+    }
+    text
+}

@@ -1,0 +1,337 @@
+//! Documentation that is neither in a row nor in the prelude's comments: the functions of a game
+//! that the engine calls, and the part of Lua's own library that games have, with its differences.
+
+use super::model::{FunctionDoc, FunctionSource, ParamDoc, ReturnDoc};
+
+/// A function that is declared here and nowhere else.
+pub struct StandardFunction {
+    pub name: &'static str,
+    /// Name, type and description.
+    pub params: &'static [(&'static str, &'static str, &'static str)],
+    pub returns: &'static [(&'static str, &'static str)],
+    pub doc: &'static str,
+}
+
+/// Callbacks in the order in which they are called.
+pub const CALLBACKS: &[StandardFunction] = &[
+    StandardFunction {
+        name: "init",
+        params: &[],
+        returns: &[],
+        doc: "Called once, after the boot script ran and before the first frame: create the \
+              initial state of the game here.",
+    },
+    StandardFunction {
+        name: "on_reload",
+        params: &[("names", "string[]", "names of what changed, such as `actors/hero.lua`")],
+        returns: &[],
+        doc: "Called after changed files of the game were reloaded while it runs, before `update`: \
+              recreate what the game made of them. `init` is not called again.",
+    },
+    StandardFunction {
+        name: "update",
+        params: &[("dt", "number", "seconds by which this frame advances the game")],
+        returns: &[],
+        doc: "Called once in each frame, before `render`: advances the game. If a game does not \
+              define it, the engine updates the main world itself.",
+    },
+    StandardFunction {
+        name: "render",
+        params: &[],
+        returns: &[],
+        doc: "Called once in each frame, after `update`: draws the frame.",
+    },
+    StandardFunction {
+        name: "on_activate",
+        params: &[("active", "boolean", "true if a window of the game now has the focus")],
+        returns: &[],
+        doc: "Called before `update` when the game gains or loses the focus.",
+    },
+    StandardFunction {
+        name: "on_close",
+        params: &[(
+            "window",
+            "Window|nil",
+            "a window from `Window.open`, or nil for the main window",
+        )],
+        returns: &[("boolean|nil", "false keeps the window open; nil or true closes it")],
+        doc: "Called when the player closes a window, or the game calls `Window.close` for its \
+              main window. Closing the main window ends the game. After another window is closed, \
+              its handle stays valid, and nothing is visible any more.",
+    },
+    StandardFunction {
+        name: "shutdown",
+        params: &[],
+        returns: &[],
+        doc: "Called once at the end, also when the process is asked to end (Ctrl+C): save here. \
+              Not called after an error that ended the game.",
+    },
+];
+
+impl StandardFunction {
+    pub fn doc(&self) -> FunctionDoc {
+        let param = |(name, kind, doc): &(&str, &str, &str)| ParamDoc {
+            name: name.to_string(),
+            kind: kind.to_string(),
+            optional: false,
+            doc: doc.to_string(),
+        };
+        let result = |(kind, doc): &(&str, &str)| ReturnDoc {
+            kind: kind.to_string(),
+            rest: false,
+            doc: doc.to_string(),
+        };
+        FunctionDoc {
+            module: String::new(),
+            name: self.name.to_string(),
+            doc: self.doc.to_string(),
+            params: self.params.iter().map(param).collect(),
+            returns: self.returns.iter().map(result).collect(),
+            hot: false,
+            source: FunctionSource::Declared,
+            declared: Vec::new(),
+        }
+    }
+}
+
+/// One of Lua's own libraries, as games have it. The library with an empty name holds the global
+/// functions.
+pub struct StandardLibrary {
+    pub name: &'static str,
+    /// Every name in it.
+    pub names: &'static [&'static str],
+    /// Differences from Lua's own functions, by name.
+    pub differs: &'static [(&'static str, &'static str)],
+}
+
+/// Lua 5.1's library with LuaJIT's additions, as far as games have it.
+pub const LIBRARIES: &[StandardLibrary] = &[
+    StandardLibrary {
+        name: "",
+        names: &[
+            "_G",
+            "_VERSION",
+            "assert",
+            "collectgarbage",
+            "error",
+            "getmetatable",
+            "ipairs",
+            "load",
+            "loadstring",
+            "next",
+            "pairs",
+            "pcall",
+            "print",
+            "rawequal",
+            "rawget",
+            "rawset",
+            "require",
+            "select",
+            "setmetatable",
+            "tonumber",
+            "tostring",
+            "type",
+            "unpack",
+            "xpcall",
+        ],
+        differs: &[
+            ("print", "Writes a line to the engine's log, which goes to the standard output."),
+            (
+                "require",
+                "`require \"a.b\"` runs a/b.lua, or else a/b/init.lua, of the game's folder, once, \
+                 and returns what it returned.",
+            ),
+            ("load", "Takes text only, no compiled chunks."),
+            ("loadstring", "Takes text only, no compiled chunks."),
+            (
+                "pairs",
+                "Returns keys that are strings, numbers or booleans in the same order in every \
+                 run. Ids and other objects are in the order of their addresses. \
+                 `Script.sorted_pairs` sorts numbers, strings and ids.",
+            ),
+            (
+                "next",
+                "Finds nothing in Lua's own libraries (`math`, `string`); `pairs` iterates over \
+                 them.",
+            ),
+            (
+                "tostring",
+                "The address in the text for a table, function or coroutine differs from run to \
+                 run: do not use it for anything that a replay must repeat.",
+            ),
+            (
+                "collectgarbage",
+                "Takes \"count\", \"collect\" and \"step\". The engine sets the pace: see \
+                 `Script.configure_garbage_collection`. The result of \"count\" can differ from \
+                 run to run, and so can the time at which a weak table loses an unreferenced \
+                 object.",
+            ),
+        ],
+    },
+    StandardLibrary {
+        name: "string",
+        names: &[
+            "byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep",
+            "reverse", "sub", "upper",
+        ],
+        differs: &[
+            ("find", "Raises an error if a pattern takes more than 100,000,000 steps."),
+            (
+                "format",
+                "`%p`, and `%s` of a table or function, result in addresses, which differ from run \
+                 to run.",
+            ),
+            ("gmatch", "Has the same limit as `string.find`."),
+            ("gsub", "Has the same limit as `string.find`."),
+            ("match", "Has the same limit as `string.find`."),
+            ("rep", "Raises an error for a result above 64 MiB."),
+        ],
+    },
+    StandardLibrary {
+        name: "table",
+        names: &[
+            "concat", "foreach", "foreachi", "getn", "insert", "maxn", "move", "remove", "sort",
+        ],
+        differs: &[
+            ("concat", "Raises an error for a result above 64 MiB."),
+            (
+                "insert",
+                "Raises an error for positions above 2^31 - 1, and for shifting more than \
+                 67,108,864 items.",
+            ),
+            ("move", "Raises an error for moving more than 67,108,864 items."),
+        ],
+    },
+    StandardLibrary {
+        name: "math",
+        names: &[
+            "abs",
+            "acos",
+            "asin",
+            "atan",
+            "atan2",
+            "ceil",
+            "cos",
+            "cosh",
+            "deg",
+            "exp",
+            "floor",
+            "fmod",
+            "frexp",
+            "huge",
+            "ldexp",
+            "log",
+            "log10",
+            "max",
+            "min",
+            "modf",
+            "pi",
+            "pow",
+            "rad",
+            "random",
+            "randomseed",
+            "sin",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+        ],
+        differs: &[
+            ("random", "The same numbers as `Math.random`, which a replay repeats."),
+            ("randomseed", "The same as `Math.set_seed`."),
+        ],
+    },
+    StandardLibrary {
+        name: "coroutine",
+        names: &["create", "isyieldable", "resume", "running", "status", "wrap", "yield"],
+        differs: &[],
+    },
+    StandardLibrary {
+        name: "bit",
+        names: &[
+            "arshift", "band", "bnot", "bor", "bswap", "bxor", "lshift", "rol", "ror", "rshift",
+            "tobit", "tohex",
+        ],
+        differs: &[],
+    },
+    StandardLibrary {
+        name: "os",
+        names: &["clock", "date", "difftime", "time"],
+        differs: &[
+            ("clock", "If every frame has the same step (headless, tests): the game's time."),
+            ("date", "If every frame has the same step: the game's time, in UTC."),
+            (
+                "time",
+                "If every frame has the same step: the game's time, from the year 2000; the fields \
+                 of a date are then in UTC.",
+            ),
+        ],
+    },
+    StandardLibrary { name: "debug", names: &["traceback"], differs: &[] },
+    StandardLibrary {
+        name: "package",
+        names: &["config", "loaded", "path", "preload"],
+        differs: &[("path", "Read only: `require` searches the game's folder alone.")],
+    },
+];
+
+/// Globals of Lua that games do not have, and their replacements.
+pub const ABSENT: &[(&str, &str)] = &[
+    ("io", "files of the game are resources, and what it keeps is written with Save"),
+    (
+        "os.execute",
+        "a game starts no programs, nor do os.exit, getenv, remove, rename, tmpname work",
+    ),
+    ("ffi", "native code is out of reach; vectors are values without it"),
+    ("jit", "the engine sets up the compiler"),
+    ("dofile", "use require"),
+    ("loadfile", "use require"),
+    ("getfenv", "pass an environment to load"),
+    ("setfenv", "pass an environment to load"),
+    ("module", "return a table from the file"),
+    ("newproxy", "use a table with a metatable"),
+    ("gcinfo", "use collectgarbage(\"count\") or Script.memory"),
+    ("string.dump", "only text can be loaded"),
+];
+
+/// Hint for users who name a function of another engine.
+pub const NO_LOVE: &str = "this is not LÖVE: 'Coming from LÖVE' in the manual lists the \
+                           replacements (engine docs --open)";
+
+/// Returns the reason why `require` does not find a library that exists elsewhere in Lua.
+pub fn absence(name: &str) -> Option<String> {
+    let absent = ABSENT.iter().find(|(absent, _)| *absent == name);
+    let reason = absent.map(|(_, reason)| reason.to_string());
+    let is_library = LIBRARIES.iter().any(|known| known.name == name && !name.is_empty());
+    reason
+        .or_else(|| is_library.then(|| format!("'{name}' is a global, and there without require")))
+}
+
+/// Returns the documentation of a name of Lua's own library, if games have it.
+pub fn about(path: &str) -> Option<String> {
+    let (library, name) = path.split_once('.').unwrap_or(("", path));
+    if let Some(library) = LIBRARIES.iter().find(|known| known.name == path && name == path) {
+        let all = library.names.iter().map(|name| format!("{path}.{name}")).collect::<Vec<_>>();
+        return Some(format!("Lua's own library, with {}.", all.join(", ")));
+    }
+    let library = LIBRARIES.iter().find(|known| known.name == library)?;
+    if !library.names.contains(&name) {
+        return None;
+    }
+    let differs = library.differs.iter().find(|(known, _)| *known == name);
+    Some(match differs {
+        Some((_, difference)) => format!("Lua's own. {difference}"),
+        None => "Lua's own, as in Lua 5.1 and LuaJIT.".to_string(),
+    })
+}
+
+/// Returns every name of Lua's own library that games have.
+pub fn names() -> impl Iterator<Item = String> {
+    let path = |library: &str, name: &&str| match library.is_empty() {
+        true => name.to_string(),
+        false => format!("{library}.{name}"),
+    };
+    LIBRARIES
+        .iter()
+        .flat_map(move |library| library.names.iter().map(move |name| path(library.name, name)))
+}

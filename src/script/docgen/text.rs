@@ -1,0 +1,164 @@
+//! Writes the API as plain text: the output of `engine docs` on a terminal.
+
+use super::model::{ApiModel, FunctionDoc, ModuleDoc, first_sentence};
+use super::{markdown, standard_library};
+use engine_foundation::error;
+use engine_foundation::{Error, suggest};
+use engine_resource::settings::{SETTINGS, Setting};
+
+/// Maximum line length in columns; longer lines are wrapped.
+const COLUMNS: usize = 88;
+
+/// Returns a list of all modules with one sentence each.
+pub fn index(api: &ApiModel) -> String {
+    let mut text = String::from("Modules\n");
+    text += &table(api.modules.iter().map(|module| (module.name.clone(), module.doc.as_str())));
+    for (title, functions) in [
+        ("Global functions", &api.globals),
+        ("Callbacks", &api.callbacks),
+        ("Test suites", &api.testing),
+    ] {
+        text += &format!("\n{title}\n");
+        text += &table(functions.iter().map(|function| (function.path(), &*function.doc)));
+    }
+    text += "\nengine docs NAME shows more: a module (Vector3), a function (Vector3.length, or\n\
+             length), a setting (limits.update_seconds), or all of them (settings).\n";
+    text
+}
+
+/// Returns the documentation of a name.
+///
+/// # Errors
+/// Returns an error that suggests similar names if the name is unknown.
+pub fn help(api: &ApiModel, name: &str) -> Result<String, Error> {
+    if let Some(module) = api.modules.iter().find(|module| module.name == name) {
+        return Ok(module_text(module));
+    }
+    let mut all = api.functions().chain(&api.callbacks).chain(&api.testing);
+    if let Some(function) = all.find(|function| function.path() == name) {
+        return Ok(function_text(function));
+    }
+    if name == "settings" {
+        return Ok(table(SETTINGS.iter().map(|item| (item.key.to_string(), item.words))));
+    }
+    if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == name) {
+        return Ok(setting_text(setting));
+    }
+    if let Some(doc) = standard_library::about(name) {
+        return Ok(format!("{name}\n\n{}", wrap(&doc)));
+    }
+    let same: Vec<&FunctionDoc> = api.functions().filter(|item| item.name == name).collect();
+    if !same.is_empty() {
+        return Ok(table(same.iter().map(|function| (function.path(), &*function.doc))));
+    }
+    Err(unknown(api, name))
+}
+
+fn unknown(api: &ApiModel, name: &str) -> Error {
+    let mut names: Vec<String> = api.modules.iter().map(|module| module.name.clone()).collect();
+    let others = api.callbacks.iter().chain(&api.testing);
+    names.extend(api.functions().chain(others).map(FunctionDoc::path));
+    names.extend(standard_library::names());
+    names.extend(SETTINGS.iter().map(|setting| setting.key.to_string()));
+    let hint = suggest::hint(name, names.iter().map(String::as_str));
+    let library = name.split('.').next().unwrap_or_default();
+    let is_absent = |absent: &str| absent == name || absent == library;
+    if let Some((absent, why)) =
+        standard_library::ABSENT.iter().find(|(absent, _)| is_absent(absent))
+    {
+        return error!("games do not have Lua's '{absent}': {why}");
+    }
+    if library == "love" {
+        return error!("there is no '{name}': {}", standard_library::NO_LOVE);
+    }
+    let list = if hint.is_empty() { ": engine docs lists the modules" } else { "" };
+    error!("there is no '{name}' in the API{hint}{list}")
+}
+
+fn module_text(module: &ModuleDoc) -> String {
+    let mut text = format!("{}\n\n{}", module.name, wrap(&module.doc));
+    for call in &module.class.calls {
+        text += &format!("\n  {}{}", module.name, call.strip_prefix("fun").unwrap_or(call));
+    }
+    for field in &module.class.fields {
+        text += &format!("\n  .{}: {}, {}", field.name, field.kind, field.doc);
+    }
+    if !module.class.calls.is_empty() || !module.class.fields.is_empty() {
+        text.push('\n');
+    }
+    text += "\nFunctions\n";
+    text += &table(module.functions.iter().map(|item| (item.name.clone(), item.doc.as_str())));
+    if !module.example.is_empty() {
+        text += "\nExample\n";
+        for line in module.example.lines() {
+            text += format!("  {line}").trim_end();
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn function_text(function: &FunctionDoc) -> String {
+    let mut text = format!("{}\n\n{}", function.signature(), wrap(&function.doc));
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for param in &function.params {
+        let nil = if param.optional { " (may be left out)" } else { "" };
+        entries.push((param.name.clone(), format!("{}{nil}", param.doc)));
+    }
+    for result in &function.returns {
+        if !result.doc.is_empty() {
+            entries.push((format!("returns {}", result.kind), result.doc.clone()));
+        }
+    }
+    if !entries.is_empty() {
+        text.push('\n');
+        text += &columns(&entries);
+    }
+    text
+}
+
+fn setting_text(setting: &Setting) -> String {
+    let kind = markdown::setting_type(setting);
+    let head = format!("{} ({kind}; {} if left out)", setting.key, setting.default);
+    format!("{head}\n\n{}", wrap(setting.words))
+}
+
+/// Formats names with their first sentences.
+fn table<'a>(entries: impl Iterator<Item = (String, &'a str)>) -> String {
+    columns(&entries.map(|(name, doc)| (name, first_sentence(doc))).collect::<Vec<_>>())
+}
+
+fn columns(entries: &[(String, String)]) -> String {
+    let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, doc) in entries {
+        let lines = fill(doc, COLUMNS.saturating_sub(width + 4).max(30));
+        for (i, line) in lines.iter().enumerate() {
+            let name = if i == 0 { name.as_str() } else { "" };
+            text += format!("  {name:width$}  {line}").trim_end();
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn wrap(text: &str) -> String {
+    fill(text, COLUMNS).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Wraps text into lines.
+fn fill(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("there is always a line");
+        if last.is_empty() {
+            *last += word;
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            last.push(' ');
+            *last += word;
+        } else {
+            lines.push(word.to_string());
+        }
+    }
+    lines
+}

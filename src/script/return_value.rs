@@ -1,0 +1,396 @@
+//! Return types of engine functions: one `ReturnValue` implementation for each Rust type.
+
+use super::context::ScriptContext;
+use super::luajit_layout;
+use super::types::{ApiType, ValueShape, VectorType};
+use super::value::{ScriptValue, push_value};
+use engine_foundation::{Color, Error, HandleKind, Mat4, Quat, Vec2, Vec3, Vec4};
+use engine_gui::GuiId;
+use engine_materials::MaterialId;
+use engine_particles::EffectId;
+use engine_resource::bundle::SharedBytes;
+use engine_resource::package::PackageId;
+use engine_sound::{SoundWorldId, VoiceId};
+use engine_tilemaps::TilemapId;
+use engine_window::WindowId;
+use engine_workers::WorkerId;
+use engine_world::WorldId;
+use engine_world::broadphase::BroadphaseId;
+use engine_world::camera::{CameraId, ViewportId};
+use engine_world::debug_lines::LineObjectId;
+use engine_world::level::LevelId;
+use engine_world::light::LightId;
+use engine_world::mesh::MeshId;
+use engine_world::physics::{ActorId, JointId, MoverId, PhysicsWorldId, SnapshotId};
+use engine_world::sprite::SpriteId;
+use engine_world::unit::UnitId;
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// A Rust type that an engine function can return.
+pub trait ReturnValue {
+    const TYPES: &'static [ApiType];
+    /// Pushes the results and returns their number, or an error message. A vector is pushed as its
+    /// numbers; a generated wrapper builds the value from them.
+    ///
+    /// # Safety
+    /// `l` is the state of the running call. Allocation cannot fail during an engine call.
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String>;
+}
+
+/// A result that compiled Lua can receive unboxed.
+pub trait UnboxedReturn: ReturnValue {
+    type C: Copy + Default;
+    /// Converts the result into a C value. Returns `None` if the function failed; the checked form
+    /// then reports the reason.
+    fn into_c(self, cx: &mut ScriptContext) -> Option<Self::C>;
+}
+
+impl ReturnValue for () {
+    const TYPES: &'static [ApiType] = &[];
+    #[inline]
+    unsafe fn push(self, _: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        Ok(0)
+    }
+}
+
+impl UnboxedReturn for () {
+    type C = ();
+    fn into_c(self, _: &mut ScriptContext) -> Option<()> {
+        Some(())
+    }
+}
+
+impl ReturnValue for bool {
+    const TYPES: &'static [ApiType] = &[ApiType::new("boolean", ValueShape::Boolean)];
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { luajit_layout::push_boolean(l, self) };
+        Ok(1)
+    }
+}
+
+impl UnboxedReturn for bool {
+    type C = bool;
+    fn into_c(self, _: &mut ScriptContext) -> Option<bool> {
+        Some(self)
+    }
+}
+
+impl ReturnValue for f64 {
+    const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number)];
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { luajit_layout::push_number(l, self) };
+        Ok(1)
+    }
+}
+
+impl UnboxedReturn for f64 {
+    type C = f64;
+    fn into_c(self, _: &mut ScriptContext) -> Option<f64> {
+        Some(self)
+    }
+}
+
+impl ReturnValue for u64 {
+    const TYPES: &'static [ApiType] = &[ApiType::new("integer", ValueShape::Number)];
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { luajit_layout::push_number(l, self as f64) };
+        Ok(1)
+    }
+}
+
+impl UnboxedReturn for u64 {
+    type C = f64;
+    fn into_c(self, _: &mut ScriptContext) -> Option<f64> {
+        Some(self as f64)
+    }
+}
+
+impl ReturnValue for String {
+    const TYPES: &'static [ApiType] = &[ApiType::new("string", ValueShape::Text)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { lua_pushlstring(l, self.as_ptr() as *const _, self.len()) };
+        Ok(1)
+    }
+}
+
+macro_rules! handle {
+    ($id:ident, $kind:expr) => {
+        impl ReturnValue for $id {
+            const TYPES: &'static [ApiType] =
+                &[ApiType::new($kind.name(), ValueShape::Handle($kind))];
+            #[inline]
+            unsafe fn push(
+                self,
+                l: *mut lua_State,
+                _: &mut ScriptContext,
+            ) -> Result<c_int, String> {
+                // SAFETY: as the caller promised.
+                unsafe { luajit_layout::push_number(l, self.0.to_number()) };
+                Ok(1)
+            }
+        }
+
+        impl UnboxedReturn for $id {
+            type C = f64;
+            fn into_c(self, _: &mut ScriptContext) -> Option<f64> {
+                Some(self.0.to_number())
+            }
+        }
+    };
+}
+
+handle!(WorldId, HandleKind::World);
+handle!(VoiceId, HandleKind::Voice);
+handle!(SoundWorldId, HandleKind::SoundWorld);
+handle!(GuiId, HandleKind::Gui);
+handle!(MaterialId, HandleKind::Material);
+handle!(CameraId, HandleKind::Camera);
+handle!(MeshId, HandleKind::Mesh);
+handle!(LightId, HandleKind::Light);
+handle!(SpriteId, HandleKind::Sprite);
+handle!(ViewportId, HandleKind::Viewport);
+handle!(WindowId, HandleKind::Window);
+handle!(LineObjectId, HandleKind::LineObject);
+handle!(UnitId, HandleKind::Unit);
+handle!(ActorId, HandleKind::Actor);
+handle!(MoverId, HandleKind::Mover);
+handle!(JointId, HandleKind::Joint);
+handle!(PhysicsWorldId, HandleKind::PhysicsWorld);
+handle!(SnapshotId, HandleKind::PhysicsSnapshot);
+handle!(EffectId, HandleKind::ParticleEffect);
+handle!(LevelId, HandleKind::Level);
+handle!(TilemapId, HandleKind::Tilemap);
+handle!(BroadphaseId, HandleKind::Broadphase);
+handle!(PackageId, HandleKind::ResourcePackage);
+handle!(WorkerId, HandleKind::Worker);
+
+/// Implements `ReturnValue` for a value type of scripts. It returns the floats, from which the
+/// wrapper in ffi_wrappers.rs builds the value.
+macro_rules! floats {
+    ($t:ty, $kind:ident, $floats:expr) => {
+        impl ReturnValue for $t {
+            const TYPES: &'static [ApiType] =
+                &[ApiType::new(VectorType::$kind.name(), ValueShape::Value(VectorType::$kind))];
+            #[inline]
+            unsafe fn push(
+                self,
+                l: *mut lua_State,
+                _: &mut ScriptContext,
+            ) -> Result<c_int, String> {
+                for number in $floats(self) {
+                    // SAFETY: as the caller promised; there is room for 20.
+                    unsafe { luajit_layout::push_number(l, number.into()) };
+                }
+                Ok(VectorType::$kind.count() as c_int)
+            }
+        }
+
+        impl UnboxedReturn for $t {
+            type C = ();
+            #[inline(always)]
+            fn into_c(self, cx: &mut ScriptContext) -> Option<()> {
+                cx.scratch[..VectorType::$kind.count()].copy_from_slice(&$floats(self));
+                Some(())
+            }
+        }
+    };
+}
+
+floats!(Vec2, Vector2, |v: Vec2| v.to_array());
+floats!(Vec3, Vector3, |v: Vec3| v.to_array());
+floats!(Vec4, Vector4, |v: Vec4| v.to_array());
+floats!(Quat, Quaternion, |q: Quat| q.to_array());
+floats!(Mat4, Matrix4x4, |m: Mat4| m.to_cols_array());
+floats!(Color, Color, |c: Color| [c.alpha, c.red, c.green, c.blue]);
+
+impl ReturnValue for ScriptValue {
+    const TYPES: &'static [ApiType] = &[ApiType::new("any", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { push_value(l, &self) }.map(|()| 1)
+    }
+}
+
+/// A list of worlds, an array in Lua.
+impl ReturnValue for Vec<WorldId> {
+    const TYPES: &'static [ApiType] = &[ApiType::new("World[]", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        let numbers = self.iter().map(|id| ScriptValue::Number(id.0.to_number())).collect();
+        // SAFETY: as the caller promised.
+        unsafe { push_value(l, &ScriptValue::List(numbers)) }.map(|()| 1)
+    }
+}
+
+/// A list of strings, an array in Lua.
+impl ReturnValue for Vec<String> {
+    const TYPES: &'static [ApiType] = &[ApiType::new("string[]", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            push_value(l, &ScriptValue::List(self.into_iter().map(ScriptValue::Text).collect()))
+        }
+        .map(|()| 1)
+    }
+}
+
+/// The content of a resource: bytes as a string, or plain data.
+pub enum ResourceContent {
+    Bytes(SharedBytes),
+    Value(ScriptValue),
+}
+
+impl ReturnValue for ResourceContent {
+    const TYPES: &'static [ApiType] = &[ApiType::new("string|table", ValueShape::Boxed)];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self {
+                ResourceContent::Bytes(bytes) => {
+                    lua_pushlstring(l, bytes.as_ptr().cast(), bytes.len())
+                }
+                ResourceContent::Value(value) => return value.push(l, cx),
+            };
+        }
+        Ok(1)
+    }
+}
+
+/// A result that can fail unexpectedly: the error is raised.
+impl<R: ReturnValue> ReturnValue for Result<R, Error> {
+    const TYPES: &'static [ApiType] = R::TYPES;
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        match self {
+            // SAFETY: as the caller promised.
+            Ok(result) => unsafe { result.push(l, cx) },
+            Err(error) => Err(cx.keep_contexts(error)),
+        }
+    }
+}
+
+impl<R: UnboxedReturn> UnboxedReturn for Result<R, Error> {
+    type C = R::C;
+    fn into_c(self, cx: &mut ScriptContext) -> Option<R::C> {
+        self.ok()?.into_c(cx)
+    }
+}
+
+/// A result whose absence is expected (a saved game, the network): scripts get nil and a message.
+pub struct ExpectedResult<R>(pub Result<R, String>);
+
+impl<R: ReturnValue> ReturnValue for ExpectedResult<R> {
+    const TYPES: &'static [ApiType] = {
+        assert!(R::TYPES.len() == 1, "an expected error stands in for one result");
+        &[R::TYPES[0].or_nil(), ApiType::new("string", ValueShape::Text).or_nil()]
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self.0 {
+                Ok(result) => result.push(l, cx),
+                Err(message) => {
+                    lua_pushnil(l);
+                    message.push(l, cx).map(|count| count + 1)
+                }
+            }
+        }
+    }
+}
+
+/// An optional result: nil if it is missing.
+impl<R: ReturnValue> ReturnValue for Option<R> {
+    const TYPES: &'static [ApiType] = {
+        assert!(R::TYPES.len() == 1, "nil stands in for one result");
+        &[R::TYPES[0].or_nil()]
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self {
+                Some(result) => result.push(l, cx),
+                None => {
+                    lua_pushnil(l);
+                    Ok(1)
+                }
+            }
+        }
+    }
+}
+
+/// Two numbers.
+impl ReturnValue for (f64, f64) {
+    const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number); 2];
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A vector and a number.
+impl ReturnValue for (Vec3, f64) {
+    const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], f64::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// The next seed of random numbers, and a point.
+impl ReturnValue for (f64, Vec3) {
+    const TYPES: &'static [ApiType] = &[f64::TYPES[0], Vec3::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Two vectors.
+impl ReturnValue for (Vec3, Vec3) {
+    const TYPES: &'static [ApiType] = &[Vec3::TYPES[0]; 2];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A translation and a rotation.
+impl ReturnValue for (Vec3, Quat) {
+    const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], Quat::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// A box: its pose and half extents.
+impl ReturnValue for (Mat4, Vec3) {
+    const TYPES: &'static [ApiType] = &[Mat4::TYPES[0], Vec3::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised; there is room for 20 numbers, and 19 are pushed.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Any number of results.
+pub struct ManyResults(pub Vec<ScriptValue>);
+
+impl ReturnValue for ManyResults {
+    const TYPES: &'static [ApiType] =
+        &[ApiType { rest: true, ..ApiType::new("any", ValueShape::Boxed) }];
+    unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
+        for value in &self.0 {
+            // SAFETY: as the caller promised.
+            unsafe { push_value(l, value)? };
+        }
+        Ok(self.0.len() as c_int)
+    }
+}

@@ -1,0 +1,293 @@
+//! Stack traces of scripts: the frames with source lines, locals and upvalues, and the lines of
+//! `Script.context` among them. Runs no code of the game and never raises. The report that contains
+//! the trace is in report.rs.
+
+use super::context::ScriptContext;
+use super::describe_value::{ENGINE_CHUNK, bytes, chunk_name, literal};
+use super::report::{SourceLocation, StackFrame, split_location};
+use mlua::ffi::*;
+use std::ffi::{CStr, c_char, c_int};
+use std::mem::MaybeUninit;
+
+/// Number of frames at each end that are shown of a deeper stack.
+const FRAMES_SHOWN: usize = 10;
+/// Maximum number of locals and upvalues that are shown of a frame.
+const VARIABLES_MAX: c_int = 24;
+/// Number of innermost frames of the game whose locals are shown.
+const FRAMES_WITH_VARIABLES: usize = 6;
+/// Maximum number of nested coroutines whose stacks are shown.
+const COROUTINES_SHOWN: usize = 8;
+/// Chunks of the prelude that call the game's functions, and are not called by them.
+const CALLERS: [&str; 3] = ["[engine] frame", "[engine] modules", "[engine] context"];
+
+/// The result of a stack walk.
+#[derive(Default)]
+pub struct StackWalk {
+    /// Frames, innermost first.
+    pub frames: Vec<StackFrame>,
+    /// The lines of `Script.context`, outermost first.
+    pub contexts: Vec<String>,
+    /// True if the innermost frames are library functions without a calling function of the game,
+    /// because it was left by a tail call, `return string.rep(…)`.
+    pub tail_called: bool,
+}
+
+/// Walks the stack from `level` outwards. Functions of the engine's own Lua are left out, except
+/// for the one that the game called. A dead coroutine does not know the line of its innermost
+/// function; the line of the error's `place` is used instead.
+///
+/// # Safety
+/// `l` is a live state, or a coroutine that died of an error.
+pub unsafe fn walk(
+    l: *mut lua_State,
+    cx: &ScriptContext,
+    level: c_int,
+    place: Option<SourceLocation>,
+) -> StackWalk {
+    let mut place = place;
+    let mut walk = StackWalk::default();
+    // The outermost function so far in a run of engine functions.
+    let mut called: Option<String> = None;
+    let mut library = false;
+    // SAFETY: the record is filled by lua_getstack before it is read.
+    unsafe {
+        let depth = depth(l, level);
+        if lua_checkstack(l, 12) == 0 {
+            return walk;
+        }
+        let mut level = level;
+        while level < depth {
+            let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+            if lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+                break;
+            }
+            let to = depth - FRAMES_SHOWN as c_int;
+            if walk.frames.len() == FRAMES_SHOWN
+                && level < to
+                && let Some(last) = walk.frames.last_mut()
+                && last.left_out == 0
+            {
+                last.left_out = (to - level) as usize;
+                level = to;
+                continue;
+            }
+            lua_getinfo(l, c"nSlu".as_ptr(), ar.as_mut_ptr());
+            let ar = ar.assume_init_mut();
+            let died_at = place.take().filter(|place| {
+                ar.currentline <= 0 && ar.linedefined >= 0 && chunk_name(ar) == place.file
+            });
+            ar.currentline = died_at.map_or(ar.currentline, |place| place.line as c_int);
+            if let Some(line) = script_context(l, ar) {
+                walk.contexts.push(line);
+            } else if is_game(ar) {
+                walk.frames.extend(called.take().map(StackFrame::of_engine));
+                let named = !called_by_prelude(l, level + 1);
+                walk.frames.push(game_frame(l, cx, ar, walk.frames.len(), named));
+            } else {
+                // The prelude's own `error` is not a function that a game called.
+                let name = name(ar);
+                library |=
+                    name.as_deref() != Some("error") && !CALLERS.contains(&chunk_name(ar).as_str());
+                called = name.filter(|name| is_informative(name)).or(called);
+            }
+            level += 1;
+        }
+    }
+    walk.contexts.reverse();
+    walk.tail_called = library && walk.frames.is_empty();
+    walk
+}
+
+/// Returns the stack of the coroutine that raised the error with this message, innermost frame
+/// first. For each resuming coroutine, the prelude records the coroutine that died last.
+///
+/// # Safety
+/// As for [`walk`].
+pub unsafe fn coroutines(l: *mut lua_State, cx: &ScriptContext, raised: &str) -> Vec<StackFrame> {
+    let mut stacks: Vec<Vec<StackFrame>> = Vec::new();
+    // SAFETY: raw reads, popped again. A coroutine that died of an error keeps its frames.
+    unsafe {
+        let top = lua_gettop(l);
+        if lua_checkstack(l, 16) == 0 {
+            return Vec::new();
+        }
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        lua_pushlstring(l, c"died".as_ptr(), 4);
+        lua_rawget(l, -2);
+        let died = lua_gettop(l);
+        let mut resumer = l;
+        while stacks.len() < COROUTINES_SHOWN && lua_type(l, died) == LUA_TTABLE {
+            // The main state is recognized by the result of `lua_pushthread`, because it cannot see
+            // itself.
+            if lua_pushthread(resumer) == 1 {
+                lua_settop(resumer, -2);
+                lua_pushlstring(l, c"main".as_ptr(), 4);
+            } else if resumer != l {
+                lua_xmove(resumer, l, 1);
+            }
+            lua_rawget(l, died);
+            if lua_type(l, -1) != LUA_TTABLE {
+                break;
+            }
+            lua_rawgeti(l, -1, 1);
+            lua_rawgeti(l, -2, 2);
+            let thread = lua_tothread(l, -2);
+            let its = match lua_type(l, -1) {
+                LUA_TSTRING => String::from_utf8_lossy(bytes(l, -1)).into_owned(),
+                _ => String::new(),
+            };
+            let (place, message) = split_location(&its);
+            let same = raised.contains(message);
+            lua_settop(l, died);
+            if thread.is_null() || thread == l || !same || lua_status(thread) <= LUA_YIELD {
+                break;
+            }
+            stacks.push(walk(thread, cx, 0, place).frames);
+            resumer = thread;
+        }
+        lua_settop(l, top);
+    }
+    stacks.into_iter().rev().flatten().collect()
+}
+
+/// Returns the number of levels of the stack, found by doubling and halving.
+unsafe fn depth(l: *mut lua_State, from: c_int) -> c_int {
+    let exists = |level| {
+        let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+        // SAFETY: only asks if the level exists.
+        unsafe { lua_getstack(l, level, ar.as_mut_ptr()) != 0 }
+    };
+    let (mut low, mut high) = (from, from + 1);
+    while exists(high) {
+        low = high;
+        high *= 2;
+    }
+    if !exists(low) {
+        return low;
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if exists(middle) { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Returns the line of a `Script.context` frame, which holds it in its first two locals.
+unsafe fn script_context(l: *mut lua_State, ar: &mut lua_Debug) -> Option<String> {
+    // SAFETY: as for `walk`; the two values are popped again.
+    unsafe {
+        if chunk_name(ar) != "[engine] context" || *ar.what != b'L' as c_char {
+            return None;
+        }
+        let mut texts = [String::new(), String::new()];
+        for (i, word) in texts.iter_mut().enumerate() {
+            if lua_getlocal(l, ar, i as c_int + 1).is_null() {
+                return None;
+            }
+            if lua_type(l, -1) == LUA_TSTRING {
+                *word = String::from_utf8_lossy(bytes(l, -1)).into_owned();
+            }
+            lua_settop(l, -2);
+        }
+        Some(format!("{} {}", texts[0], texts[1]))
+    }
+}
+
+/// Returns true if a frame is a Lua function of the game.
+unsafe fn is_game(ar: &lua_Debug) -> bool {
+    // SAFETY: the record was filled with `S` and `l`.
+    ar.currentline > 0 && !unsafe { chunk_name(ar) }.starts_with(ENGINE_CHUNK)
+}
+
+/// Returns the name by which a function was called.
+unsafe fn name(ar: &lua_Debug) -> Option<String> {
+    // SAFETY: the record was filled with `n`.
+    unsafe { (!ar.name.is_null()).then(|| CStr::from_ptr(ar.name).to_string_lossy().into_owned()) }
+}
+
+/// Returns true if the name of an engine function is worth a line in the trace.
+fn is_informative(name: &str) -> bool {
+    !["error", "assert", "?"].contains(&name) && !name.starts_with('(')
+}
+
+impl StackFrame {
+    fn of_engine(name: String) -> StackFrame {
+        StackFrame { what: format!("engine function '{name}'"), ..StackFrame::default() }
+    }
+}
+
+/// Returns true if the function at `level` belongs to the engine's own Lua and calls the game's
+/// functions by internal names. Callbacks are excluded, because the engine calls them by their own
+/// names.
+unsafe fn called_by_prelude(l: *mut lua_State, level: c_int) -> bool {
+    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+    // SAFETY: the record is filled by lua_getstack before it is read.
+    unsafe {
+        if lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+            return false;
+        }
+        lua_getinfo(l, c"S".as_ptr(), ar.as_mut_ptr());
+        let chunk = chunk_name(ar.assume_init_ref());
+        chunk.starts_with(ENGINE_CHUNK) && chunk != "[engine] frame"
+    }
+}
+
+unsafe fn game_frame(
+    l: *mut lua_State,
+    cx: &ScriptContext,
+    ar: &mut lua_Debug,
+    index: usize,
+    named: bool,
+) -> StackFrame {
+    // SAFETY: as for `walk`.
+    unsafe {
+        let place = SourceLocation { file: chunk_name(ar), line: ar.currentline as u32 };
+        let what = match (*ar.what as u8, ar.name.is_null() || !named) {
+            (b'm', _) => "main chunk".to_string(),
+            (_, false) => format!("function '{}'", CStr::from_ptr(ar.name).to_string_lossy()),
+            (_, true) => format!("a function defined at line {}", ar.linedefined),
+        };
+        let mut frame =
+            StackFrame { source: cx.source_line(&place), what, ..StackFrame::default() };
+        frame.place = Some(place);
+        if index < FRAMES_WITH_VARIABLES {
+            frame.locals = variables(l, cx, |i| lua_getlocal(l, ar, i));
+            lua_getinfo(l, c"f".as_ptr(), ar);
+            frame.upvalues = variables(l, cx, |i| lua_getupvalue(l, -1, i));
+            lua_settop(l, -2);
+        }
+        frame
+    }
+}
+
+/// Returns the names and values that `next` pushes one by one. Functions are left out, because they
+/// are not informative.
+unsafe fn variables(
+    l: *mut lua_State,
+    cx: &ScriptContext,
+    mut next: impl FnMut(c_int) -> *const c_char,
+) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for i in 1..=VARIABLES_MAX {
+        let name = next(i);
+        if name.is_null() {
+            break;
+        }
+        // SAFETY: a name came with a value on the stack, which is popped again.
+        unsafe {
+            let name = CStr::from_ptr(name).to_string_lossy();
+            // Names in parentheses are temporaries of the VM.
+            if !name.starts_with('(') && lua_type(l, -1) != LUA_TFUNCTION {
+                let mut value = literal(l, -1, cx);
+                // A trace exit restores only the locals that are used after it. The slot of another
+                // local may hold a frame link, which reads as a subnormal number.
+                if lua_type(l, -1) == LUA_TNUMBER && lua_tonumber(l, -1).is_subnormal() {
+                    value.push_str(", or no longer kept by compiled code");
+                }
+                found.push((name.into_owned(), value));
+            }
+            lua_settop(l, -2);
+        }
+    }
+    found
+}

@@ -1,0 +1,120 @@
+//! A worker's thread: a separate VM in which a module of the game runs. The channel to the game and
+//! the timing are in src/system/workers/.
+
+use super::interrupt::Interrupt;
+use super::modules;
+use super::report::ErrorReport;
+use super::value::ScriptValue;
+use super::vm::{Vm, VmConfig};
+use engine_foundation::doing;
+use engine_foundation::{Error, suggest};
+use engine_platform as platform;
+use engine_resource::project::{Project, ScriptError};
+use engine_resource::settings::Settings;
+use engine_resource::store::ResourceStore;
+use engine_runtime::{BuildMode, Engine, EngineConfig, FrameTime};
+use engine_workers::{ThreadControls, WorkerEnd, WorkerEndpoint, WorkerId, WorkerStart};
+use std::sync::Arc;
+
+/// Data from which a worker's VM is created: copies of the game's state.
+struct WorkerOrigin {
+    module: String,
+    project: Project,
+    settings: Settings,
+    store: ResourceStore,
+    build: BuildMode,
+    arguments: Vec<String>,
+    deterministic: bool,
+    frame: FrameTime,
+    seed: u64,
+    seconds: f64,
+}
+
+/// Starts a worker that runs `module`. `seconds`: CPU time between two waits for messages.
+pub fn start(
+    engine: &mut Engine,
+    module: String,
+    data: Vec<u8>,
+    seconds: Option<f64>,
+    turn_frames: u64,
+) -> Result<WorkerId, Error> {
+    // Reported here, so that the error has the line of the call.
+    modules::find(engine, &module).map_err(|why| no_script(&module, why))?;
+    let origin = WorkerOrigin {
+        module: module.clone(),
+        project: engine.project.clone(),
+        settings: engine.settings.clone(),
+        store: engine.store.clone(),
+        build: engine.build,
+        arguments: engine.arguments.clone(),
+        deterministic: engine.deterministic,
+        frame: engine.frame.clone(),
+        seed: engine.workers.started(),
+        seconds: seconds.unwrap_or_else(|| engine.settings.number("limits.worker_seconds")),
+    };
+    let order = WorkerStart { name: module, data, turn_frames };
+    engine.workers.start(order, move |inside| run(origin, inside))
+}
+
+fn no_script(module: &str, why: ScriptError) -> Error {
+    match why {
+        ScriptError::Unusable(message) => Error::new(message),
+        ScriptError::Missing { tried, near } => {
+            let hint = suggest::hint(module, near.iter().map(String::as_str));
+            let tried = tried.join(", ");
+            engine_foundation::error!("there is no module '{module}'{hint} (looked for {tried})")
+        }
+    }
+}
+
+/// Runs on the worker's own thread.
+fn run(origin: WorkerOrigin, inside: WorkerEndpoint) -> WorkerEnd {
+    if inside.is_cancelled() {
+        return WorkerEnd::Done(Vec::new());
+    }
+    doing!("When running worker:", &origin.module);
+    platform::lower_thread_priority();
+    let memory_mib = origin.settings.number("limits.worker_memory_mib");
+    let config = VmConfig {
+        memory_limit: (memory_mib as usize) << 20,
+        jit: origin.settings.boolean("lua.jit"),
+        deterministic: origin.deterministic,
+        worker: true,
+        ..VmConfig::DEFAULT
+    };
+    let mut engine = Engine::new(EngineConfig {
+        project: origin.project,
+        settings: origin.settings,
+        store: origin.store,
+        build: origin.build,
+        arguments: origin.arguments,
+        seed: origin.seed,
+        deterministic: origin.deterministic,
+        save_folder: None,
+    });
+    engine.frame = origin.frame;
+    engine.workers.enter(inside.clone());
+    let mut vm = match Vm::new(engine, config) {
+        Ok(vm) => vm,
+        Err(report) => return WorkerEnd::Failed(report.to_string()),
+    };
+    inside.set_controls(controls(vm.interrupt()));
+    let module = ScriptValue::Text(origin.module.clone());
+    match vm.call_core("run_worker", &[module], origin.seconds) {
+        Err(report) => return WorkerEnd::Failed(report.to_string()),
+        Ok(ScriptValue::Text(message)) => {
+            return WorkerEnd::Failed(ErrorReport::from_message(message).to_string());
+        }
+        Ok(_) => {}
+    }
+    let result = vm.engine().workers.take_result();
+    WorkerEnd::Done(result.expect("what ran without an error has left its result"))
+}
+
+fn controls(interrupt: Arc<Interrupt>) -> ThreadControls {
+    let stopped = interrupt.clone();
+    ThreadControls {
+        stop: Box::new(move || stopped.cancel()),
+        renew: Box::new(move || interrupt.renew()),
+    }
+}

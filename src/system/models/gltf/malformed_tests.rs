@@ -1,0 +1,189 @@
+//! Tests with files that claim far more data than they contain, and with rarely used parts of the
+//! specification.
+
+use super::test_models::gltf;
+use super::{ModelData, import};
+use crate::ModelImage;
+use engine_foundation::sjson::SjsonTree;
+use engine_resource::resource_kind::{CompileContext, SourceForm};
+use engine_resource::resource_name::ResourceName;
+
+fn imported(text: &str) -> Result<ModelData, String> {
+    let read = |path: &str| Err(engine_foundation::error!("{path}: there is no such file"));
+    let name = ResourceName::new("model", "x");
+    let bytes = text.as_bytes().to_vec();
+    let mut compiling =
+        CompileContext::new(name, "x.gltf".to_string(), SourceForm::Raw, bytes, false, &read);
+    let mut build = |_: &ModelImage| Ok(Vec::new());
+    import(&mut compiling, &mut build).map(|model| model.0).map_err(|fault| fault.message)
+}
+
+/// Builds a file of meshes and accessors without any bytes: all their numbers are 0.
+fn claims(primitives: &str, accessors: &str) -> String {
+    let text = format!(
+        "{{\"asset\": {{\"version\": \"2.0\"}}, \"meshes\": [{{\"primitives\": [{primitives}]}}], \
+         \"accessors\": [{accessors}]}}"
+    );
+    imported(&text).map(|_| String::new()).unwrap_err()
+}
+
+fn positions(count: usize) -> String {
+    format!("{{\"componentType\": 5126, \"count\": {count}, \"type\": \"VEC3\"}}")
+}
+
+fn indices(count: usize) -> String {
+    format!("{{\"componentType\": 5125, \"count\": {count}, \"type\": \"SCALAR\"}}")
+}
+
+#[test]
+fn what_a_file_only_claims_is_refused_before_it_is_made() {
+    let one = "{\"attributes\": {\"POSITION\": 0}, \"indices\": 1}";
+    let fault = claims(one, &format!("{}, {}", positions(3), indices(120_000_000)));
+    assert!(fault.contains("more than 16777216 vertices, 67108864 indices or 256"), "{fault}");
+    let fault = claims(one, &format!("{}, {}", positions(40_000_000), indices(3)));
+    assert!(fault.ends_with("it has 40000000 vertices, and 16777216 is the most"), "{fault}");
+    let strip = "{\"attributes\": {\"POSITION\": 0}, \"indices\": 1, \"mode\": 5}";
+    let fault = claims(strip, &format!("{}, {}", positions(3), indices(60_000_000)));
+    assert!(fault.contains("the triangles of a strip or fan are 180000000 numbers"), "{fault}");
+    let targets = vec!["{}"; 30_000].join(", ");
+    let fault = claims(
+        &format!(
+            "{{\"attributes\": {{\"POSITION\": 1}}}}, \
+             {{\"attributes\": {{\"POSITION\": 0}}, \"targets\": [{targets}]}}"
+        ),
+        &format!("{}, {}", positions(3), positions(60_000)),
+    );
+    assert!(fault.contains("its morph targets are 5400270000 numbers"), "{fault}");
+    let many = vec![one; 40].join(", ");
+    let fault = claims(&many, &format!("{}, {}", positions(3), indices(999_999)));
+    assert!(fault.contains("the mesh has more than 16777216 vertices"), "{fault}");
+}
+
+#[test]
+fn cameras_keep_to_the_limits_of_the_functions_of_cameras() {
+    let import_camera = |camera: &str| {
+        imported(&format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"cameras\": [{camera}]}}"))
+    };
+    let perspective = |angle: &str, near: &str, far: &str| {
+        import_camera(&format!(
+            "{{\"name\": \"Eye\", \"type\": \"perspective\", \"perspective\": {{\"yfov\": {angle}, \
+             \"znear\": {near}{far}}}}}"
+        ))
+    };
+    let flat = |height: &str, near: &str, far: &str| {
+        import_camera(&format!(
+            "{{\"type\": \"orthographic\", \"orthographic\": {{\"xmag\": 1, \"ymag\": {height}, \
+             \"znear\": {near}, \"zfar\": {far}}}}}"
+        ))
+    };
+    assert!(perspective("1", "1e-6", ", \"zfar\": 1e9").is_ok());
+    assert_eq!(perspective("1", "0.5", "").unwrap().cameras[0].far, 1000.0);
+    assert!(flat("2", "0", "50").is_ok());
+    assert_eq!(perspective("1", "1", ", \"zfar\": 1.5").unwrap().cameras[0].far, 1.5);
+    assert_eq!(perspective("1", "6e8", "").unwrap().cameras[0].far, 1e9);
+    // Exporters write an infinite distance as a very large number.
+    for (endless, message) in [
+        (perspective("1", "1", ", \"zfar\": 1e10"), "camera 0 'Eye' sees up to 1e10 metres"),
+        (flat("2", "0", "1e12"), "camera 0 sees up to 1e12 metres"),
+    ] {
+        let model = endless.unwrap();
+        assert_eq!(model.cameras[0].far, 1e9);
+        let rest = " in its file, and up to 1000000000 here, the maximum of cameras";
+        assert_eq!(model.warnings, [format!("{message}{rest}")]);
+    }
+    let model = perspective("1", "1e-40", "").unwrap();
+    assert_eq!(model.cameras[0].near, 1e-6);
+    assert!(model.warnings[0].ends_with("and from 0.000001 here, the minimum of cameras"));
+    let angle = "its angle must be above 0 and below 180 degrees, got";
+    let range = "its near distance must be above 0 in perspective (at least 0.000001) and less \
+                 than its far one, both at most 1000000000 metres, got";
+    let height = "what it sees must be 0.000001 to 1000000000 metres high, got";
+    for (refused, message) in [
+        (perspective("1e-30", "1", ""), format!("0 'Eye' cannot see: {angle} 0.00")),
+        (perspective("3.14159", "1", ""), format!("0 'Eye' cannot see: {angle} 179.9")),
+        (perspective("-1", "1", ""), format!("0 'Eye' cannot see: {angle} -57.2")),
+        (perspective("1", "0", ""), format!("0 'Eye' cannot see: {range} 0 and 1000:")),
+        (perspective("1", "-1", ""), format!("0 'Eye' cannot see: {range} -1 and 1000:")),
+        (perspective("1", "1", ", \"zfar\": 1"), format!("0 'Eye' cannot see: {range} 1 and 1:")),
+        (perspective("1", "1e38", ""), format!("0 'Eye' cannot see: {range} 1000")),
+        (perspective("1", "1e10", ", \"zfar\": 1e11"), format!("0 'Eye' cannot see: {range} 1000")),
+        (flat("1e-45", "0", "50"), format!("0 cannot see: {height} 3e-45:")),
+        (flat("-2", "0", "50"), format!("0 cannot see: {height} -4e0:")),
+        (flat("2", "50", "50"), format!("0 cannot see: {range} 50 and 50:")),
+    ] {
+        let fault = refused.unwrap_err();
+        let start = format!("x.gltf: camera {message}");
+        assert!(fault.starts_with(&start), "{fault}\n{start}");
+        assert!(fault.ends_with(": change it in the model's source"), "{fault}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_nodes_of_one_name_are_told_apart_at_once() {
+    let mut names = crate::unique_names::UniqueNames::default();
+    let unique_names: Vec<String> =
+        (0..100_000).map(|at| names.add(Some("a"), "mesh", at)).collect();
+    assert_eq!(
+        (&unique_names[0][..], &unique_names[1][..], &unique_names[99_999][..]),
+        ("a", "a#2", "a#100000")
+    );
+    assert_eq!(names.duplicate_names, ["a"]);
+}
+
+#[test]
+fn movements_of_what_is_no_node_are_left_out() {
+    let text = gltf().replacen("\"node\": 1, \"path\": \"rotation\"", "\"path\": \"pointer\"", 1);
+    let model = imported(&text).unwrap();
+    assert_eq!(model.clips[0].channels.len(), 0);
+    let message = "1 of its animations' channels move no node (KHR_animation_pointer): they are \
+                 left out";
+    assert_eq!(model.warnings, [message]);
+    // Other errors are reported unchanged.
+    let wrong = text.replacen("\"version\": \"2.0\"", "\"version\": 2", 1);
+    assert!(imported(&wrong).unwrap_err().starts_with("x.gltf: it is not glTF: "));
+}
+
+#[test]
+fn extras_that_cannot_be_read_are_told() {
+    for (value, message) in [
+        ("1e2147483648", "number 1e2147483648 is too large: the largest is about 1.8e308"),
+        (
+            "9007199254740993",
+            "number 9007199254740993 would become 9007199254740992: write it with fewer digits or \
+             as text in quotes",
+        ),
+    ] {
+        let extras = format!("\"extras\": {{ \"locked\": {value} }}");
+        let text = gltf().replacen("\"extras\": { \"locked\": true }", &extras, 1);
+        let model = imported(&text).unwrap();
+        assert_eq!(model.warnings, [format!("the extras of node 'Lid' are left out: {message}")]);
+    }
+    let tiny = gltf().replacen("\"locked\": true", "\"locked\": 1e-2147483648", 1);
+    let lid = imported(&tiny).unwrap().nodes[1].extras.clone().unwrap();
+    assert_eq!(lid.get("locked"), Some(&SjsonTree::Number(0.0)));
+}
+
+#[test]
+fn a_texture_without_a_picture_says_so() {
+    let text = gltf().replacen("{ \"source\": 0, \"sampler\": 0 }", "{ \"sampler\": 0 }", 1);
+    assert_eq!(
+        imported(&text).unwrap_err(),
+        "x.gltf: material 'Wood': texture 0 has no picture, or only one in a format of an \
+         extension (EXT_texture_webp, KHR_texture_basisu): export it with PNG or JPEG"
+    );
+}
+
+#[test]
+fn shear_and_circles_are_told() {
+    let sheared = "\"matrix\": [1,0,0,0, 0.5,1,0,0, 0,0,1,0, 0,0,0,1]";
+    let text = gltf().replacen("\"scale\": [1, 0.25, 1]", sheared, 1);
+    let text = text.replacen("\"translation\": [0, 1.25, 0], ", "", 1);
+    let model = imported(&text).unwrap();
+    let message = "node 'Lid' is sheared, which is not supported: it is shown without the shear \
+                 (apply its transform)";
+    assert_eq!(model.warnings, [message]);
+    let circle = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"children\": [1]}, \
+                  {\"children\": [0]}]}";
+    let message = "x.gltf: node 0 is its own ancestor: nodes must be a tree";
+    assert_eq!(imported(circle).unwrap_err(), message);
+}

@@ -1,0 +1,308 @@
+//! The first HTTP request of a browser or tool: parsing, checks, and the text of the answer. Works
+//! on text alone; sockets are in handshake.rs and connection.rs.
+//!
+//! Three checks keep other pages and programs out. The Host must be this server by its number or as
+//! `localhost`: a foreign name that resolves to this machine (DNS rebinding) is another Host. The
+//! Origin, which browsers always send with a WebSocket, must be this server's own page. And the
+//! client must know the token of this run.
+
+use super::page_files;
+
+/// The most bytes of a request, up to its empty line.
+pub const HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// The path of the WebSocket.
+pub const CONNECTION: &str = "/connection";
+
+/// The reply to a request.
+#[derive(Debug, PartialEq)]
+pub enum HttpReply {
+    /// A file of the page: its MIME type and its bytes.
+    File(&'static str, &'static [u8]),
+    /// Opens a WebSocket, with this key.
+    Connect(String),
+    /// Refuses the request, with the status and a message.
+    Refuse(u16, String),
+}
+
+/// Identity of this server, and the function that answers requests.
+#[derive(Clone, Debug)]
+pub struct ServerIdentity {
+    pub port: u16,
+    pub token: String,
+    /// The function that answers the bytes of a request: [`answer`].
+    pub answer: fn(&ServerIdentity, &[u8]) -> HttpReply,
+}
+
+impl ServerIdentity {
+    pub fn new(port: u16, token: &str) -> ServerIdentity {
+        ServerIdentity { port, token: token.to_string(), answer }
+    }
+
+    /// Returns the Host values that a request may use for this server.
+    fn hosts(&self) -> [String; 2] {
+        ["127.0.0.1", "localhost"].map(|host| format!("{host}:{}", self.port))
+    }
+
+    /// Returns true if a token is this run's. Every wrong token of the same length takes the same
+    /// time.
+    fn knows(&self, token: &str) -> bool {
+        let pairs = token.bytes().zip(self.token.bytes());
+        token.len() == self.token.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
+    }
+}
+
+/// The parsed header of a request.
+struct HttpHead<'a> {
+    method: &'a str,
+    path: &'a str,
+    query: &'a str,
+    fields: Vec<(String, &'a str)>,
+}
+
+impl<'a> HttpHead<'a> {
+    fn parse(text: &'a str) -> Option<HttpHead<'a>> {
+        let mut lines = text.split("\r\n");
+        let mut first = lines.next()?.split(' ');
+        let (method, target, version) = (first.next()?, first.next()?, first.next()?);
+        if !version.starts_with("HTTP/1.") || first.next().is_some() || !target.starts_with('/') {
+            return None;
+        }
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let mut fields = Vec::new();
+        for line in lines.take_while(|line| !line.is_empty()) {
+            let (name, value) = line.split_once(':')?;
+            let letters = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            if name.is_empty() || !name.chars().all(letters) {
+                return None;
+            }
+            fields.push((name.to_ascii_lowercase(), value.trim()));
+        }
+        Some(HttpHead { method, path, query, fields })
+    }
+
+    /// Returns a header field, which may occur once at most.
+    fn field(&self, name: &str) -> Result<Option<&'a str>, HttpReply> {
+        let mut found = self.fields.iter().filter(|(known, _)| known == name);
+        let first = found.next().map(|(_, value)| *value);
+        match found.next() {
+            Some(_) => Err(refuse(400, format!("the field {name} occurs twice"))),
+            None => Ok(first),
+        }
+    }
+
+    fn token(&self) -> &'a str {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == "token").map_or("", |(_, value)| value)
+    }
+}
+
+fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
+    HttpReply::Refuse(status, message.into())
+}
+
+/// Returns the reply to a request, whose bytes go up to the empty line.
+pub fn answer(own: &ServerIdentity, head: &[u8]) -> HttpReply {
+    let head = std::str::from_utf8(head).ok().and_then(HttpHead::parse);
+    let Some(head) = head else { return refuse(400, "this is not an HTTP/1.1 request") };
+    checked(own, &head).unwrap_or_else(|refused| refused)
+}
+
+fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
+    let hosts = own.hosts();
+    let host = head.field("host")?.unwrap_or_default();
+    if !hosts.iter().any(|known| known == host) {
+        return Err(refuse(403, format!("the Host must be {}", hosts[0])));
+    }
+    if let Some(origin) = head.field("origin")?
+        && !hosts.iter().any(|host| origin.strip_prefix("http://") == Some(host))
+    {
+        return Err(refuse(403, "only the engine's own page may connect (Origin)"));
+    }
+    if head.method != "GET" {
+        return Err(refuse(405, "only GET is answered"));
+    }
+    if head.path == CONNECTION {
+        return connect(own, head);
+    }
+    if head.path == "/" && !own.knows(head.token()) {
+        let message =
+            "the address lacks the token of this run: take the one that the engine printed";
+        return Err(refuse(403, message));
+    }
+    match page_files::file(head.path) {
+        Some((kind, bytes)) => Ok(HttpReply::File(kind, bytes)),
+        None => Err(refuse(404, "this page does not exist")),
+    }
+}
+
+fn connect(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
+    let has = |name: &str, wanted: &str| {
+        let value = head.field(name)?.unwrap_or_default();
+        Ok(value.split(',').any(|word| word.trim().eq_ignore_ascii_case(wanted)))
+    };
+    if !has("upgrade", "websocket")? || !has("connection", "upgrade")? {
+        return Err(refuse(426, "only a WebSocket can be opened here"));
+    }
+    if !has("sec-websocket-version", "13")? {
+        return Err(refuse(426, "the WebSocket version must be 13"));
+    }
+    let key = head.field("sec-websocket-key")?.unwrap_or_default();
+    if key.len() != 24 || !key.ends_with("==") {
+        return Err(refuse(400, "the WebSocket key is missing or wrong"));
+    }
+    if !own.knows(head.token()) {
+        return Err(refuse(403, "this is not the token of this run (.engine/session.json has it)"));
+    }
+    Ok(HttpReply::Connect(key.to_string()))
+}
+
+/// Returns the reason phrase of a status.
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        426 => "Upgrade Required",
+        431 => "Request Header Fields Too Large",
+        _ => "Service Unavailable",
+    }
+}
+
+/// Header fields of all answers: the page cannot be framed, loads nothing from elsewhere, and sends
+/// no referrer, because its address contains the token.
+const FIELDS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+     X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
+     Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: default-src 'self'; \
+     img-src 'self' blob: data:; style-src 'self' 'unsafe-inline'; connect-src 'self' \
+     ws://127.0.0.1:* ws://localhost:*; frame-ancestors 'none'; form-action 'none'; \
+     base-uri 'none'\r\nConnection: close\r\n";
+
+/// Returns the header lines of a plain answer, up to its content.
+pub fn lines(status: u16, kind: &str, bytes: usize) -> String {
+    let reason = reason(status);
+    format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {bytes}\r\n\
+         {FIELDS}\r\n"
+    )
+}
+
+/// Returns the header lines that open a WebSocket.
+pub fn switching(key: &str) -> String {
+    let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+    format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(path: &str, fields: &[(&str, &str)]) -> HttpReply {
+        let own = ServerIdentity::new(4000, "abcd");
+        let fields = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+        let head = format!("GET {path} HTTP/1.1\r\n{}\r\n", fields.collect::<String>());
+        answer(&own, head.as_bytes())
+    }
+
+    fn status(path: &str, fields: &[(&str, &str)]) -> u16 {
+        match ask(path, fields) {
+            HttpReply::Refuse(status, _) => status,
+            HttpReply::Connect(_) => 101,
+            HttpReply::File(..) => 200,
+        }
+    }
+
+    const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+    const SOCKET: [(&str, &str); 5] = [
+        ("Host", "127.0.0.1:4000"),
+        ("Upgrade", "websocket"),
+        ("Connection", "keep-alive, Upgrade"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", KEY),
+    ];
+
+    /// Returns the status of a WebSocket request with some header fields replaced or added.
+    fn socket(others: &[(&'static str, &'static str)]) -> u16 {
+        let kept = SOCKET.iter().filter(|(name, _)| others.iter().all(|(other, _)| other != name));
+        let fields: Vec<_> = kept.chain(others).copied().collect();
+        status("/connection?token=abcd", &fields)
+    }
+
+    #[test]
+    fn the_page_needs_the_token_and_the_own_host() {
+        let host = [("Host", "127.0.0.1:4000")];
+        assert_eq!(status("/?token=abcd", &host), 200);
+        assert_eq!(status("/?x=1&token=abcd", &[("host", "localhost:4000")]), 200);
+        assert_eq!(status("/page.css", &host), 200);
+        assert_eq!(status("/nothing", &host), 404);
+        assert_eq!(status("/../Cargo.toml", &host), 404);
+        for path in ["/", "/?token=", "/?token=abce", "/?token=abcde", "/?TOKEN=abcd"] {
+            assert_eq!(status(path, &host), 403, "{path}");
+        }
+        for host in ["", "127.0.0.1", "127.0.0.1:4001", "evil.example:4000", "127.0.0.1:4000.x"] {
+            assert_eq!(status("/?token=abcd", &[("Host", host)]), 403, "{host}");
+        }
+        assert_eq!(status("/?token=abcd", &[]), 403);
+        assert_eq!(status("/?token=abcd", &[host[0], host[0]]), 400);
+    }
+
+    #[test]
+    fn a_socket_opens_for_the_own_page_and_for_tools_alone() {
+        assert_eq!(ask("/connection?token=abcd", &SOCKET), HttpReply::Connect(KEY.into()));
+        assert_eq!(status("/connection?token=no", &SOCKET), 403);
+        assert_eq!(socket(&[("Origin", "http://127.0.0.1:4000")]), 101);
+        assert_eq!(socket(&[("Origin", "http://localhost:4000")]), 101);
+        for origin in ["https://evil.example", "null", "", "http://127.0.0.1:4001", "127.0.0.1"] {
+            assert_eq!(socket(&[("Origin", Box::leak(origin.to_string().into_boxed_str()))]), 403);
+        }
+        assert_eq!(socket(&[("Host", "rebound.example:4000")]), 403);
+        assert_eq!(socket(&[("Upgrade", "h2c")]), 426);
+        assert_eq!(socket(&[("Sec-WebSocket-Version", "8")]), 426);
+        assert_eq!(socket(&[("Sec-WebSocket-Key", "short")]), 400);
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        let own = ServerIdentity::new(4000, "abcd");
+        let check = |head: &[u8], wanted: u16| match answer(&own, head) {
+            HttpReply::Refuse(status, _) => assert_eq!(status, wanted, "{head:?}"),
+            other => panic!("{other:?}"),
+        };
+        check(b"", 400);
+        check(b"GET / HTTP/2\r\n\r\n", 400);
+        check(b"GET http://127.0.0.1:4000/ HTTP/1.1\r\n\r\n", 400);
+        check(b"GET / HTTP/1.1\r\nno field\r\n\r\n", 400);
+        check(b"GET / HTTP/1.1\r\n: x\r\n\r\n", 400);
+        check(&[0xff, 0xfe], 400);
+        check(b"POST / HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 405);
+    }
+
+    #[test]
+    fn a_page_runs_and_loads_nothing_but_what_is_served_here() {
+        let head = lines(200, "text/html", 0);
+        let policy = head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
+        let rules: Vec<&str> = policy.expect("there is one").split("; ").collect();
+        for rule in [
+            "default-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "connect-src 'self' ws://127.0.0.1:* ws://localhost:*",
+        ] {
+            assert!(rules.contains(&rule), "{rule}: {rules:?}");
+        }
+        let scripts = |rule: &&&str| rule.starts_with("script-src") || rule.contains("eval");
+        assert_eq!(rules.iter().find(scripts), None, "scripts come from the server alone");
+    }
+
+    #[test]
+    fn the_accepted_key_is_that_of_the_standard() {
+        assert!(switching(KEY).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+    }
+}

@@ -1,0 +1,252 @@
+//! The tool connection: a server for pages and programs that inspect a running game. It accepts
+//! connections from this machine only. Messages arrive as text and are sent as text or bytes; the
+//! application defines their meaning (src/app/remote). The game's thread, which takes and sends
+//! them, never waits for a client.
+//!
+//! WebSocket: RFC 6455. One thread accepts connections and advances all handshakes; each client has
+//! a reading thread and a writing thread.
+
+pub mod client;
+mod connection;
+mod handshake;
+mod http_request;
+pub mod json;
+mod listener;
+pub mod outbox;
+mod page_files;
+pub mod send_queue;
+pub mod session_file;
+
+use engine_foundation::counter;
+use engine_foundation::error;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, panic};
+use http_request::{HttpReply, ServerIdentity};
+use session_file::SessionFile;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use connection::{RemoteConnection, WRITE_PATIENCE};
+pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX, REST_SECONDS_MAX};
+pub use listener::{ANSWERED_MAX, HANDSHAKES_MAX};
+pub use tungstenite::Bytes;
+
+/// Version of the message protocol. It increases when a change makes old tools misread messages.
+pub const VERSION: u32 = 1;
+/// The most clients at once.
+pub const CLIENTS_MAX: usize = 64;
+/// The most connections at once that have shown the token: clients, and connections that are being
+/// refused because there are too many clients.
+pub const CONNECTIONS_MAX: u64 = 2 * CLIENTS_MAX as u64;
+/// The most bytes of an incoming message.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+/// The most values in an incoming message: the game's thread has to walk over them.
+pub const VALUES_MAX: usize = 4096;
+/// The most messages of one client that wait for the game. At this limit the client is not read any
+/// further.
+pub const PENDING_MAX: usize = 64;
+/// The most bytes of one client's messages that wait for the game.
+pub const PENDING_BYTES_MAX: usize = 4 << 20;
+
+/// The kind of a client event.
+#[derive(Debug, PartialEq)]
+pub enum ClientEventKind {
+    Joined,
+    /// The client sent a message: the parsed message, or an error if it is invalid, and its size in
+    /// bytes.
+    Message(Result<SjsonTree, String>, usize),
+    Left,
+}
+
+/// An event of a client.
+pub struct ClientEvent {
+    pub peer: Arc<RemoteConnection>,
+    pub what: ClientEventKind,
+}
+
+/// State that all threads of a server share.
+pub struct ServerShared {
+    incoming: Mutex<Sender<ClientEvent>>,
+    peers: Mutex<Vec<Arc<RemoteConnection>>>,
+    last_number: AtomicU64,
+    connections: AtomicU64,
+    refused: AtomicU64,
+    closing: AtomicBool,
+}
+
+impl ServerShared {
+    fn next_number(&self) -> u64 {
+        self.last_number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn send_event(&self, incoming: ClientEvent) {
+        // After the game has ended there is no receiver.
+        let _ = self.incoming.lock().unwrap_or_else(|poison| poison.into_inner()).send(incoming);
+    }
+
+    fn peers(&self) -> std::sync::MutexGuard<'_, Vec<Arc<RemoteConnection>>> {
+        self.peers.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// Adds a client, if there is room.
+    fn admit(&self, peer: &Arc<RemoteConnection>) -> bool {
+        let mut peers = self.peers();
+        if peers.len() >= CLIENTS_MAX || self.is_closing() {
+            drop(peers);
+            self.count_refused();
+            return false;
+        }
+        peers.push(peer.clone());
+        drop(peers);
+        self.send_event(ClientEvent { peer: peer.clone(), what: ClientEventKind::Joined });
+        true
+    }
+
+    fn release(&self, peer: &Arc<RemoteConnection>) {
+        self.peers().retain(|known| known.number != peer.number);
+        self.send_event(ClientEvent { peer: peer.clone(), what: ClientEventKind::Left });
+    }
+}
+
+/// The server of one run.
+pub struct RemoteServer {
+    shared: Arc<ServerShared>,
+    incoming: Receiver<ClientEvent>,
+    accepting: Option<JoinHandle<()>>,
+    session: SessionFile,
+    game: PathBuf,
+}
+
+impl RemoteServer {
+    /// Opens a port of the system's choice on this machine, and writes a session file with its
+    /// address into the game's folder.
+    ///
+    /// # Errors
+    /// Returns an error if no port or thread is available, or if the folder cannot be written.
+    pub fn open(game: PathBuf) -> Result<RemoteServer, Error> {
+        RemoteServer::open_with(game, http_request::answer)
+    }
+
+    fn open_with(
+        game: PathBuf,
+        answer: fn(&ServerIdentity, &[u8]) -> HttpReply,
+    ) -> Result<RemoteServer, Error> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|reason| error!("no port can be opened for tools: {reason}"))?;
+        let port = listener.local_addr().map_err(|reason| error!("{reason}"))?.port();
+        let (sender, incoming) = channel();
+        let token = token();
+        let own = ServerIdentity { answer, ..ServerIdentity::new(port, &token) };
+        let shared = Arc::new(ServerShared {
+            incoming: Mutex::new(sender),
+            peers: Mutex::new(Vec::new()),
+            last_number: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            closing: AtomicBool::new(false),
+        });
+        let session = SessionFile { version: VERSION, port, token, process: std::process::id() };
+        session.write(&game).map_err(|reason| {
+            let path = session_file::path(&game);
+            error!("tools cannot find the game: {} is not written: {reason}", path.display())
+        })?;
+        let accepting = {
+            let shared = shared.clone();
+            panic::spawn("tools-accept", move || listener::run(&shared, &own, &listener))
+        };
+        match accepting {
+            Ok(accepting) => {
+                Ok(RemoteServer { shared, incoming, accepting: Some(accepting), session, game })
+            }
+            Err(reason) => {
+                session.remove(&game);
+                Err(error!("no thread can be started for tools: {reason}"))
+            }
+        }
+    }
+
+    /// Returns the address of the page for a browser.
+    pub fn address(&self) -> String {
+        self.session.address()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.session.port
+    }
+
+    /// Returns the next event of a client, if there is one. Never waits.
+    pub fn take(&self) -> Option<ClientEvent> {
+        let incoming = self.incoming.try_recv().ok()?;
+        if let ClientEventKind::Message(_, bytes) = incoming.what {
+            incoming.peer.note_taken(bytes);
+            counter!("tools/heard") += 1;
+            counter!("tools/heard_bytes") += bytes;
+        }
+        Some(incoming)
+    }
+
+    /// Returns the number of connections that were refused because of a limit.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for RemoteServer {
+    fn drop(&mut self) {
+        self.session.remove(&self.game);
+        self.shared.closing.store(true, Ordering::Release);
+        // Connections accepted from now on are dropped at once; this connection wakes the thread.
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.session.port));
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
+        }
+        let peers = std::mem::take(&mut *self.shared.peers());
+        for peer in &peers {
+            peer.close(1001, "the game has ended");
+        }
+        // Clients could delay the end of their threads, so the wait is limited to a moment for
+        // their last messages.
+        let mut waits_left = 20;
+        while self.shared.connections.load(Ordering::Acquire) > 0 && waits_left > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+            waits_left -= 1;
+        }
+        for peer in &peers {
+            peer.disconnect();
+        }
+    }
+}
+
+/// Returns a token that only this run and readers of its session file know: 128 bits of a keyed
+/// hash (SipHash) whose key the system drew at random.
+fn token() -> String {
+    let key = RandomState::new();
+    format!("{:016x}{:016x}", key.hash_one(1), key.hash_one(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_runs_have_the_same_token() {
+        let (a, b) = (token(), token());
+        assert_eq!(a.len(), 32);
+        assert!(a != b && a.bytes().all(|letter| letter.is_ascii_hexdigit()));
+    }
+}

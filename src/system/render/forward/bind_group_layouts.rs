@@ -1,0 +1,118 @@
+//! The bind group layouts of the scenes' shaders. Binds nothing.
+
+use super::super::device::GpuDevice;
+use super::super::textures::{TextureTable, sampler_entry, texture_entry};
+
+/// All bind group layouts.
+pub struct BindGroupLayouts {
+    /// The view, draws, surfaces and shadow maps: group 0 of meshes.
+    pub scene: wgpu::BindGroupLayout,
+    /// A shadow map's matrix, draws and surfaces: group 0 of shadows.
+    pub map: wgpu::BindGroupLayout,
+    /// Five textures: group 1 of meshes and shadows.
+    pub set: wgpu::BindGroupLayout,
+    /// The view alone: group 0 of the sky and of the tone mapping.
+    pub view: wgpu::BindGroupLayout,
+    /// The frame uniform for materials of games: group 0 of custom shaders.
+    pub frame: wgpu::BindGroupLayout,
+    /// Light and depth: group 1 of the tone mapping.
+    pub light: wgpu::BindGroupLayout,
+    /// Light without depth: group 1 of the tone mapping.
+    pub light_alone: wgpu::BindGroupLayout,
+    /// The view and the batch: group 0 of particles.
+    pub particles: wgpu::BindGroupLayout,
+    /// Depth alone: group 2 of particles.
+    pub depth: wgpu::BindGroupLayout,
+    /// A texture and its sampler: group 1 of particles.
+    pub texture: wgpu::BindGroupLayout,
+}
+
+const BOTH: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX_FRAGMENT;
+const VERTEX: wgpu::ShaderStages = wgpu::ShaderStages::VERTEX;
+const FRAGMENT: wgpu::ShaderStages = wgpu::ShaderStages::FRAGMENT;
+
+fn uniform(binding: u32) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: BOTH,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset: true,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+fn storage(binding: u32, visibility: wgpu::ShaderStages) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility,
+        ty: wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+fn sampled_texture(
+    binding: u32,
+    sample_type: wgpu::TextureSampleType,
+    view_dimension: wgpu::TextureViewDimension,
+    multisampled: bool,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: FRAGMENT,
+        ty: wgpu::BindingType::Texture { sample_type, view_dimension, multisampled },
+        count: None,
+    }
+}
+
+impl BindGroupLayouts {
+    pub fn new(device: &GpuDevice, textures: &TextureTable, samples: u32) -> BindGroupLayouts {
+        use wgpu::TextureViewDimension::{D2, D2Array};
+        let many = samples > 1;
+        let depth_type = wgpu::TextureSampleType::Depth;
+        let plain = wgpu::TextureSampleType::Float { filterable: false };
+        let compare = wgpu::BindGroupLayoutEntry {
+            binding: 5,
+            visibility: FRAGMENT,
+            ty: wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
+            count: None,
+        };
+        let make = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
+            let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries };
+            device.device.create_bind_group_layout(&descriptor)
+        };
+        let set: Vec<_> =
+            (0..5).flat_map(|i| [texture_entry(2 * i), sampler_entry(2 * i + 1)]).collect();
+        BindGroupLayouts {
+            scene: make(
+                "scene",
+                &[
+                    uniform(0),
+                    storage(1, VERTEX),
+                    storage(2, FRAGMENT),
+                    sampled_texture(3, depth_type, D2Array, false),
+                    sampled_texture(4, depth_type, D2Array, false),
+                    compare,
+                ],
+            ),
+            map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT)]),
+            set: make("set", &set),
+            view: make("view", &[uniform(0)]),
+            frame: make("frame", &[uniform(0)]),
+            light: make(
+                "light",
+                &[sampled_texture(0, plain, D2, many), sampled_texture(1, plain, D2, many)],
+            ),
+            particles: make("particles", &[uniform(0), uniform(1)]),
+            light_alone: make("light alone", &[sampled_texture(0, plain, D2, many)]),
+            depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
+            texture: textures.layout().clone(),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Custom shaders of scenes: the vertex and fragment stage of images that a game's material paints.
+// The declarations of gui.wgsl and of the material's own part precede this. Names begin with
+// `engine_`, so that they conflict with no others. Light has no effect here.
+
+struct EngineSceneDraw {
+    // The rows of its pose.
+    x: vec4f,
+    y: vec4f,
+    z: vec4f,
+    // As in mesh.wgsl.
+    tint: vec4u,
+}
+
+// The first fields of `View` in view.wgsl.
+struct EngineSceneView {
+    to_clip: mat4x4f,
+    from_clip: mat4x4f,
+    eye: vec4f,
+    ahead: vec4f,
+    right: vec4f,
+    up: vec4f,
+    top: vec4f,
+    horizon: vec4f,
+    ground: vec4f,
+    fog: vec4f,
+}
+
+@group(3) @binding(0) var<uniform> engine_view: EngineSceneView;
+@group(3) @binding(1) var<storage, read> engine_draws: array<EngineSceneDraw>;
+
+// True if pixels with too little alpha are discarded; if light is added; if it is multiplied.
+override ENGINE_MASK: bool = false;
+override ENGINE_ADDS: bool = false;
+override ENGINE_MULTIPLIES: bool = false;
+
+struct EngineSceneCorner {
+    @location(0) position: vec3f,
+    @location(3) uv: vec2f,
+    @location(4) color: vec4f,
+    // Indices of the draw and the surface.
+    @location(5) which: vec2u,
+}
+
+struct EngineScenePoint {
+    @builtin(position) clip: vec4f,
+    @location(0) world: vec3f,
+    @location(1) uv: vec2f,
+    @location(2) place: vec2f,
+    @location(3) position: vec2f,
+    @location(4) color: vec4f,
+}
+
+@vertex
+fn engine_scene_vertex(in: EngineSceneCorner) -> EngineScenePoint {
+    let draw = engine_draws[in.which.x];
+    let at = vec4f(in.position, 1.0);
+    let world = vec3f(dot(draw.x, at), dot(draw.y, at), dot(draw.z, at));
+    let flipped = vec2<bool>((draw.tint.w & 1u) != 0u, (draw.tint.w & 2u) != 0u);
+    let inside = select(in.uv, 1.0 - in.uv, flipped);
+    let across = length(vec3f(draw.x.x, draw.y.x, draw.z.x));
+    let along = length(vec3f(draw.x.z, draw.y.z, draw.z.z));
+    let tint = unpack4x8unorm(draw.tint.x);
+    var out: EngineScenePoint;
+    out.clip = engine_view.to_clip * vec4f(world, 1.0);
+    out.world = world;
+    out.uv = unpack2x16unorm(draw.tint.y) + inside * unpack2x16unorm(draw.tint.z);
+    out.place = in.uv;
+    out.position = in.position.xz * vec2f(across, along);
+    let light = engine_from_srgb(in.color.rgb) * engine_from_srgb(tint.rgb);
+    out.color = vec4f(light, in.color.a * tint.a);
+    return out;
+}
+
+@fragment
+fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
+    var it: Paint;
+    it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    it.base = it.color * textureSample(engine_texture, engine_texture_sampler, in.uv);
+    it.uv = in.place;
+    it.position = in.position;
+    it.pixel = in.clip.xy;
+    var seen = paint(it);
+    if ENGINE_MASK {
+        if seen.a < 0.5 {
+            discard;
+        }
+        seen = vec4f(seen.rgb / seen.a, 1.0);
+    }
+    let way = engine_view.eye.xyz - in.world;
+    let endless = engine_view.eye.w < 0.5;
+    let metres = select(length(way), -dot(way, engine_view.ahead.xyz), endless);
+    let left = exp(-engine_view.fog.w * metres);
+    // In fog, added light becomes 0, and multiplied light becomes 1.
+    var air = engine_view.fog.rgb * seen.a;
+    if ENGINE_ADDS {
+        air = vec3f(0.0);
+    }
+    if ENGINE_MULTIPLIES {
+        air = vec3f(seen.a);
+    }
+    // As `kept` in view.wgsl.
+    return vec4f(min(mix(air, seen.rgb, left), vec3f(60000.0)), seen.a);
+}

@@ -1,0 +1,289 @@
+//! The encoder of a view's scene: shadow maps, light, and tone mapping. State is set as seldom as
+//! possible, and each group is a draw call. Decides nothing about what is drawn.
+
+use super::super::gpu_timing::GpuTiming;
+use super::super::materials::MaterialTable;
+use super::super::scene::{
+    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, TransparentGroup,
+    ViewPlan,
+};
+use super::super::shader::MATERIAL_GROUP;
+use super::super::textures::TextureTable;
+use super::pipelines::PipelineKey;
+use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders};
+
+/// The resources for encoding a view.
+pub struct EncodeFrame<'a> {
+    pub scenes: &'a RetainedScenes,
+    pub textures: &'a TextureTable,
+    pub materials: &'a MaterialTable,
+    pub timing: &'a mut Option<GpuTiming>,
+}
+
+/// The current bindings, so that unchanged ones are not set again.
+#[derive(Default)]
+struct SceneBoundState {
+    /// The class, and the material that paints.
+    class: Option<(PipelineClass, u32)>,
+    set: Option<u32>,
+    page: Option<u32>,
+}
+
+impl ForwardRenderer {
+    /// Encodes one of the plan's views, up to its light.
+    pub fn draw(&self, encoder: &mut wgpu::CommandEncoder, index: usize, frame: &mut EncodeFrame) {
+        let Some(area) = self.areas[index] else { return };
+        let view = &frame.scenes.plans.views[index];
+        for number in view.shadows.clone() {
+            self.shadow(encoder, view, number, frame);
+        }
+        let target = self.targets.get((area.rectangle[2], area.rectangle[3]));
+        let timing = frame.timing.as_mut().and_then(|it| it.pass("scene".to_string()));
+        let keeps_depth = area.deep || view.particles;
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("scene"),
+            color_attachments: &[Some(color(&target.light, true))],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &target.depth,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(1.0),
+                    store: if keeps_depth { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard },
+                }),
+                stencil_ops: None,
+            }),
+            timestamp_writes: timing,
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        let (group, offset) = self.buffers.scene(view.scene, index);
+        to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &frame.scenes.plans.groups[view.solid.clone()] {
+            self.group(&mut to, &mut set, (frame, view, index), group);
+        }
+        if view.uniform.horizon[3] > 0.5 {
+            to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
+            let (group, offset) = self.buffers.view(index);
+            to.set_bind_group(0, group, &[offset]);
+            to.draw(0..3, 0..1);
+        }
+        if !view.particles {
+            self.draw_transparent(&mut to, view, index, frame);
+            return;
+        }
+        drop(to);
+        let timing =
+            frame.timing.as_mut().and_then(|it| it.pass("scene, seen through".to_string()));
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("seen through"),
+            color_attachments: &[Some(color(&target.light, false))],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &target.depth,
+                // Read-only: particles sample the depth while it is tested against.
+                depth_ops: None,
+                stencil_ops: None,
+            }),
+            timestamp_writes: timing,
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        self.draw_transparent(&mut to, view, index, frame);
+    }
+
+    /// Draws the transparent objects.
+    fn draw_transparent(
+        &self,
+        to: &mut wgpu::RenderPass,
+        view: &ViewPlan,
+        index: usize,
+        frame: &mut EncodeFrame,
+    ) {
+        let plans = &frame.scenes.plans;
+        let mut set = SceneBoundState::default();
+        let mut batches =
+            plans.views[..index].iter().map(|view| particles(frame.scenes, view)).sum();
+        let mut meshes_bound = false;
+        for transparent in &plans.transparent[view.blended.clone()] {
+            match transparent {
+                TransparentGroup::Group(group) => {
+                    if !std::mem::replace(&mut meshes_bound, true) {
+                        let (scene, offset) = self.buffers.scene(view.scene, index);
+                        to.set_bind_group(0, scene, &[offset]);
+                        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+                        set = SceneBoundState::default();
+                    }
+                    self.group(to, &mut set, (frame, view, index), group);
+                }
+                TransparentGroup::Particles { batch, first, count } => {
+                    let known = &frame.scenes.scenes[&view.scene].particle_batches[*batch as usize];
+                    to.set_pipeline(self.pipelines.get(PipelineKey::Particles(known.blend)));
+                    let (group, offsets) = self.buffers.particle_view(index, batches);
+                    to.set_bind_group(0, group, &offsets);
+                    to.set_bind_group(1, frame.textures.group(known.texture), &[]);
+                    let rectangle = self.areas[index].expect("it is drawn").rectangle;
+                    let target = self.targets.get((rectangle[2], rectangle[3]));
+                    to.set_bind_group(2, &target.depth_group, &[]);
+                    let (begin, bytes) = (u64::from(*first), u64::from(*count) * PARTICLE_BYTES);
+                    let begin = begin * PARTICLE_BYTES;
+                    let buffer = &self.buffers.particles.buffer;
+                    to.set_vertex_buffer(0, buffer.slice(begin..begin + bytes));
+                    to.draw(0..4, 0..*count);
+                    batches += 1;
+                    meshes_bound = false;
+                }
+            }
+        }
+    }
+
+    fn shadow(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        view: &ViewPlan,
+        number: usize,
+        frame: &mut EncodeFrame,
+    ) {
+        let shadow = &frame.scenes.plans.shadows[number];
+        let (maps, kind) = match shadow.map {
+            ShadowMap::Sun => (&self.targets.sun, "sun"),
+            ShadowMap::Spot => (&self.targets.spots, "spot"),
+        };
+        let name = || format!("shadow of {kind} {}", shadow.layer + 1);
+        let timing = frame.timing.as_mut().and_then(|it| it.pass(name()));
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("shadow"),
+            color_attachments: &[],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &maps.layers[shadow.layer as usize],
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(1.0),
+                    store: wgpu::StoreOp::Store,
+                }),
+                stencil_ops: None,
+            }),
+            timestamp_writes: timing,
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        let (group, offset) = self.buffers.map(view.scene, number);
+        to.set_bind_group(0, group, &[offset]);
+        to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
+        let mut set = SceneBoundState::default();
+        for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
+            self.batch(&mut to, &mut set, frame.scenes, group, |to, key| {
+                to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
+                true
+            });
+        }
+    }
+
+    /// Draws one group of a view.
+    fn group(
+        &self,
+        to: &mut wgpu::RenderPass,
+        set: &mut SceneBoundState,
+        (frame, view, index): (&EncodeFrame, &ViewPlan, usize),
+        group: &InstancedDraw,
+    ) {
+        let had_custom_shader = set.class.is_some_and(|(_, material)| material != 0);
+        self.batch(to, set, frame.scenes, group, |to, key| {
+            let (scene, offset) = self.buffers.scene(view.scene, index);
+            let Some(slot) = custom_shaders::slot(key) else {
+                if had_custom_shader {
+                    to.set_bind_group(0, scene, &[offset]);
+                }
+                to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
+                return true;
+            };
+            let binder = frame.materials.binder(slot);
+            let Some((pipeline, is_custom)) = self.custom_shaders.get(key, &binder) else {
+                return false;
+            };
+            to.set_pipeline(pipeline);
+            let (frame_group, at) = self.buffers.frame(index);
+            to.set_bind_group(0, frame_group, &[at]);
+            to.set_bind_group(3, scene, &[offset]);
+            if let Some(group) = binder.group.filter(|_| is_custom) {
+                to.set_bind_group(MATERIAL_GROUP, group, &[]);
+            }
+            true
+        });
+    }
+
+    /// Draws one group; `begin` sets the pipeline of a batch, and returns false if there is none.
+    fn batch(
+        &self,
+        to: &mut wgpu::RenderPass,
+        set: &mut SceneBoundState,
+        scenes: &RetainedScenes,
+        group: &InstancedDraw,
+        begin: impl FnOnce(&mut wgpu::RenderPass, &SceneBatchKey) -> bool,
+    ) {
+        let key: &SceneBatchKey = scenes.library.batch(group.batch);
+        let found = self.meshes.get(key.mesh).zip(scenes.library.mesh(key.mesh));
+        let Some(((range, page), mesh)) = found else {
+            // The mesh was refused, which was reported.
+            return;
+        };
+        let alike = (key.class, key.material);
+        if set.class != Some(alike) {
+            if !begin(to, key) {
+                return;
+            }
+            set.class = Some(alike);
+        }
+        let textured = !key.class.has(PipelineClass::SHADOW) || key.class.has(PipelineClass::MASK);
+        if textured && set.set.replace(key.set) != Some(key.set) {
+            to.set_bind_group(1, self.buffers.set(key.set), &[]);
+        }
+        if set.page.replace(range.page) != Some(range.page) {
+            to.set_vertex_buffer(0, page.vertices.slice(..));
+            to.set_index_buffer(page.indices.slice(..), page.format);
+        }
+        let part = &mesh.parts[key.part as usize];
+        let instances = group.first..group.first + group.count;
+        let first = range.first_index + part.first;
+        to.draw_indexed(first..first + part.count, range.first_vertex as i32, instances);
+    }
+
+    /// Draws a view's tone-mapped image, in a pass on its target whose viewport is set to the
+    /// image's rectangle.
+    pub fn tonemap(&self, to: &mut wgpu::RenderPass, index: usize) {
+        let Some(area) = self.areas[index] else { return };
+        let [x, y, width, height] = area.rectangle;
+        to.set_scissor_rect(x, y, width, height);
+        to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
+        to.set_pipeline(
+            self.pipelines.get(PipelineKey::Tonemap { format: area.format, deep: area.deep }),
+        );
+        let (group, offset) = self.buffers.view(index);
+        to.set_bind_group(0, group, &[offset]);
+        let target = self.targets.get((width, height));
+        to.set_bind_group(1, if area.deep { &target.group } else { &target.light_group }, &[]);
+        to.draw(0..3, 0..1);
+    }
+}
+
+/// Returns the number of particle batches that a view draws.
+fn particles(scenes: &RetainedScenes, view: &ViewPlan) -> usize {
+    let transparent = &scenes.plans.transparent[view.blended.clone()];
+    transparent
+        .iter()
+        .filter(|transparent| matches!(transparent, TransparentGroup::Particles { .. }))
+        .count()
+}
+
+fn color(view: &wgpu::TextureView, clear: bool) -> wgpu::RenderPassColorAttachment<'_> {
+    wgpu::RenderPassColorAttachment {
+        view,
+        depth_slice: None,
+        resolve_target: None,
+        ops: wgpu::Operations {
+            load: match clear {
+                true => wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                false => wgpu::LoadOp::Load,
+            },
+            store: wgpu::StoreOp::Store,
+        },
+    }
+}

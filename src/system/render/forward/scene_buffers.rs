@@ -1,0 +1,452 @@
+//! GPU buffers of scenes: surfaces, draws, instances, particles, uniforms, and the bind groups of
+//! textures. Copies only what changed; draws nothing.
+
+use super::super::device::GpuDevice;
+use super::super::gui_passes::FrameUniform;
+use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::super::scene::{
+    DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform, SurfaceUniform,
+    TextureSet,
+};
+use super::super::textures::{TextureTable, entry};
+use super::PARTICLE_BYTES;
+use super::bind_group_layouts::BindGroupLayouts;
+use super::targets::SceneTargets;
+use bytemuck::{Pod, Zeroable};
+use engine_frame_packet::FramePacket;
+use engine_frame_packet::texture::{SamplerSettings, TextureSlot, WrapMode};
+use std::num::NonZeroU64;
+
+/// Initial size of buffers, which grow to powers of two.
+const BYTES_MIN: u64 = 1024;
+/// Anisotropic filtering of textures that are seen at an angle.
+const ANISOTROPY: u16 = 8;
+
+/// The uniform `map` of shadow.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub struct MapUniform {
+    pub to_clip: [[f32; 4]; 4],
+    pub options: [f32; 4],
+}
+
+/// The uniform `batch` of particles.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub struct BatchUniform {
+    pub softness: f32,
+    pub spot: f32,
+    pub spare: [f32; 2],
+}
+
+/// A buffer that grows.
+pub struct GrowingBuffer {
+    pub buffer: wgpu::Buffer,
+    usage: wgpu::BufferUsages,
+}
+
+impl GrowingBuffer {
+    fn new(device: &GpuDevice, usage: wgpu::BufferUsages, bytes: u64) -> GrowingBuffer {
+        let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("scene"),
+            size: bytes.next_power_of_two().max(BYTES_MIN),
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        GrowingBuffer { buffer, usage }
+    }
+
+    /// Makes room for `bytes`. Returns true if the buffer was replaced; the new one is empty.
+    fn ensure(&mut self, device: &GpuDevice, bytes: u64) -> bool {
+        let grown = bytes > self.buffer.size();
+        if grown {
+            *self = GrowingBuffer::new(device, self.usage, bytes);
+        }
+        grown
+    }
+
+    /// Replaces the whole content. Returns true if the buffer was replaced.
+    fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
+        let grown = self.ensure(device, bytes.len() as u64);
+        if !bytes.is_empty() {
+            device.queue.write_buffer(&self.buffer, 0, bytes);
+        }
+        grown
+    }
+}
+
+/// Copies the changed ranges of an array. Returns the number of bytes, and true if the buffer was
+/// replaced.
+fn copy_changed<T: Pod>(
+    device: &GpuDevice,
+    to: &mut GrowingBuffer,
+    from: &[T],
+    changed: &mut DirtyRanges,
+) -> (u64, bool) {
+    let size = size_of::<T>() as u64;
+    let grown = to.ensure(device, from.len() as u64 * size);
+    if grown {
+        changed.add(0..from.len() as u32);
+    }
+    let mut copied = 0;
+    for range in changed.merge_all() {
+        let part = &from[range.start as usize..range.end as usize];
+        let bytes: &[u8] = bytemuck::cast_slice(part);
+        device.queue.write_buffer(&to.buffer, u64::from(range.start) * size, bytes);
+        copied += bytes.len() as u64;
+    }
+    changed.clear();
+    (copied, grown)
+}
+
+/// The buffers of one scene.
+struct PerSceneBuffers {
+    draws: GrowingBuffer,
+    /// Bind group 0 of meshes and of shadows, and the generation in which they were created.
+    groups: Option<(wgpu::BindGroup, wgpu::BindGroup, u64)>,
+}
+
+/// The buffers of all scenes.
+pub struct SceneBuffers {
+    scenes: NumberMap<u64, PerSceneBuffers>,
+    surfaces: GrowingBuffer,
+    pub instances: GrowingBuffer,
+    pub particles: GrowingBuffer,
+    uniforms: GrowingBuffer,
+    frames: GrowingBuffer,
+    maps: GrowingBuffer,
+    batches: GrowingBuffer,
+    /// Bind group 0 of the sky and the tone mapping, of particles, and of custom shaders; and their
+    /// generation.
+    plain: Option<([wgpu::BindGroup; 3], u64)>,
+    sets: NumberMap<u32, wgpu::BindGroup>,
+    /// Generation of the textures that the sets were created with.
+    sets_generation: u64,
+    samplers: NumberMap<SamplerSettings, wgpu::Sampler>,
+    compare: wgpu::Sampler,
+    /// Incremented whenever bind groups become stale.
+    generation: u64,
+    /// Bytes from one uniform to the next, for large and for small uniforms.
+    stride: u64,
+    small_stride: u64,
+    scratch: Vec<u8>,
+}
+
+impl SceneBuffers {
+    pub fn new(device: &GpuDevice) -> SceneBuffers {
+        use wgpu::BufferUsages as Usage;
+        let make = |usage| GrowingBuffer::new(device, usage, 0);
+        let alignment = u64::from(device.limits.min_uniform_buffer_offset_alignment.max(256));
+        SceneBuffers {
+            scenes: NumberMap::default(),
+            surfaces: make(Usage::STORAGE),
+            instances: make(Usage::VERTEX),
+            particles: make(Usage::VERTEX),
+            uniforms: make(Usage::UNIFORM),
+            frames: make(Usage::UNIFORM),
+            maps: make(Usage::UNIFORM),
+            batches: make(Usage::UNIFORM),
+            plain: None,
+            sets: NumberMap::default(),
+            sets_generation: 0,
+            samplers: NumberMap::default(),
+            compare: device.device.create_sampler(&wgpu::SamplerDescriptor {
+                label: Some("compare"),
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                compare: Some(wgpu::CompareFunction::LessEqual),
+                ..Default::default()
+            }),
+            generation: 0,
+            stride: (size_of::<SceneUniform>() as u64).next_multiple_of(alignment),
+            small_stride: alignment,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Copies all changed data that is drawn. `uniforms` and `frames` belong to the plan's views.
+    pub fn copy(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &mut RetainedScenes,
+        packet: &FramePacket,
+        (uniforms, frames): (&[SceneUniform], &[FrameUniform]),
+    ) -> u64 {
+        let mut copied = 0;
+        let library = &mut scenes.library;
+        let data: &[SurfaceUniform] = &library.data;
+        let done = copy_changed(device, &mut self.surfaces, data, &mut library.data_changed);
+        copied += done.0;
+        self.generation += u64::from(done.1);
+        self.scenes.retain(|number, _| scenes.scenes.contains_key(number));
+        for view in &scenes.plans.views {
+            let Some(scene) = scenes.scenes.get_mut(&view.scene) else { continue };
+            copied += self.copy_scene(device, view.scene, scene);
+        }
+        let instances: &[u8] = bytemuck::cast_slice(&scenes.plans.instances);
+        self.instances.write(device, instances);
+        copied += instances.len() as u64;
+        copied += self.copy_particles(device, scenes, packet);
+        copied += self.copy_uniforms(device, scenes, uniforms);
+        self.scratch.clear();
+        for frame in frames {
+            push(&mut self.scratch, bytemuck::bytes_of(frame), self.small_stride);
+        }
+        self.generation += u64::from(self.frames.write(device, &self.scratch));
+        copied + self.scratch.len() as u64
+    }
+
+    fn copy_scene(&mut self, device: &GpuDevice, number: u64, scene: &mut RetainedScene) -> u64 {
+        let make = || PerSceneBuffers {
+            draws: GrowingBuffer::new(device, wgpu::BufferUsages::STORAGE, 0),
+            groups: None,
+        };
+        let there = self.scenes.contains_key(&number);
+        let buffers = self.scenes.entry(number).or_insert_with(make);
+        if !there {
+            scene.all_changed();
+        }
+        let data: &[DrawData] = &scene.data;
+        let (copied, grown) = copy_changed(device, &mut buffers.draws, data, &mut scene.changed);
+        if grown {
+            buffers.groups = None;
+        }
+        copied
+    }
+
+    fn copy_particles(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &RetainedScenes,
+        packet: &FramePacket,
+    ) -> u64 {
+        let copied = u64::from(scenes.first_particle(u64::MAX)) * PARTICLE_BYTES;
+        self.particles.ensure(device, copied);
+        for frame in packet.scenes.iter().filter(|frame| !frame.particles.is_empty()) {
+            let at = u64::from(scenes.first_particle(frame.scene)) * PARTICLE_BYTES;
+            let bytes: &[u8] = bytemuck::cast_slice(&frame.particles);
+            device.queue.write_buffer(&self.particles.buffer, at, bytes);
+        }
+        self.scratch.clear();
+        for view in scenes.plans.views.iter().filter(|view| view.particles) {
+            for transparent in &scenes.plans.transparent[view.blended.clone()] {
+                let super::super::scene::TransparentGroup::Particles { batch, .. } = transparent
+                else {
+                    continue;
+                };
+                let batch = &scenes.scenes[&view.scene].particle_batches[*batch as usize];
+                let spot = f32::from(u8::from(batch.texture == TextureSlot::SHARED));
+                let softness = if device.depth_reads { batch.softness } else { 0.0 };
+                let uniform = BatchUniform { softness, spot, spare: [0.0; 2] };
+                push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
+            }
+        }
+        self.generation += u64::from(self.batches.write(device, &self.scratch));
+        copied
+    }
+
+    fn copy_uniforms(
+        &mut self,
+        device: &GpuDevice,
+        scenes: &RetainedScenes,
+        uniforms: &[SceneUniform],
+    ) -> u64 {
+        self.scratch.clear();
+        for uniform in uniforms {
+            push(&mut self.scratch, bytemuck::bytes_of(uniform), self.stride);
+        }
+        self.generation += u64::from(self.uniforms.write(device, &self.scratch));
+        let copied = self.scratch.len() as u64;
+        self.scratch.clear();
+        for shadow in &scenes.plans.shadows {
+            let sun = shadow.map == super::super::scene::ShadowMap::Sun;
+            let options = [f32::from(u8::from(sun)), 0.0, 0.0, 0.0];
+            let uniform = MapUniform { to_clip: shadow.to_clip.to_cols_array_2d(), options };
+            push(&mut self.scratch, bytemuck::bytes_of(&uniform), self.small_stride);
+        }
+        self.generation += u64::from(self.maps.write(device, &self.scratch));
+        copied + self.scratch.len() as u64
+    }
+
+    /// Marks the bind groups that contain shadow maps as stale.
+    pub fn renew(&mut self) {
+        self.generation += 1;
+    }
+
+    /// Creates the bind groups of the drawn scenes, if they are stale.
+    pub fn make_groups(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        targets: &SceneTargets,
+        scenes: &RetainedScenes,
+    ) {
+        let generation = self.generation;
+        for view in &scenes.plans.views {
+            let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
+            if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
+                let (scene, map) = self.scene_groups(device, layouts, targets, view.scene);
+                let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
+                buffers.groups = Some((scene, map, generation));
+            }
+        }
+        if self.plain.as_ref().is_none_or(|(_, known_generation)| *known_generation != generation) {
+            let view = group(device, "view", &layouts.view, &[self.part::<SceneUniform>(0)]);
+            let both = [
+                self.part::<SceneUniform>(0),
+                entry(1, part_of(&self.batches.buffer, size_of::<BatchUniform>())),
+            ];
+            let particles = group(device, "particles", &layouts.particles, &both);
+            let frame = part_of(&self.frames.buffer, size_of::<FrameUniform>());
+            let frame = group(device, "frame", &layouts.frame, &[entry(0, frame)]);
+            self.plain = Some(([view, particles, frame], generation));
+        }
+    }
+
+    fn part<T>(&self, binding: u32) -> wgpu::BindGroupEntry<'_> {
+        entry(binding, part_of(&self.uniforms.buffer, size_of::<T>()))
+    }
+
+    fn scene_groups(
+        &self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        targets: &SceneTargets,
+        number: u64,
+    ) -> (wgpu::BindGroup, wgpu::BindGroup) {
+        let draws = &self.scenes[&number].draws.buffer;
+        let shared = [
+            entry(1, draws.as_entire_binding()),
+            entry(2, self.surfaces.buffer.as_entire_binding()),
+        ];
+        let mut all = vec![self.part::<SceneUniform>(0)];
+        all.extend(shared.clone());
+        all.push(entry(3, wgpu::BindingResource::TextureView(&targets.sun.all)));
+        all.push(entry(4, wgpu::BindingResource::TextureView(&targets.spots.all)));
+        all.push(entry(5, wgpu::BindingResource::Sampler(&self.compare)));
+        let scene = group(device, "scene", &layouts.scene, &all);
+        let mut all = vec![entry(0, part_of(&self.maps.buffer, size_of::<MapUniform>()))];
+        all.extend(shared);
+        (scene, group(device, "map", &layouts.map, &all))
+    }
+
+    /// Creates the bind group of a texture set, if it does not exist.
+    pub fn ensure_set(
+        &mut self,
+        device: &GpuDevice,
+        layouts: &BindGroupLayouts,
+        textures: &TextureTable,
+        library: &DrawResources,
+        set: u32,
+    ) {
+        if self.sets.contains_key(&set) {
+            return;
+        }
+        let plain = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
+        let known: &TextureSet = library.set(set);
+        let all = known.map(|texture| texture.unwrap_or((TextureSlot::SHARED, plain)));
+        for (_, sampling) in all {
+            self.samplers.entry(sampling).or_insert_with(|| make_sampler(device, sampling));
+        }
+        let mut entries = Vec::with_capacity(10);
+        for (i, (slot, sampling)) in all.iter().enumerate() {
+            let view = wgpu::BindingResource::TextureView(textures.view(*slot));
+            entries.push(entry(2 * i as u32, view));
+            let sampler = wgpu::BindingResource::Sampler(&self.samplers[sampling]);
+            entries.push(entry(2 * i as u32 + 1, sampler));
+        }
+        let created = group(device, "set", &layouts.set, &entries);
+        self.sets.insert(set, created);
+    }
+
+    /// Removes the bind groups of textures if their slots may have other contents.
+    pub fn follow_textures(&mut self, textures: &TextureTable, surfaces_changed: bool) {
+        if surfaces_changed || self.sets_generation != textures.generation {
+            self.sets.clear();
+            self.sets_generation = textures.generation;
+        }
+    }
+
+    pub fn set(&self, set: u32) -> &wgpu::BindGroup {
+        &self.sets[&set]
+    }
+
+    /// Returns bind group 0 of a view's meshes, and the offset.
+    pub fn scene(&self, scene: u64, view: usize) -> (&wgpu::BindGroup, u32) {
+        let (group, _, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
+        (group, (view as u64 * self.stride) as u32)
+    }
+
+    /// Returns bind group 0 of a shadow map, and the offset.
+    pub fn map(&self, scene: u64, map: usize) -> (&wgpu::BindGroup, u32) {
+        let (_, group, _) = self.scenes[&scene].groups.as_ref().expect("groups were made");
+        (group, (map as u64 * self.small_stride) as u32)
+    }
+
+    /// Returns bind group 0 of the sky and the tone mapping, and the offset.
+    pub fn view(&self, view: usize) -> (&wgpu::BindGroup, u32) {
+        let ([group, ..], _) = self.plain.as_ref().expect("groups were made");
+        (group, (view as u64 * self.stride) as u32)
+    }
+
+    /// Returns bind group 0 of custom shaders, and the offset.
+    pub fn frame(&self, view: usize) -> (&wgpu::BindGroup, u32) {
+        let ([.., group], _) = self.plain.as_ref().expect("groups were made");
+        (group, (view as u64 * self.small_stride) as u32)
+    }
+
+    /// Returns bind group 0 of particles, and the offsets.
+    pub fn particle_view(&self, view: usize, batch: usize) -> (&wgpu::BindGroup, [u32; 2]) {
+        let ([_, group, _], _) = self.plain.as_ref().expect("groups were made");
+        let offsets = [view as u64 * self.stride, batch as u64 * self.small_stride];
+        (group, offsets.map(|offset| offset as u32))
+    }
+}
+
+fn push(to: &mut Vec<u8>, bytes: &[u8], stride: u64) {
+    let end = to.len() + stride as usize;
+    to.extend_from_slice(bytes);
+    to.resize(end, 0);
+}
+
+fn part_of(buffer: &wgpu::Buffer, bytes: usize) -> wgpu::BindingResource<'_> {
+    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+        buffer,
+        offset: 0,
+        size: NonZeroU64::new(bytes as u64),
+    })
+}
+
+fn group(
+    device: &GpuDevice,
+    label: &str,
+    layout: &wgpu::BindGroupLayout,
+    entries: &[wgpu::BindGroupEntry],
+) -> wgpu::BindGroup {
+    let descriptor = wgpu::BindGroupDescriptor { label: Some(label), layout, entries };
+    device.device.create_bind_group(&descriptor)
+}
+
+/// Creates a sampler like those of Guis, but with anisotropic filtering.
+fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler {
+    let wrap = match sampling.wrap {
+        WrapMode::Clamp => wgpu::AddressMode::ClampToEdge,
+        WrapMode::Repeat => wgpu::AddressMode::Repeat,
+        WrapMode::Mirror => wgpu::AddressMode::MirrorRepeat,
+    };
+    let near = if sampling.nearest { wgpu::FilterMode::Nearest } else { wgpu::FilterMode::Linear };
+    device.device.create_sampler(&wgpu::SamplerDescriptor {
+        label: Some("surface"),
+        address_mode_u: wrap,
+        address_mode_v: wrap,
+        address_mode_w: wrap,
+        mag_filter: near,
+        min_filter: near,
+        mipmap_filter: match sampling.nearest {
+            true => wgpu::MipmapFilterMode::Nearest,
+            false => wgpu::MipmapFilterMode::Linear,
+        },
+        anisotropy_clamp: if sampling.nearest { 1 } else { ANISOTROPY },
+        ..Default::default()
+    })
+}

@@ -1,0 +1,149 @@
+//! The render targets of scenes: light and depth, and the shadow maps. Draws nothing.
+
+use super::super::device::GpuDevice;
+use super::super::materials::DEPTH_FORMAT;
+use super::super::numeric_map::NumberMap;
+use super::super::textures::entry;
+use super::LIGHT_FORMAT;
+use super::bind_group_layouts::BindGroupLayouts;
+
+/// Targets of more sizes than this are not kept.
+const SIZES_MAX: usize = 4;
+
+/// Light and depth of one size.
+pub struct SceneTarget {
+    pub light: wgpu::TextureView,
+    pub depth: wgpu::TextureView,
+    /// Bind groups for tone mapping: light and depth, and light alone.
+    pub group: wgpu::BindGroup,
+    pub light_group: wgpu::BindGroup,
+    /// Bind group of depth alone, for particles.
+    pub depth_group: wgpu::BindGroup,
+}
+
+/// An array of shadow maps that grows on demand.
+pub struct ShadowMapArray {
+    pub all: wgpu::TextureView,
+    pub layers: Vec<wgpu::TextureView>,
+    side: u32,
+}
+
+/// All render targets of scenes.
+pub struct SceneTargets {
+    samples: u32,
+    sizes: NumberMap<(u32, u32), SceneTarget>,
+    pub sun: ShadowMapArray,
+    pub spots: ShadowMapArray,
+}
+
+impl ShadowMapArray {
+    fn new(device: &GpuDevice, side: u32, layers: u32) -> ShadowMapArray {
+        let map_side = if layers == 0 { 1 } else { side };
+        let count = layers.max(if device.two_layers { 2 } else { 1 });
+        let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("shadows"),
+            size: wgpu::Extent3d {
+                width: map_side,
+                height: map_side,
+                depth_or_array_layers: count,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: DEPTH_FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+            view_formats: &[],
+        });
+        let all = texture.create_view(&wgpu::TextureViewDescriptor {
+            dimension: Some(wgpu::TextureViewDimension::D2Array),
+            ..Default::default()
+        });
+        let layer = |i| {
+            texture.create_view(&wgpu::TextureViewDescriptor {
+                dimension: Some(wgpu::TextureViewDimension::D2),
+                base_array_layer: i,
+                array_layer_count: Some(1),
+                ..Default::default()
+            })
+        };
+        ShadowMapArray { all, layers: (0..layers).map(layer).collect(), side }
+    }
+
+    /// Makes room for `layers` maps. Returns true if bind groups with the array are stale.
+    pub fn ensure(&mut self, device: &GpuDevice, layers: u32) -> bool {
+        let grown = layers as usize > self.layers.len();
+        if grown {
+            *self = ShadowMapArray::new(device, self.side, layers);
+        }
+        grown
+    }
+}
+
+impl SceneTargets {
+    pub fn new(device: &GpuDevice, samples: u32, sun_side: u32, spot_side: u32) -> SceneTargets {
+        let most = device.about.texture_side_max;
+        SceneTargets {
+            samples,
+            sizes: NumberMap::default(),
+            sun: ShadowMapArray::new(device, sun_side.clamp(1, most), 0),
+            spots: ShadowMapArray::new(device, spot_side.clamp(1, most), 0),
+        }
+    }
+
+    /// Creates targets of the sizes of a frame, if they do not exist.
+    pub fn ensure(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, sizes: &[(u32, u32)]) {
+        let new = sizes.iter().filter(|size| !self.sizes.contains_key(size)).count();
+        if self.sizes.len() + new > SIZES_MAX {
+            self.sizes.retain(|size, _| sizes.contains(size));
+        }
+        for size in sizes {
+            self.need_size(device, layouts, *size);
+        }
+    }
+
+    fn need_size(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, size: (u32, u32)) {
+        if self.sizes.contains_key(&size) {
+            return;
+        }
+        let make = |label, format, (width, height)| {
+            let texture = device.device.create_texture(&wgpu::TextureDescriptor {
+                label: Some(label),
+                size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+                mip_level_count: 1,
+                sample_count: self.samples,
+                dimension: wgpu::TextureDimension::D2,
+                format,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT
+                    | wgpu::TextureUsages::TEXTURE_BINDING,
+                view_formats: &[],
+            });
+            texture.create_view(&Default::default())
+        };
+        let (light, depth) = (make("light", LIGHT_FORMAT, size), make("depth", DEPTH_FORMAT, size));
+        // If depth cannot be read while it is tested against, this stand-in is never sampled.
+        let placeholder = (!device.depth_reads).then(|| make("depth", DEPTH_FORMAT, (1, 1)));
+        let read = placeholder.as_ref().unwrap_or(&depth);
+        let view = |view| wgpu::BindingResource::TextureView(view);
+        let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("light"),
+            layout: &layouts.light,
+            entries: &[entry(0, view(&light)), entry(1, view(&depth))],
+        });
+        let light_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("light alone"),
+            layout: &layouts.light_alone,
+            entries: &[entry(0, view(&light))],
+        });
+        let depth_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("depth"),
+            layout: &layouts.depth,
+            entries: &[entry(0, view(read))],
+        });
+        self.sizes.insert(size, SceneTarget { light, depth, group, light_group, depth_group });
+    }
+
+    /// Returns a target that `ensure` created.
+    pub fn get(&self, size: (u32, u32)) -> &SceneTarget {
+        &self.sizes[&size]
+    }
+}

@@ -1,0 +1,86 @@
+// Common part of all scene shaders: the view uniform and its colors. Draws nothing itself; the
+// other shaders follow it.
+
+const SUNS_MAX: u32 = 4u;
+const CASCADES_MAX: u32 = 4u;
+const SPOT_SHADOWS_MAX: u32 = 4u;
+const VIEW_LIGHTS_MAX: u32 = 64u;
+
+struct Sun {
+    // Direction towards the sun; w is 1 if it casts shadows.
+    towards: vec4f,
+    // w: shadow bias, the distance of its shadows from their casters.
+    color: vec4f,
+}
+
+struct Light {
+    position: vec3f,
+    falloff: f32,
+    color: vec3f,
+    shadow: f32,
+    direction: vec3f,
+    cone_scale: f32,
+    cone_offset: f32,
+    texel: f32,
+    // Shadow bias, the distance of its shadows from their casters.
+    bias: f32,
+    spare: f32,
+}
+
+struct View {
+    to_clip: mat4x4f,
+    from_clip: mat4x4f,
+    // w is 0 for an orthographic camera.
+    eye: vec4f,
+    // w is the time in seconds.
+    ahead: vec4f,
+    right: vec4f,
+    up: vec4f,
+    // w is the exposure.
+    top: vec4f,
+    // w is 1 if the sky is shown.
+    horizon: vec4f,
+    // w is 1 if light that is too bright is clipped instead of compressed.
+    ground: vec4f,
+    // w is the density.
+    fog: vec4f,
+    // Number of suns, lights and cascades; flags.
+    counts: vec4u,
+    cascade_ends: vec4f,
+    cascade_texels: vec4f,
+    // x, y: 1 / side length in texels of the suns' and the spots' maps; z, w: the image's offset.
+    shadow: vec4f,
+    suns: array<Sun, SUNS_MAX>,
+    cascades: array<mat4x4f, CASCADES_MAX>,
+    spots: array<mat4x4f, SPOT_SHADOWS_MAX>,
+    lights: array<Light, VIEW_LIGHTS_MAX>,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+
+// Converts sRGB to linear light.
+fn linear_light(color: vec3f) -> vec3f {
+    let low = color / 12.92;
+    let high = pow((color + 0.055) / 1.055, vec3f(2.4));
+    return select(high, low, color <= vec3f(0.04045));
+}
+
+// Returns the sky's light from a direction. `blur` widens the directions that are averaged: 0 is
+// sharp, 1 is all that a matte surface gathers.
+fn sky(direction: vec3f, blur: f32) -> vec3f {
+    let height = direction.z;
+    let edge = mix(0.02, 1.0, blur);
+    let rise = pow(clamp(height, 0.0, 1.0), mix(0.5, 1.0, blur));
+    let above = mix(view.horizon.rgb, view.top.rgb, rise);
+    return mix(view.ground.rgb, above, smoothstep(-edge, edge, height));
+}
+
+// Limits light to the storable range: half floats end at 65504, and greater values would be black.
+fn kept(color: vec3f) -> vec3f {
+    return min(color, vec3f(60000.0));
+}
+
+// Applies the fog to light that has passed through the air for some metres.
+fn through_air(color: vec3f, metres: f32) -> vec3f {
+    return mix(view.fog.rgb, color, exp(-view.fog.w * metres));
+}

@@ -1,0 +1,262 @@
+//! The encoder of one pass: it sets pipelines, bind groups and buffers as seldom as possible, with
+//! a draw call for each item. Decides nothing about what is drawn.
+
+use super::RendererEvent;
+use super::device::GpuDevice;
+use super::forward::{self, ForwardRenderer};
+use super::gpu_timing::GpuTiming;
+use super::gui_batches::GuiDraw;
+use super::gui_buffers::GuiBuffers;
+use super::gui_passes::{FillRectangle, GuiPass, GuiPassList, PassItem, PixelRectangle};
+use super::materials::{ALL_PAINTS, DEPTH_FORMAT, MaterialTable, PipelinePurpose};
+use super::numeric_map::NumberMap;
+use super::scene::RetainedScenes;
+use super::shader::MATERIAL_GROUP;
+use super::textures::TextureTable;
+use engine_frame_packet::gui::{QuadInstance, paint};
+use engine_frame_packet::material::{BlendMode, MaterialSlot};
+use engine_frame_packet::texture::TextureSlot;
+
+/// Depth buffers of more sizes than this are not kept.
+const DEPTHS_MAX: usize = 8;
+const INSTANCE_BYTES: u64 = size_of::<QuadInstance>() as u64;
+
+/// The resources for encoding a pass.
+pub struct EncodeContext<'a> {
+    pub device: &'a GpuDevice,
+    pub textures: &'a mut TextureTable,
+    pub materials: &'a mut MaterialTable,
+    pub buffers: &'a GuiBuffers,
+    pub plan: &'a GuiPassList,
+    /// The renderer of scenes, if there are any.
+    pub forward: Option<&'a ForwardRenderer>,
+    pub scenes: &'a RetainedScenes,
+    /// A depth buffer for each size of target that has needed one.
+    pub depths: &'a mut NumberMap<(u32, u32), wgpu::TextureView>,
+    pub timing: &'a mut Option<GpuTiming>,
+    pub events: &'a mut Vec<RendererEvent>,
+}
+
+/// The texture that a pass draws onto.
+pub struct PassTarget {
+    pub texture: wgpu::Texture,
+    pub view: wgpu::TextureView,
+    pub format: wgpu::TextureFormat,
+    /// Slot of the texture, if games can draw with it.
+    pub slot: Option<TextureSlot>,
+}
+
+/// A draw with its pipeline and texture, which are resolved before the pass begins.
+struct PreparedDraw<'a> {
+    item: &'a PassItem,
+    purpose: PipelinePurpose,
+    texture: TextureSlot,
+}
+
+/// The current bindings, so that unchanged ones are not set again.
+#[derive(Default)]
+struct GuiBoundState {
+    program: Option<(MaterialSlot, PipelinePurpose)>,
+    uniform: Option<u32>,
+    texture: Option<TextureSlot>,
+    scissor: Option<PixelRectangle>,
+}
+
+impl EncodeContext<'_> {
+    /// Encodes a pass.
+    pub fn pass(&mut self, encoder: &mut wgpu::CommandEncoder, onto: &PassTarget, pass: &GuiPass) {
+        if let (Some((scene, _)), Some(forward)) = (pass.scene, self.forward) {
+            let (scenes, textures) = (self.scenes, &*self.textures);
+            let (materials, timing) = (&*self.materials, &mut *self.timing);
+            let mut frame = forward::EncodeFrame { scenes, textures, materials, timing };
+            forward.draw(encoder, scene, &mut frame);
+        }
+        let ready = self.prepare(onto, pass, self.plan);
+        let depth = pass.world.then(|| self.depth(&onto.texture));
+        let fill = pass.fill.map(|fill| (fill, self.fill(onto, pass, fill)));
+        let clear = pass.clear.map(|color| {
+            let [r, g, b, a] = color.map(f64::from);
+            wgpu::Color { r, g, b, a }
+        });
+        let kind = if pass.world { "world" } else { "gui" };
+        let name = match onto.slot {
+            Some(slot) => format!("{kind} on texture {}", slot.0),
+            None => kind.to_string(),
+        };
+        let timestamp_writes = self.timing.as_mut().and_then(|timing| timing.pass(name));
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some(kind),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &onto.view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear),
+                    store: wgpu::StoreOp::Store,
+                },
+            })],
+            depth_stencil_attachment: depth.as_ref().map(|view| {
+                wgpu::RenderPassDepthStencilAttachment {
+                    view,
+                    depth_ops: Some(wgpu::Operations {
+                        load: wgpu::LoadOp::Clear(1.0),
+                        store: wgpu::StoreOp::Discard,
+                    }),
+                    stencil_ops: None,
+                }
+            }),
+            timestamp_writes,
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        let mut set = GuiBoundState::default();
+        if let Some((fill, (buffer, purpose))) = &fill {
+            let material = MaterialSlot::BUILT_IN;
+            self.set(&mut to, &mut set, material, *purpose, TextureSlot::SHARED, fill.uniform);
+            let [x, y, width, height] = fill.rectangle;
+            to.set_scissor_rect(x, y, width, height);
+            to.set_vertex_buffer(0, buffer.slice(..));
+            to.draw(0..6, 0..1);
+        }
+        if let (Some((scene, _)), Some(forward)) = (pass.scene, self.forward) {
+            forward.tonemap(&mut to, scene);
+            set = GuiBoundState::default();
+        }
+        let [x, y, width, height] = pass.viewport.map(|side| side as f32);
+        to.set_viewport(x, y, width.max(1.0), height.max(1.0), 0.0, 1.0);
+        for PreparedDraw { item, purpose, texture } in &ready {
+            let draw = &item.draw;
+            self.set(&mut to, &mut set, draw.key.material, *purpose, *texture, item.uniform);
+            if set.scissor.replace(item.scissor) != Some(item.scissor) {
+                let [x, y, width, height] = item.scissor;
+                to.set_scissor_rect(x, y, width, height);
+            }
+            to.set_vertex_buffer(0, self.instances(draw));
+            to.draw(0..6, 0..draw.count);
+        }
+    }
+
+    /// Returns the instances of a draw. Not every graphics interface supports a first instance, so
+    /// the buffer slice begins there.
+    fn instances(&self, draw: &GuiDraw) -> wgpu::BufferSlice<'_> {
+        let buffer = match draw.retained {
+            true => self.buffers.retained(draw.gui),
+            false => &self.buffers.immediate,
+        };
+        let first = u64::from(draw.first) * INSTANCE_BYTES;
+        buffer.slice(first..first + u64::from(draw.count) * INSTANCE_BYTES)
+    }
+
+    /// Returns the depth buffer for a target.
+    fn depth(&mut self, target: &wgpu::Texture) -> wgpu::TextureView {
+        let size = (target.width(), target.height());
+        let make = || {
+            let texture = self.device.device.create_texture(&wgpu::TextureDescriptor {
+                label: Some("depth"),
+                size: target.size(),
+                mip_level_count: 1,
+                sample_count: 1,
+                dimension: wgpu::TextureDimension::D2,
+                format: DEPTH_FORMAT,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+                view_formats: &[],
+            });
+            texture.create_view(&Default::default())
+        };
+        if self.depths.len() >= DEPTHS_MAX && !self.depths.contains_key(&size) {
+            self.depths.clear();
+        }
+        self.depths.entry(size).or_insert_with(make).clone()
+    }
+
+    /// Returns an instance that covers the whole target, and the pipeline that replaces the
+    /// background with it.
+    fn fill(
+        &mut self,
+        onto: &PassTarget,
+        pass: &GuiPass,
+        fill: FillRectangle,
+    ) -> (wgpu::Buffer, PipelinePurpose) {
+        let instance = QuadInstance {
+            corners: [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0],
+            color: fill.color.map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8),
+            paint: QuadInstance::paint(paint::SOLID, 0, 0),
+            ..QuadInstance::default()
+        };
+        let buffer = self.device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("fill"),
+            size: INSTANCE_BYTES,
+            usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.device.queue.write_buffer(&buffer, 0, bytemuck::bytes_of(&instance));
+        let paints = if self.device.about.software { 1 << paint::SOLID } else { ALL_PAINTS };
+        let purpose = PipelinePurpose {
+            blend: BlendMode::Replace,
+            format: onto.format,
+            depth: pass.world,
+            paints,
+        };
+        let (material, events) = (MaterialSlot::BUILT_IN, &mut *self.events);
+        self.materials.prepare(self.device, self.textures, material, purpose, events);
+        (buffer, purpose)
+    }
+
+    /// Prepares the resources of a pass's draws, and returns those that can be drawn.
+    fn prepare<'a>(
+        &mut self,
+        onto: &PassTarget,
+        pass: &GuiPass,
+        plan: &'a GuiPassList,
+    ) -> Vec<PreparedDraw<'a>> {
+        let mut all = Vec::new();
+        for item in &plan.items[pass.items.clone()] {
+            let key = &item.draw.key;
+            let source_texture = match key.texture {
+                TextureSlot::SHARED => {
+                    self.materials.plain_texture(key.material).unwrap_or(key.texture)
+                }
+                texture => texture,
+            };
+            // The target of a pass cannot be sampled in it.
+            let texture = if onto.slot == Some(source_texture) {
+                TextureSlot::SHARED
+            } else {
+                source_texture
+            };
+            let paints = if self.device.about.software { item.draw.paints } else { ALL_PAINTS };
+            let blend = self.materials.blend(key.material);
+            let purpose = PipelinePurpose { blend, format: onto.format, depth: pass.world, paints };
+            let (textures, events) = (&mut *self.textures, &mut *self.events);
+            if self.materials.prepare(self.device, textures, key.material, purpose, events) {
+                all.push(PreparedDraw { item, purpose, texture });
+            }
+        }
+        all
+    }
+
+    fn set(
+        &self,
+        to: &mut wgpu::RenderPass,
+        set: &mut GuiBoundState,
+        material: MaterialSlot,
+        purpose: PipelinePurpose,
+        texture: TextureSlot,
+        uniform: u32,
+    ) {
+        if set.program.replace((material, purpose)) != Some((material, purpose)) {
+            let (pipeline, material_group) = self.materials.ready(material, purpose);
+            to.set_pipeline(pipeline);
+            if let Some(material_group) = material_group {
+                to.set_bind_group(MATERIAL_GROUP, material_group, &[]);
+            }
+        }
+        if set.uniform.replace(uniform) != Some(uniform) {
+            let (group, offset) = self.buffers.frame(uniform);
+            to.set_bind_group(0, group, &[offset]);
+        }
+        if set.texture.replace(texture) != Some(texture) {
+            to.set_bind_group(1, self.textures.group(texture), &[]);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The pass list of a packet's Guis: each pass is a sequence of draws onto one target. Pure
+//! arithmetic on matrices and rectangles; creates no resources on an adapter.
+
+use super::gui_batches::{DrawList, GuiBatchTable, GuiDraw};
+use bytemuck::{Pod, Zeroable};
+use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_frame_packet::gui::GuiSpace;
+use engine_frame_packet::{FramePacket, View, ViewTarget};
+
+/// The uniform `frame` of gui.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable, PartialEq, Debug, Default)]
+pub struct FrameUniform {
+    pub to_clip: [[f32; 4]; 4],
+    pub target_size: [f32; 2],
+    pub scale: f32,
+    pub seconds: f32,
+    pub first_transform: u32,
+    pub atlas_stretch: f32,
+    pub glyphs_stretch: f32,
+    pub spare: u32,
+}
+
+/// A rectangle of pixels: left, top, width, height.
+pub type PixelRectangle = [u32; 4];
+
+/// One draw call in a pass.
+#[derive(Clone, Debug)]
+pub struct PassItem {
+    pub draw: GuiDraw,
+    /// Index into [`GuiPassList::uniforms`].
+    pub uniform: u32,
+    pub scissor: PixelRectangle,
+}
+
+/// A part of a target that is filled with one color.
+#[derive(Clone, Copy, Debug)]
+pub struct FillRectangle {
+    /// sRGB and alpha, from 0 to 1.
+    pub color: [f32; 4],
+    pub rectangle: PixelRectangle,
+    /// Index into [`GuiPassList::uniforms`]: a uniform with the identity as its matrix.
+    pub uniform: u32,
+}
+
+/// A pass: draws onto one target.
+#[derive(Clone, Debug)]
+pub struct GuiPass {
+    pub target: ViewTarget,
+    /// True if the pass has a depth buffer, which is cleared first.
+    pub world: bool,
+    /// Clear color of the whole target, as linear color with premultiplied alpha.
+    pub clear: Option<[f32; 4]>,
+    /// A part that is filled first.
+    pub fill: Option<FillRectangle>,
+    /// The scene that is shown next: the index of the scenes' planned view, and its rectangle.
+    pub scene: Option<(usize, PixelRectangle)>,
+    pub viewport: PixelRectangle,
+    pub items: std::ops::Range<usize>,
+}
+
+/// All passes of a packet.
+#[derive(Default)]
+pub struct GuiPassList {
+    pub passes: Vec<GuiPass>,
+    pub items: Vec<PassItem>,
+    pub uniforms: Vec<FrameUniform>,
+    spare: Vec<GuiDraw>,
+}
+
+/// Inputs of a pass list.
+pub struct PassInputs<'a> {
+    /// Returns the size of a target in pixels; `None`: it cannot be drawn to now.
+    pub target: &'a dyn Fn(ViewTarget) -> Option<(u32, u32)>,
+    /// Returns the index of a Gui's first transform.
+    pub transforms: &'a dyn Fn(u64) -> u32,
+    /// Returns the index of the scenes' planned view for a view of the packet, if there is one.
+    pub scene: &'a dyn Fn(usize) -> Option<usize>,
+    /// Ratio of the rows of a whole layer to the rows of each atlas.
+    pub atlas_stretch: f32,
+    pub glyphs_stretch: f32,
+}
+
+/// Converts sRGB to linear light.
+fn linear(value: f32) -> f32 {
+    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
+fn premultiplied([r, g, b, a]: [f32; 4]) -> [f32; 4] {
+    [linear(r) * a, linear(g) * a, linear(b) * a, a]
+}
+
+/// Converts fractions of a target (left, bottom, width and height) to pixels.
+fn pixels([left, bottom, width, height]: [f32; 4], (w, h): (u32, u32)) -> PixelRectangle {
+    let along = |at: f32, side: u32| (at.clamp(0.0, 1.0) * side as f32).round() as u32;
+    let (x, right) = (along(left, w), along(left + width, w));
+    let (top, end) = (along(1.0 - bottom - height, h), along(1.0 - bottom, h));
+    [x, top, right.saturating_sub(x), end.saturating_sub(top)]
+}
+
+fn intersection(a: PixelRectangle, b: PixelRectangle) -> PixelRectangle {
+    let (left, top) = (a[0].max(b[0]), a[1].max(b[1]));
+    let right = (a[0] + a[2]).min(b[0] + b[2]);
+    let bottom = (a[1] + a[3]).min(b[1] + b[3]);
+    // If there is no overlap: an empty rectangle, within both.
+    let (left, top) = (left.min(right), top.min(bottom));
+    [left, top, right - left, bottom - top]
+}
+
+/// Returns the pixels that a rectangle of a Gui's plane covers; for a rotated one, those of its
+/// bounds. Corners are rounded to whole pixels, so that neighbours neither overlap nor leave a gap.
+fn clip_pixels(clip: [i32; 4], to_clip: &Mat4, viewport: PixelRectangle) -> PixelRectangle {
+    let [left, bottom, right, top] = clip.map(|at| at as f32);
+    let (mut low, mut high) = ([f32::MAX; 2], [f32::MIN; 2]);
+    for (x, y) in [(left, bottom), (right, bottom), (right, top), (left, top)] {
+        let at = *to_clip * Vec4::new(x, y, 0.0, 1.0);
+        if at.w <= 1e-6 {
+            // The rectangle is partly behind the camera, so its bounds are infinite.
+            return viewport;
+        }
+        let pixel = [
+            viewport[0] as f32 + (at.x / at.w * 0.5 + 0.5) * viewport[2] as f32,
+            viewport[1] as f32 + (0.5 - at.y / at.w * 0.5) * viewport[3] as f32,
+        ];
+        for axis in 0..2 {
+            low[axis] = low[axis].min(pixel[axis]);
+            high[axis] = high[axis].max(pixel[axis]);
+        }
+    }
+    let whole = |at: f32| (at + 0.001).round().max(0.0) as u32;
+    let (x, y) = (whole(low[0]), whole(low[1]));
+    let size = [whole(high[0]).saturating_sub(x), whole(high[1]).saturating_sub(y)];
+    intersection([x, y, size[0], size[1]], viewport)
+}
+
+/// Returns the matrix from a Gui's plane to clip space.
+fn to_clip(
+    view: &View,
+    space: GuiSpace,
+    pose: Mat4,
+    (width, height): (u32, u32),
+    scale: f32,
+) -> Mat4 {
+    match space {
+        GuiSpace::World => view.camera.projection * view.camera.view * pose,
+        GuiSpace::Screen => {
+            let (w, h) = (width as f32 / scale, height as f32 / scale);
+            let scaled = Mat4::from_scale(Vec3::new(2.0 / w, 2.0 / h, 0.0));
+            // Depth is unused here, and must not clip anything.
+            Mat4::from_translation(Vec3::new(-1.0, -1.0, 0.5)) * scaled * pose
+        }
+    }
+}
+
+impl GuiPassList {
+    /// Plans a packet that `guis` has applied.
+    pub fn make(
+        &mut self,
+        packet: &FramePacket,
+        guis: &GuiBatchTable,
+        list: &DrawList,
+        sizes: &PassInputs,
+    ) {
+        self.passes.clear();
+        self.items.clear();
+        self.uniforms.clear();
+        for (index, view) in packet.views.iter().enumerate() {
+            let Some(scale) = packet.scale_of(view.target) else { continue };
+            let Some(size) = (sizes.target)(view.target) else { continue };
+            let rectangle = pixels(view.rectangle, size);
+            let whole = [0, 0, size.0, size.1];
+            let mut base = FrameUniform {
+                to_clip: Mat4::IDENTITY.to_cols_array_2d(),
+                target_size: [size.0 as f32, size.1 as f32],
+                scale,
+                seconds: packet.seconds as f32,
+                atlas_stretch: sizes.atlas_stretch,
+                glyphs_stretch: sizes.glyphs_stretch,
+                ..FrameUniform::default()
+            };
+            let (mut clear, mut fill) = (None, None);
+            if let Some(color) = view.clear {
+                if rectangle == whole {
+                    clear = Some(premultiplied(color));
+                } else if rectangle[2] > 0 && rectangle[3] > 0 {
+                    fill = Some(FillRectangle {
+                        color,
+                        rectangle,
+                        uniform: self.uniforms.len() as u32,
+                    });
+                    self.uniforms.push(base);
+                }
+            }
+            let is_window = !matches!(view.target, ViewTarget::Texture(_));
+            if is_window && packet.views[..index].iter().all(|it| it.target != view.target) {
+                // The previous content of a window is not kept.
+                clear = clear.or(Some([0.0, 0.0, 0.0, 1.0]));
+            }
+            let is_world =
+                |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == GuiSpace::World);
+            let has_world = view.guis.iter().any(is_world);
+            let visible = rectangle[2] > 0 && rectangle[3] > 0;
+            let mut scene = (sizes.scene)(index).filter(|_| visible);
+            for world in [true, false] {
+                if world && !has_world {
+                    continue;
+                }
+                let viewport = if world { rectangle } else { whole };
+                let first = self.items.len();
+                if viewport[2] > 0 && viewport[3] > 0 {
+                    for gui in view.guis.iter().filter(|gui| is_world(gui) == world) {
+                        base.first_transform = (sizes.transforms)(*gui);
+                        self.add_gui(view, guis, list, *gui, viewport, base);
+                    }
+                }
+                let items = first..self.items.len();
+                let (clear, fill) = (clear.take(), fill.take());
+                let scene = scene.take().map(|scene| (scene, rectangle));
+                let shows = clear.is_some() || fill.is_some() || scene.is_some();
+                if shows || !items.is_empty() {
+                    let target = view.target;
+                    self.passes.push(GuiPass {
+                        target,
+                        world,
+                        clear,
+                        fill,
+                        scene,
+                        viewport,
+                        items,
+                    });
+                }
+            }
+        }
+    }
+
+    fn add_gui(
+        &mut self,
+        view: &View,
+        guis: &GuiBatchTable,
+        list: &DrawList,
+        number: u64,
+        viewport: PixelRectangle,
+        mut uniform: FrameUniform,
+    ) {
+        let Some(gui) = guis.guis.get(&number) else { return };
+        let matrix = to_clip(view, gui.space, gui.pose, (viewport[2], viewport[3]), uniform.scale);
+        uniform.to_clip = matrix.to_cols_array_2d();
+        let index = self.uniforms.len() as u32;
+        for draw in guis.draws(number, list, &mut self.spare) {
+            let scissor = match draw.key.clip {
+                Some(clip) => clip_pixels(clip, &matrix, viewport),
+                None => viewport,
+            };
+            if scissor[2] > 0 && scissor[3] > 0 {
+                self.items.push(PassItem { draw: *draw, uniform: index, scissor });
+            }
+        }
+        self.uniforms.push(uniform);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_of_a_target_become_pixels_from_the_top() {
+        let check = |fractions, wanted: PixelRectangle| {
+            assert_eq!(pixels(fractions, (200, 100)), wanted, "{fractions:?}");
+        };
+        check([0.0, 0.0, 1.0, 1.0], [0, 0, 200, 100]);
+        check([0.0, 0.0, 0.5, 0.25], [0, 75, 100, 25]);
+        check([0.5, 0.5, 0.5, 0.5], [100, 0, 100, 50]);
+        check([0.9, 0.0, 5.0, 1.0], [180, 0, 20, 100]);
+        check([2.0, 0.0, 1.0, 1.0], [200, 0, 0, 100]);
+    }
+
+    #[test]
+    fn a_clip_rectangle_follows_the_gui_and_ends_at_the_target() {
+        let view = View {
+            target: ViewTarget::Screen,
+            rectangle: [0.0, 0.0, 1.0, 1.0],
+            clear: None,
+            camera: engine_frame_packet::CameraFrame {
+                view: Mat4::IDENTITY,
+                projection: Mat4::IDENTITY,
+                position: Vec3::ZERO,
+                near: 0.1,
+                far: 1.0,
+            },
+            scene: None,
+            layers: u32::MAX,
+            guis: Vec::new(),
+        };
+        let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {
+            let pose = Mat4::from_translation(pose);
+            let matrix = to_clip(&view, GuiSpace::Screen, pose, (200, 100), scale);
+            assert_eq!(clip_pixels(clip, &matrix, [0, 0, 200, 100]), wanted);
+        };
+        check([10, 20, 60, 50], Vec3::ZERO, 1.0, [10, 50, 50, 30]);
+        check([10, 20, 60, 50], Vec3::new(5.0, 10.0, 0.0), 1.0, [15, 40, 50, 30]);
+        check([10, 10, 20, 20], Vec3::ZERO, 2.0, [20, 60, 20, 20]);
+        check([-50, -50, 20, 20], Vec3::ZERO, 1.0, [0, 80, 20, 20]);
+        check([300, 0, 400, 20], Vec3::ZERO, 1.0, [200, 80, 0, 20]);
+    }
+
+    #[test]
+    fn clear_colours_become_linear_light() {
+        assert_eq!(premultiplied([0.0, 1.0, 1.0, 0.5]), [0.0, 0.5, 0.5, 0.5]);
+        let half = premultiplied([0.5, 0.5, 0.5, 1.0])[0];
+        assert!((half - 0.214).abs() < 0.001, "{half}");
+    }
+}

@@ -1,0 +1,443 @@
+//! The draw plan of a packet's views: lists of instances, grouped into draw calls, and the shadow
+//! maps that are drawn before. Creates no resources on an adapter.
+
+use super::culling::{cull, planes, reaches};
+use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
+use super::lights::{self, SceneUniform, ViewLights, is_perspective};
+use super::retained_scene::{RetainedScene, state};
+use super::shadow_depth_range;
+use super::shadows::{CascadeInputs, SunCascades};
+use super::{SceneStatistics, first_particle};
+use crate::RenderQuality;
+use engine_foundation::{Mat4, Vec3, Vec4};
+use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, VIEW_LIGHTS_MAX, is_in_range};
+use engine_frame_packet::{FramePacket, View};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// One draw call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InstancedDraw {
+    pub batch: u32,
+    /// First instance in [`DrawPlans::instances`].
+    pub first: u32,
+    pub count: u32,
+}
+
+/// One draw call of transparent objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransparentGroup {
+    Group(InstancedDraw),
+    /// Particles: the scene's batch, and its first particle among those of all scenes.
+    Particles {
+        batch: u32,
+        first: u32,
+        count: u32,
+    },
+}
+
+/// The array of maps that a shadow is drawn into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShadowMap {
+    Sun,
+    Spot,
+}
+
+/// One shadow map.
+#[derive(Clone, Debug)]
+pub struct ShadowPlan {
+    pub map: ShadowMap,
+    pub layer: u32,
+    pub to_clip: Mat4,
+    /// Range in [`DrawPlans::groups`].
+    pub groups: Range<usize>,
+}
+
+/// The plan of a view with a scene.
+#[derive(Clone, Debug)]
+pub struct ViewPlan {
+    /// Index of the packet's view.
+    pub view: usize,
+    pub scene: u64,
+    pub uniform: SceneUniform,
+    /// Range in [`DrawPlans::shadows`].
+    pub shadows: Range<usize>,
+    /// Range in [`DrawPlans::groups`].
+    pub solid: Range<usize>,
+    /// Range in [`DrawPlans::transparent`], the farthest first.
+    pub blended: Range<usize>,
+    /// True if there are particles among them.
+    pub particles: bool,
+    /// Number of visible draws.
+    pub count: u32,
+}
+
+/// The plans of all views with a scene.
+#[derive(Default)]
+pub struct DrawPlans {
+    pub views: Vec<ViewPlan>,
+    pub shadows: Vec<ShadowPlan>,
+    pub groups: Vec<InstancedDraw>,
+    pub transparent: Vec<TransparentGroup>,
+    /// The slot of a draw and of a surface, for each instance.
+    pub instances: Vec<[u32; 2]>,
+    visible: Vec<u32>,
+    counts: Vec<u32>,
+    far: Vec<TransparentDraw>,
+    chosen: ViewLights,
+    /// A message if a view shows only some of its lights.
+    pub light_limit_message: Option<String>,
+}
+
+/// Rounding steps per metre of the distance, for draws with an explicit order.
+const STEPS_EACH_METRE: f32 = 1024.0;
+
+/// A transparent draw, with its distance ahead of the camera.
+#[derive(Clone, Copy)]
+struct TransparentDraw {
+    order: i32,
+    ahead: f32,
+    kind: TransparentKind,
+}
+
+impl TransparentDraw {
+    fn batch(&self) -> u32 {
+        match self.kind {
+            TransparentKind::Item { item, .. } => item.batch,
+            TransparentKind::Particles { .. } => NONE,
+        }
+    }
+
+    /// Compares by drawing order: lower order first, then the farther one, then the lower batch.
+    fn compare(&self, other: &TransparentDraw) -> Ordering {
+        let far = || other.ahead.total_cmp(&self.ahead);
+        let batch = || self.batch().cmp(&other.batch());
+        self.order.cmp(&other.order).then_with(far).then_with(batch)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum TransparentKind {
+    Item { slot: u32, item: DrawPart },
+    Particles { batch: u32 },
+}
+
+/// Returns the parts of a draw.
+fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
+    let more: &[DrawPart] = match scene.more.is_empty() {
+        true => &[],
+        false => scene.more.get(&slot).map_or(&[], |more| &more[..]),
+    };
+    std::iter::once(scene.items[slot as usize]).chain(more.iter().copied())
+}
+
+/// Returns a message if a view shows only some of its lights.
+fn light_limit_message(chosen: &ViewLights) -> Option<String> {
+    if chosen.found > VIEW_LIGHTS_MAX {
+        return Some(format!(
+            "{} lamps and spots reach into a view, and the {VIEW_LIGHTS_MAX} nearest of them shine \
+             (VIEW_LIGHTS_MAX): give lights a shorter falloff_end, or switch some off",
+            chosen.found
+        ));
+    }
+    (chosen.unshadowed > 0).then(|| {
+        format!(
+            "{} spots with shadows reach into a view, and the {SPOT_SHADOWS_MAX} nearest of them \
+             cast some (SPOT_SHADOWS_MAX): disable casts_shadows on others",
+            chosen.spots.len() + chosen.unshadowed
+        )
+    })
+}
+
+impl DrawPlans {
+    /// Plans a packet whose changes were applied.
+    pub fn make(
+        &mut self,
+        library: &mut DrawResources,
+        scenes: &BTreeMap<u64, RetainedScene>,
+        packet: &FramePacket,
+        quality: &RenderQuality,
+    ) {
+        self.clear();
+        for (index, view) in packet.views.iter().enumerate() {
+            let Some(number) = view.scene else { continue };
+            let Some(scene) = scenes.get(&number) else { continue };
+            let begin = first_particle(scenes, number);
+            let mut plan = self.view(library, scene, view, packet.seconds as f32, quality, begin);
+            (plan.view, plan.scene) = (index, number);
+            self.views.push(plan);
+        }
+    }
+
+    /// Removes all plans.
+    pub fn clear(&mut self) {
+        self.views.clear();
+        self.shadows.clear();
+        self.groups.clear();
+        self.transparent.clear();
+        self.instances.clear();
+        self.light_limit_message = None;
+    }
+
+    fn view(
+        &mut self,
+        library: &mut DrawResources,
+        scene: &RetainedScene,
+        view: &View,
+        seconds: f32,
+        quality: &RenderQuality,
+        first_particle: u32,
+    ) -> ViewPlan {
+        let camera = &view.camera;
+        let to_clip = camera.projection * camera.view;
+        let sides = planes(&to_clip);
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.choose(scene, camera.position, &sides, quality.spot_texels);
+        let shadows = quality.shadow_texels > 0;
+        let cascades = chosen.shadow_sun.filter(|_| shadows).map(|sun| {
+            let wanted = CascadeInputs {
+                count: quality.cascades as usize,
+                texels: quality.shadow_texels,
+                distance: quality.shadow_distance,
+                between: self.depths(scene, library, view, &sides),
+            };
+            SunCascades::new(camera, sun, wanted)
+        });
+        let first_shadow = self.shadows.len();
+        for (layer, matrix) in cascades.iter().flat_map(|it| &it.to_clip[..it.count]).enumerate() {
+            // Objects between the sun and the map's volume cast shadows into it too, so the near
+            // plane is left out.
+            let sides = planes(matrix);
+            let around = &sides[..5];
+            self.shadow(library, scene, view, (ShadowMap::Sun, layer as u32), matrix, around);
+        }
+        for (layer, spot) in chosen.spots.iter().enumerate() {
+            let around = planes(&spot.to_clip);
+            let map = (ShadowMap::Spot, layer as u32);
+            self.shadow(library, scene, view, map, &spot.to_clip, &around);
+        }
+        let texels = (quality.shadow_texels.max(1), quality.spot_texels.max(1));
+        let inputs = lights::ViewInputs { camera, sky: &scene.sky, seconds, texels };
+        let uniform = lights::uniform(&inputs, &chosen, cascades.as_ref());
+        self.light_limit_message =
+            self.light_limit_message.take().or_else(|| light_limit_message(&chosen));
+        self.chosen = chosen;
+        self.find(scene, view, &sides, state::VISIBLE);
+        let count = self.visible.len() as u32;
+        let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
+        let solid = self.solid(library, scene, camera.position, ahead);
+        let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
+        ViewPlan {
+            view: 0,
+            scene: 0,
+            uniform,
+            shadows: first_shadow..self.shadows.len(),
+            solid,
+            blended,
+            particles,
+            count,
+        }
+    }
+
+    /// Collects the visible draws: those within the planes, with the state bits, in groups that the
+    /// view shows, and within their range of distances.
+    fn find(&mut self, scene: &RetainedScene, view: &View, sides: &[Vec4], wanted: u8) {
+        self.visible.clear();
+        cull(&scene.spheres, sides, &mut self.visible);
+        let (eye, perspective) = (view.camera.position, is_perspective(&view.camera));
+        self.visible.retain(|slot| {
+            let index = *slot as usize;
+            let bits = scene.states[index];
+            if bits & wanted == 0 || scene.layers[index] & view.layers == 0 {
+                return false;
+            }
+            if bits & state::RANGED == 0 {
+                return true;
+            }
+            let distance = || scene.spheres.center(index).distance_squared(eye);
+            is_in_range(scene.ranges[index], perspective.then(distance))
+        });
+    }
+
+    /// Returns the depth range of the visible objects for an orthographic camera.
+    fn depths(
+        &mut self,
+        scene: &RetainedScene,
+        library: &DrawResources,
+        view: &View,
+        sides: &[Vec4],
+    ) -> Option<[f32; 2]> {
+        let camera = &view.camera;
+        if is_perspective(camera) {
+            return None;
+        }
+        self.find(scene, view, sides, state::VISIBLE);
+        let found =
+            shadow_depth_range::span(scene, library, &self.visible, &camera.view, &sides[..4]);
+        Some(found.unwrap_or([camera.near; 2]))
+    }
+
+    fn shadow(
+        &mut self,
+        library: &mut DrawResources,
+        scene: &RetainedScene,
+        view: &View,
+        (map, layer): (ShadowMap, u32),
+        to_clip: &Mat4,
+        sides: &[Vec4],
+    ) {
+        self.find(scene, view, sides, state::CASTS_SHADOW);
+        self.begin_count(library);
+        for slot in &self.visible {
+            for item in items(scene, *slot).filter(|item| item.shadow != NONE) {
+                self.counts[item.shadow as usize] += 1;
+            }
+        }
+        let groups = self.end_count(library);
+        for slot in &self.visible {
+            for item in items(scene, *slot).filter(|item| item.shadow != NONE) {
+                let at = &mut self.counts[item.shadow as usize];
+                self.instances[*at as usize] = [*slot, item.surface];
+                *at += 1;
+            }
+        }
+        self.shadows.push(ShadowPlan { map, layer, to_clip: *to_clip, groups });
+    }
+
+    /// Groups the visible opaque draws into draw calls; transparent draws go into `far`.
+    fn solid(
+        &mut self,
+        library: &mut DrawResources,
+        scene: &RetainedScene,
+        eye: Vec3,
+        ahead: Vec3,
+    ) -> Range<usize> {
+        self.begin_count(library);
+        self.far.clear();
+        for slot in &self.visible {
+            for item in items(scene, *slot).filter(|item| item.batch != NONE) {
+                if library.batch(item.batch).class.has(PipelineClass::BLEND) {
+                    let ahead = (scene.spheres.center(*slot as usize) - eye).dot(ahead);
+                    let kind = TransparentKind::Item { slot: *slot, item };
+                    self.far.push(match scene.orders.get(slot) {
+                        None => TransparentDraw { order: 0, ahead, kind },
+                        Some(order) => {
+                            let ahead = (ahead * STEPS_EACH_METRE).round();
+                            TransparentDraw { order: *order, ahead: ahead / STEPS_EACH_METRE, kind }
+                        }
+                    });
+                } else {
+                    self.counts[item.batch as usize] += 1;
+                }
+            }
+        }
+        let groups = self.end_count(library);
+        for slot in &self.visible {
+            for item in items(scene, *slot).filter(|item| item.batch != NONE) {
+                if !library.batch(item.batch).class.has(PipelineClass::BLEND) {
+                    let at = &mut self.counts[item.batch as usize];
+                    self.instances[*at as usize] = [*slot, item.surface];
+                    *at += 1;
+                }
+            }
+        }
+        groups
+    }
+
+    fn begin_count(&mut self, library: &DrawResources) {
+        self.counts.clear();
+        self.counts.resize(library.batches(), 0);
+    }
+
+    /// Turns the counts into draw calls; each count becomes the index of its batch's first
+    /// instance.
+    fn end_count(&mut self, library: &mut DrawResources) -> Range<usize> {
+        let begin = self.groups.len();
+        let mut first = self.instances.len() as u32;
+        for batch in library.order() {
+            let count = &mut self.counts[*batch as usize];
+            if *count > 0 {
+                self.groups.push(InstancedDraw { batch: *batch, first, count: *count });
+                first += std::mem::replace(count, first);
+            }
+        }
+        self.instances.resize(first as usize, [0; 2]);
+        begin..self.groups.len()
+    }
+
+    /// Sorts transparent draws by order, then the farthest first; neighbours of the same batch
+    /// become one draw call.
+    fn blended(
+        &mut self,
+        scene: &RetainedScene,
+        view: &View,
+        sides: &[Vec4],
+        first_particle: u32,
+        ahead: Vec3,
+    ) -> (Range<usize>, bool) {
+        let mut particles = false;
+        for (i, batch) in scene.particle_batches.iter().enumerate() {
+            let end = u64::from(batch.first) + u64::from(batch.count);
+            assert!(end <= u64::from(scene.particles), "a batch of particles that exist");
+            let visible = batch.layers & view.layers != 0 && batch.count > 0;
+            if visible && reaches(batch.center, batch.radius, sides) {
+                let kind = TransparentKind::Particles { batch: i as u32 };
+                let ahead = (batch.center - view.camera.position).dot(ahead);
+                self.far.push(TransparentDraw { order: 0, ahead, kind });
+                particles = true;
+            }
+        }
+        self.far.sort_by(TransparentDraw::compare);
+        let begin = self.transparent.len();
+        for TransparentDraw { kind, .. } in &self.far {
+            match kind {
+                TransparentKind::Item { slot, item } => {
+                    let first = self.instances.len() as u32;
+                    self.instances.push([*slot, item.surface]);
+                    let last = self.transparent[begin..].last_mut();
+                    if let Some(TransparentGroup::Group(group)) = last
+                        && group.batch == item.batch
+                    {
+                        group.count += 1;
+                    } else {
+                        self.transparent.push(TransparentGroup::Group(InstancedDraw {
+                            batch: item.batch,
+                            first,
+                            count: 1,
+                        }));
+                    }
+                }
+                TransparentKind::Particles { batch } => {
+                    let known = &scene.particle_batches[*batch as usize];
+                    let first = first_particle + known.first;
+                    self.transparent.push(TransparentGroup::Particles {
+                        batch: *batch,
+                        first,
+                        count: known.count,
+                    });
+                }
+            }
+        }
+        (begin..self.transparent.len(), particles)
+    }
+
+    /// Returns the statistics of the plan.
+    pub fn statistics(&self) -> SceneStatistics {
+        let mut all =
+            SceneStatistics { shadow_maps: self.shadows.len() as u32, ..Default::default() };
+        for view in &self.views {
+            all.seen += view.count;
+            all.draw_calls += (view.solid.len() + view.blended.len()) as u32;
+            all.lights += view.uniform.counts[1];
+        }
+        all.shadow_draw_calls = self.shadows.iter().map(|it| it.groups.len() as u32).sum();
+        for transparent in &self.transparent {
+            if let TransparentGroup::Particles { count, .. } = transparent {
+                all.particles += count;
+            }
+        }
+        all.instances = self.instances.len() as u32 + all.particles;
+        all
+    }
+}

@@ -1,0 +1,507 @@
+//! The registry of the resources that scenes refer to: meshes, surfaces, the texture sets that
+//! surfaces share, and the batches of draws. Knows no scene, and creates no resources on an
+//! adapter.
+//!
+//! A batch is what one draw call can draw: one part of one mesh, with one class and one texture
+//! set. Surfaces that differ only in numbers share a batch: each instance looks its numbers up.
+//! Draws get their batches when they are put, so a frame only has to count.
+
+use super::super::RendererEvent;
+use super::super::numeric_map::{DirtyRanges, NumberMap};
+use bytemuck::{Pod, Zeroable};
+use engine_frame_packet::mesh::{
+    INDICES_MAX, MeshChange, MeshFrame, MeshSlot, PARTS_MAX, SLOTS_MAX, SurfaceAlphaMode,
+    SurfaceChange, SurfaceFrame, SurfaceSlot, SurfaceTexture, VERTICES_MAX,
+};
+use std::sync::Arc;
+
+/// Stands for no batch.
+pub const NONE: u32 = u32::MAX;
+
+/// The pipeline class of a batch, as bits: each combination has its own pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct PipelineClass(pub u8);
+
+impl PipelineClass {
+    /// Pixels with too little alpha are discarded.
+    pub const MASK: u8 = 1;
+    /// Both sides are visible.
+    pub const DOUBLE: u8 = 2;
+    /// The pose mirrors the mesh, so the other side is the front.
+    pub const MIRRORED: u8 = 4;
+    /// Draws into a shadow map.
+    pub const SHADOW: u8 = 8;
+    /// Transparent.
+    pub const BLEND: u8 = 16;
+
+    pub fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+/// The properties that the draws of a batch share, in the sort order of batches: the most expensive
+/// state change comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct SceneBatchKey {
+    pub class: PipelineClass,
+    /// Slot of the material that paints the batch; 0: the batch is lit.
+    pub material: u32,
+    /// Index of the texture set.
+    pub set: u32,
+    pub mesh: u32,
+    pub part: u32,
+}
+
+/// One part of a draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DrawPart {
+    pub batch: u32,
+    /// The batch in shadow maps.
+    pub shadow: u32,
+    pub surface: u32,
+}
+
+impl DrawPart {
+    pub const NONE: DrawPart = DrawPart { batch: NONE, shadow: NONE, surface: 0 };
+}
+
+/// The numbers of a surface, with the layout of `Surface` in forward/mesh.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct SurfaceUniform {
+    pub base_color: [f32; 4],
+    pub emissive: [f32; 3],
+    pub normal_scale: f32,
+    pub metallic: f32,
+    pub roughness: f32,
+    pub occlusion_strength: f32,
+    pub cutoff: f32,
+    /// Bit 0: it has a normal texture; bit 1: unlit; bit 2: transparent.
+    pub flags: u32,
+    pub spare: [u32; 3],
+}
+
+/// The textures of a surface: color, metallic and roughness, normal, occlusion, emissive.
+pub type TextureSet = [SurfaceTexture; 5];
+
+#[derive(Clone, Copy)]
+struct KnownSurface {
+    class: PipelineClass,
+    material: u32,
+    set: u32,
+}
+
+/// A table that assigns a number to each key, and counts its uses. Numbers without uses are reused.
+struct RefCounts<K> {
+    keys: Vec<K>,
+    uses: Vec<u32>,
+    free: Vec<u32>,
+    ids: NumberMap<K, u32>,
+}
+
+impl<K> Default for RefCounts<K> {
+    fn default() -> RefCounts<K> {
+        RefCounts {
+            keys: Vec::new(),
+            uses: Vec::new(),
+            free: Vec::new(),
+            ids: NumberMap::default(),
+        }
+    }
+}
+
+impl<K: Copy + Eq + std::hash::Hash> RefCounts<K> {
+    /// Returns the number of a key and counts one more use; the flag is true if the key is new.
+    fn take(&mut self, key: K) -> (u32, bool) {
+        if let Some(id) = self.ids.get(&key) {
+            self.uses[*id as usize] += 1;
+            return (*id, false);
+        }
+        let id = self.free.pop().unwrap_or(self.keys.len() as u32);
+        if id as usize == self.keys.len() {
+            self.keys.push(key);
+            self.uses.push(1);
+        } else {
+            self.keys[id as usize] = key;
+            self.uses[id as usize] = 1;
+        }
+        self.ids.insert(key, id);
+        (id, true)
+    }
+
+    /// Releases one use. Returns true if it was the last.
+    fn release(&mut self, id: u32) -> bool {
+        let uses = &mut self.uses[id as usize];
+        *uses -= 1;
+        if *uses > 0 {
+            return false;
+        }
+        self.ids.remove(&self.keys[id as usize]);
+        self.free.push(id);
+        true
+    }
+}
+
+/// All resources that draws refer to.
+pub struct DrawResources {
+    meshes: Vec<Option<Arc<MeshFrame>>>,
+    surfaces: Vec<Option<KnownSurface>>,
+    /// The numbers of every surface by its slot; a missing surface has the default.
+    pub data: Vec<SurfaceUniform>,
+    /// Ranges of `data` that have changed since they were copied.
+    pub data_changed: DirtyRanges,
+    sets: RefCounts<TextureSet>,
+    batches: RefCounts<SceneBatchKey>,
+    /// The used batches, in drawing order.
+    order: Vec<u32>,
+    order_stale: bool,
+}
+
+/// Slots of the meshes and surfaces that a packet changed.
+#[derive(Default)]
+pub struct ResourceChanges {
+    pub meshes: Vec<bool>,
+    pub surfaces: Vec<bool>,
+}
+
+impl ResourceChanges {
+    fn mark(list: &mut Vec<bool>, slot: u32) {
+        if list.len() <= slot as usize {
+            list.resize(slot as usize + 1, false);
+        }
+        list[slot as usize] = true;
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.meshes.is_empty() && self.surfaces.is_empty()
+    }
+}
+
+fn data_of(surface: &SurfaceFrame) -> SurfaceUniform {
+    let blend = matches!(surface.alpha, SurfaceAlphaMode::Blend);
+    SurfaceUniform {
+        base_color: surface.base_color,
+        emissive: surface.emissive,
+        normal_scale: surface.normal_scale,
+        metallic: surface.metallic,
+        roughness: surface.roughness,
+        occlusion_strength: surface.occlusion_strength,
+        cutoff: if let SurfaceAlphaMode::Mask(cutoff) = surface.alpha { cutoff } else { 0.0 },
+        flags: u32::from(surface.normal_texture.is_some())
+            | u32::from(surface.unlit) << 1
+            | u32::from(blend) << 2,
+        spare: [0; 3],
+    }
+}
+
+fn class_of(surface: &SurfaceFrame) -> PipelineClass {
+    let double = if surface.double_sided { PipelineClass::DOUBLE } else { 0 };
+    PipelineClass(match surface.alpha {
+        SurfaceAlphaMode::Mask(_) => double | PipelineClass::MASK,
+        // A material may paint transparent pixels anywhere.
+        SurfaceAlphaMode::Opaque if surface.painter.is_none() => double,
+        SurfaceAlphaMode::Opaque | SurfaceAlphaMode::Blend => double | PipelineClass::BLEND,
+    })
+}
+
+/// Returns the reason why a mesh cannot be drawn, if there is one.
+fn refusal(mesh: &MeshFrame) -> Option<String> {
+    let (vertices, indices) = (mesh.vertices.len(), mesh.indices.len());
+    if vertices > VERTICES_MAX || indices > INDICES_MAX || mesh.parts.len() > PARTS_MAX {
+        return Some(format!(
+            "it has {vertices} vertices, {indices} indices and {} parts; at most {VERTICES_MAX}, \
+             {INDICES_MAX} and {PARTS_MAX} can be drawn (VERTICES_MAX, INDICES_MAX, PARTS_MAX): \
+             split it",
+            mesh.parts.len()
+        ));
+    }
+    for (i, part) in mesh.parts.iter().enumerate() {
+        let end = u64::from(part.first) + u64::from(part.count);
+        if end > indices as u64 || part.count % 3 != 0 {
+            return Some(format!(
+                "its part {} has the indices {} to {end} of {indices}: export it again",
+                i + 1,
+                part.first
+            ));
+        }
+    }
+    let wrong = mesh.indices.iter().find(|index| **index as usize >= vertices)?;
+    Some(format!("an index is {wrong}, and there are {vertices} vertices: export it again"))
+}
+
+impl DrawResources {
+    pub fn new() -> DrawResources {
+        let mut library = DrawResources {
+            meshes: Vec::new(),
+            surfaces: Vec::new(),
+            data: Vec::new(),
+            data_changed: DirtyRanges::default(),
+            sets: RefCounts::default(),
+            batches: RefCounts::default(),
+            order: Vec::new(),
+            order_stale: false,
+        };
+        library.put_surface(SurfaceSlot::DEFAULT, &SurfaceFrame::DEFAULT);
+        library
+    }
+
+    /// Applies a packet's changes, in order.
+    pub fn apply(
+        &mut self,
+        meshes: &[MeshChange],
+        surfaces: &[SurfaceChange],
+        events: &mut Vec<RendererEvent>,
+    ) -> ResourceChanges {
+        let mut changed = ResourceChanges::default();
+        for change in meshes {
+            let (slot, mesh) = match change {
+                MeshChange::Put { slot, mesh } => (*slot, Some(mesh)),
+                MeshChange::End { slot } => (*slot, None),
+            };
+            let message = match mesh {
+                _ if slot.0 >= SLOTS_MAX => Some(format!("its slot is {} (SLOTS_MAX)", slot.0)),
+                Some(mesh) => refusal(mesh),
+                None => None,
+            };
+            if message.is_none() || slot.0 < SLOTS_MAX {
+                self.put_mesh(slot, mesh.filter(|_| message.is_none()));
+                ResourceChanges::mark(&mut changed.meshes, slot.0);
+            }
+            if let Some(message) = message {
+                let name = mesh.map_or_else(String::new, |mesh| mesh.name.clone());
+                events.push(RendererEvent::MeshRefused { slot, name, words: message });
+            }
+        }
+        for change in surfaces {
+            let slot = match change {
+                SurfaceChange::Put { slot, surface } => {
+                    assert!(slot.0 < SLOTS_MAX, "surface slot {} (SLOTS_MAX)", slot.0);
+                    self.put_surface(*slot, surface);
+                    *slot
+                }
+                SurfaceChange::End { slot } => {
+                    self.end_surface(*slot);
+                    *slot
+                }
+            };
+            ResourceChanges::mark(&mut changed.surfaces, slot.0);
+        }
+        changed
+    }
+
+    fn put_mesh(&mut self, slot: MeshSlot, mesh: Option<&Arc<MeshFrame>>) {
+        let index = slot.0 as usize;
+        if self.meshes.len() <= index {
+            self.meshes.resize(index + 1, None);
+        }
+        self.meshes[index] = mesh.cloned();
+    }
+
+    fn put_surface(&mut self, slot: SurfaceSlot, surface: &SurfaceFrame) {
+        let index = slot.0 as usize;
+        let set = [
+            surface.base_color_texture,
+            surface.metal_rough_texture,
+            surface.normal_texture,
+            surface.occlusion_texture,
+            surface.emissive_texture,
+        ];
+        // The new set is taken before the old one is released, so that a set that both have is
+        // kept.
+        let (set, _) = self.sets.take(set);
+        if self.surfaces.len() <= index {
+            self.surfaces.resize(index + 1, None);
+            self.data.resize(index + 1, data_of(&SurfaceFrame::DEFAULT));
+        }
+        let material = surface.painter.map_or(0, |slot| slot.0);
+        let known = KnownSurface { class: class_of(surface), material, set };
+        if let Some(old) = self.surfaces[index].replace(known) {
+            self.sets.release(old.set);
+        }
+        self.data[index] = data_of(surface);
+        self.data_changed.add(slot.0..slot.0 + 1);
+    }
+
+    fn end_surface(&mut self, slot: SurfaceSlot) {
+        if slot == SurfaceSlot::DEFAULT {
+            return self.put_surface(slot, &SurfaceFrame::DEFAULT);
+        }
+        if let Some(old) = self.surfaces.get_mut(slot.0 as usize).and_then(Option::take) {
+            self.sets.release(old.set);
+        }
+    }
+
+    /// Returns the mesh in a slot.
+    pub fn mesh(&self, slot: u32) -> Option<&Arc<MeshFrame>> {
+        self.meshes.get(slot as usize)?.as_ref()
+    }
+
+    /// Returns every mesh with its slot.
+    pub fn meshes(&self) -> impl Iterator<Item = (u32, &Arc<MeshFrame>)> {
+        self.meshes.iter().enumerate().filter_map(|(i, mesh)| Some((i as u32, mesh.as_ref()?)))
+    }
+
+    /// Marks every surface as changed.
+    pub fn all_changed(&mut self) {
+        self.data_changed.add(0..self.data.len() as u32);
+    }
+
+    /// Returns the number of meshes and of surfaces.
+    pub fn counts(&self) -> (u32, u32) {
+        let surfaces = self.surfaces.iter().flatten().count() as u32;
+        (self.meshes().count() as u32, surfaces)
+    }
+
+    pub fn set(&self, set: u32) -> &TextureSet {
+        &self.sets.keys[set as usize]
+    }
+
+    pub fn batch(&self, batch: u32) -> &SceneBatchKey {
+        &self.batches.keys[batch as usize]
+    }
+
+    /// Returns the size of the batch table, including unused numbers.
+    pub fn batches(&self) -> usize {
+        self.batches.keys.len()
+    }
+
+    /// Returns the used batches in drawing order.
+    pub fn order(&mut self) -> &[u32] {
+        if std::mem::take(&mut self.order_stale) {
+            let RefCounts { keys, ids, .. } = &self.batches;
+            self.order.clear();
+            self.order.extend(ids.values());
+            self.order.sort_unstable_by_key(|id| keys[*id as usize]);
+        }
+        &self.order
+    }
+
+    fn take_batch(&mut self, key: SceneBatchKey) -> u32 {
+        let (id, new) = self.batches.take(key);
+        self.order_stale |= new;
+        id
+    }
+
+    /// Takes the batches of a draw, and appends its parts. `surfaces`: by the places of the mesh's
+    /// parts.
+    pub fn take_items(
+        &mut self,
+        mesh: u32,
+        surfaces: &[u32],
+        mirrored: bool,
+        to: &mut Vec<DrawPart>,
+    ) {
+        let Some(shape) = self.mesh(mesh).cloned() else { return };
+        for (number, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.count > 0) {
+            let wanted = surfaces.get(part.place as usize).copied().unwrap_or(0);
+            let known = self.surfaces.get(wanted as usize).copied().flatten();
+            let (surface, known) = match known {
+                Some(known) => (wanted, known),
+                None => (0, self.surfaces[0].expect("the default always exists")),
+            };
+            let part = number as u32;
+            let mirror = if mirrored { PipelineClass::MIRRORED } else { 0 };
+            let class = PipelineClass(known.class.0 | mirror);
+            let KnownSurface { material, set, .. } = known;
+            let batch = self.take_batch(SceneBatchKey { class, material, set, mesh, part });
+            let shadow = if known.class.has(PipelineClass::BLEND) {
+                NONE
+            } else {
+                // Only masked surfaces need their textures to cast a shadow.
+                let mask = known.class.0 & PipelineClass::MASK;
+                let set = if mask != 0 { known.set } else { 0 };
+                let class = PipelineClass(PipelineClass::SHADOW | mask);
+                self.take_batch(SceneBatchKey { class, material: 0, set, mesh, part })
+            };
+            to.push(DrawPart { batch, shadow, surface });
+        }
+    }
+
+    /// Releases the batches of a part.
+    pub fn release(&mut self, item: DrawPart) {
+        for batch in [item.batch, item.shadow] {
+            if batch != NONE {
+                self.order_stale |= self.batches.release(batch);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::Vec3;
+    use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex};
+    use engine_frame_packet::texture::{SamplerSettings, TextureSlot, WrapMode};
+
+    fn mesh(indices: &[u32], parts: &[[u32; 3]]) -> MeshFrame {
+        let vertices = vec![MeshVertex::default(); 3];
+        let part = |it: &[u32; 3]| MeshPart { first: it[0], count: it[1], place: it[2] };
+        MeshFrame {
+            name: "cliff".to_string(),
+            bounds: MeshBounds { min: Vec3::ZERO, max: Vec3::ONE, center: Vec3::ZERO, radius: 1.0 },
+            vertices,
+            indices: indices.to_vec(),
+            parts: parts.iter().map(part).collect(),
+        }
+    }
+
+    fn put(library: &mut DrawResources, mesh: MeshFrame) -> Vec<RendererEvent> {
+        let mut events = Vec::new();
+        let put = MeshChange::Put { slot: MeshSlot(2), mesh: Arc::new(mesh) };
+        library.apply(&[put], &[], &mut events);
+        events
+    }
+
+    #[test]
+    fn a_mesh_that_names_what_it_has_not_is_refused_with_words() {
+        let check = |mesh: MeshFrame, wanted: &str| {
+            let mut library = DrawResources::new();
+            let events = put(&mut library, mesh);
+            let [RendererEvent::MeshRefused { words: message, name, .. }] = &events[..] else {
+                panic!("{events:?}")
+            };
+            assert_eq!((message.as_str(), name.as_str()), (wanted, "cliff"));
+            assert!(library.mesh(2).is_none());
+        };
+        check(
+            mesh(&[0, 1, 3], &[[0, 3, 0]]),
+            "an index is 3, and there are 3 vertices: export it again",
+        );
+        check(
+            mesh(&[0, 1, 2], &[[0, 3, 0], [2, 3, 0]]),
+            "its part 2 has the indices 2 to 5 of 3: export it again",
+        );
+    }
+
+    #[test]
+    fn surfaces_that_differ_in_numbers_share_a_batch_and_others_do_not() {
+        let mut library = DrawResources::new();
+        put(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
+        let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
+        let red = SurfaceFrame { base_color: [1.0, 0.0, 0.0, 1.0], ..SurfaceFrame::DEFAULT };
+        let textured = SurfaceFrame {
+            base_color_texture: Some((TextureSlot(9), sampling)),
+            ..SurfaceFrame::DEFAULT
+        };
+        let glass = SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT };
+        for (slot, surface) in [(1, red), (2, textured), (3, glass)] {
+            let put = SurfaceChange::Put { slot: SurfaceSlot(slot), surface };
+            library.apply(&[], &[put], &mut Vec::new());
+        }
+        let mut items = Vec::new();
+        for slot in [0, 1, 2, 3, 77] {
+            library.take_items(2, &[slot], false, &mut items);
+        }
+        assert_eq!(items[0].batch, items[1].batch);
+        assert_ne!(items[0].batch, items[2].batch);
+        assert_eq!(items[0].shadow, items[2].shadow);
+        assert_eq!(items[3].shadow, NONE);
+        assert_eq!((items[4].batch, items[4].surface), (items[0].batch, 0));
+        assert_eq!(library.order().len(), 4);
+        items.drain(..).for_each(|item| library.release(item));
+        assert!(library.order().is_empty());
+        library.take_items(2, &[3], true, &mut items);
+        assert!(items[0].batch < 4, "numbers are used again");
+    }
+}

@@ -1,0 +1,354 @@
+//! The retained state of one scene: arrays by the draws' slots, lights, the sky, and the particles
+//! of the newest frame. Culls nothing and draws nothing.
+
+use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::culling::Spheres;
+use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
+use bytemuck::{Pod, Zeroable};
+use engine_foundation::Vec3;
+use engine_frame_packet::mesh::SLOTS_MAX;
+use engine_frame_packet::scene::{
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, PARTICLES_MAX,
+    ParticleBatch, SceneFrame, SkyFrame, flag,
+};
+
+/// A draw on the adapter, with the layout of `Draw` in forward/mesh.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub struct DrawData {
+    pub pose: DrawTransform,
+    pub tint: [u8; 4],
+    /// The part of its textures, as in [`DrawMesh`].
+    pub part: [u16; 4],
+    /// Bit 0: flipped horizontally; bit 1: flipped vertically.
+    pub flips: u32,
+}
+
+impl DrawData {
+    fn of(put: &DrawMesh) -> DrawData {
+        let flips = u32::from(put.flags & flag::FLIP_X != 0)
+            | u32::from(put.flags & flag::FLIP_Y != 0) << 1;
+        DrawData { pose: put.pose, tint: put.tint, part: put.part, flips }
+    }
+}
+
+/// The key by which a draw's batches are found again.
+#[derive(Clone, Copy)]
+struct BatchLookup {
+    mesh: u32,
+    /// The first surface; further ones are in `RetainedScene::surfaces`.
+    surface: u32,
+}
+
+/// State bits of a draw, in [`RetainedScene::states`].
+pub mod state {
+    /// It was put, and has not ended.
+    pub const EXISTS: u8 = 1;
+    /// Its pose mirrors the mesh.
+    pub const MIRRORED: u8 = 2;
+    /// It is visible; it casts a shadow.
+    pub const VISIBLE: u8 = 4;
+    pub const CASTS_SHADOW: u8 = 8;
+    /// It has a range of distances in [`RetainedScene::ranges`](super::RetainedScene::ranges).
+    pub const RANGED: u8 = 16;
+}
+
+/// A scene.
+pub struct RetainedScene {
+    pub spheres: Spheres,
+    /// Bits of [`state`].
+    pub states: Vec<u8>,
+    /// Groups of each draw, as bits.
+    pub layers: Vec<u32>,
+    /// Range of distances in which a draw is visible, in metres, if its state has the bit. The
+    /// array ends with the last draw that has a range.
+    pub ranges: Vec<[f32; 2]>,
+    /// The first part of each draw.
+    pub items: Vec<DrawPart>,
+    /// Further parts of draws whose meshes have several.
+    pub more: NumberMap<u32, Box<[DrawPart]>>,
+    pub data: Vec<DrawData>,
+    /// Ranges of `data` that have changed since they were copied.
+    pub changed: DirtyRanges,
+    /// Orders of the draws that have one.
+    pub orders: NumberMap<u32, i32>,
+    wanted: Vec<BatchLookup>,
+    /// The surfaces of draws that do not have exactly one.
+    surfaces: NumberMap<u32, Box<[u32]>>,
+    pub live: u32,
+    pub lights: Vec<LightFrame>,
+    pub sky: SkyFrame,
+    pub particle_batches: Vec<ParticleBatch>,
+    /// Number of particles that the newest packet has for the batches.
+    pub particles: u32,
+    scratch: Vec<DrawPart>,
+}
+
+/// Transforms a mesh's bounding sphere by a pose.
+fn sphere_of(pose: &DrawTransform, center: Vec3, radius: f32) -> (Vec3, f32) {
+    let DrawTransform([x, y, z]) = pose;
+    let along = |row: &[f32; 4]| row[0] * center.x + row[1] * center.y + row[2] * center.z + row[3];
+    let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+    let scale = square(0).max(square(1)).max(square(2)).sqrt();
+    (Vec3::new(along(x), along(y), along(z)), radius * scale)
+}
+
+/// Returns true if a pose mirrors a mesh: its determinant is below 0.
+fn mirrors(pose: &DrawTransform) -> bool {
+    let DrawTransform([x, y, z]) = pose;
+    let axis = |i: usize| Vec3::new(x[i], y[i], z[i]);
+    axis(0).cross(axis(1)).dot(axis(2)) < 0.0
+}
+
+impl RetainedScene {
+    pub fn new() -> RetainedScene {
+        RetainedScene {
+            spheres: Spheres::default(),
+            states: Vec::new(),
+            layers: Vec::new(),
+            ranges: Vec::new(),
+            items: Vec::new(),
+            more: NumberMap::default(),
+            data: Vec::new(),
+            changed: DirtyRanges::default(),
+            orders: NumberMap::default(),
+            wanted: Vec::new(),
+            surfaces: NumberMap::default(),
+            live: 0,
+            lights: Vec::new(),
+            sky: SkyFrame::DEFAULT,
+            particle_batches: Vec::new(),
+            particles: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Applies a frame's changes.
+    pub fn apply(&mut self, library: &mut DrawResources, frame: &SceneFrame) {
+        for change in &frame.changes {
+            match change {
+                DrawChange::Put(put) => {
+                    let (first, count) = (put.surfaces.0 as usize, put.surfaces.1 as usize);
+                    self.put(
+                        library,
+                        put,
+                        frame.surfaces[first..first + count].iter().map(|it| it.0),
+                    );
+                }
+                DrawChange::End(slot) => self.end(library, *slot),
+                DrawChange::Reset => self.reset(library),
+            }
+        }
+        assert_eq!(frame.moved.len(), frame.poses.len(), "a pose for each draw that moved");
+        for (slot, pose) in frame.moved.iter().zip(&frame.poses) {
+            self.move_to(library, *slot, pose);
+        }
+        if frame.lights_changed {
+            assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
+            self.lights.clone_from(&frame.lights);
+        }
+        if let Some(sky) = frame.sky {
+            self.sky = sky;
+        }
+        let count = frame.particles.len();
+        assert!(count <= PARTICLES_MAX, "{count} particles (PARTICLES_MAX)");
+        self.particle_batches.clone_from(&frame.particle_batches);
+        self.particles = count as u32;
+    }
+
+    fn exists(&self, slot: u32) -> bool {
+        self.states.get(slot as usize).is_some_and(|bits| bits & state::EXISTS != 0)
+    }
+
+    /// Returns the slot of the mesh that a draw shows.
+    pub fn mesh(&self, slot: u32) -> u32 {
+        self.wanted[slot as usize].mesh
+    }
+
+    fn make_room(&mut self, slot: u32) {
+        assert!(slot < SLOTS_MAX, "draw slot {slot} (SLOTS_MAX)");
+        let count = slot as usize + 1;
+        if self.items.len() < count {
+            self.spheres.resize(count);
+            self.states.resize(count, 0);
+            self.layers.resize(count, 0);
+            self.items.resize(count, DrawPart::NONE);
+            self.data.resize(count, DrawData::of(&DrawMesh::DEFAULT));
+            self.wanted.resize(count, BatchLookup { mesh: 0, surface: 0 });
+        }
+    }
+
+    fn put(
+        &mut self,
+        library: &mut DrawResources,
+        put: &DrawMesh,
+        surfaces: impl ExactSizeIterator<Item = u32> + Clone,
+    ) {
+        let slot = put.slot.0;
+        self.make_room(slot);
+        let index = slot as usize;
+        let surface = surfaces.clone().next().unwrap_or(0);
+        if surfaces.len() > 1 {
+            self.surfaces.insert(slot, surfaces.collect());
+        } else {
+            self.surfaces.remove(&slot);
+        }
+        self.layers[index] = put.layers;
+        self.live += u32::from(!self.exists(slot));
+        let ranged = put.range != DrawMesh::DEFAULT.range;
+        if ranged {
+            let count = self.ranges.len().max(index + 1);
+            self.ranges.resize(count, DrawMesh::DEFAULT.range);
+            self.ranges[index] = put.range;
+        }
+        let bits = [
+            (state::EXISTS, true),
+            (state::MIRRORED, mirrors(&put.pose)),
+            (state::VISIBLE, put.flags & flag::VISIBLE != 0),
+            (state::CASTS_SHADOW, put.flags & flag::CASTS_SHADOW != 0),
+            (state::RANGED, ranged),
+        ];
+        self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
+        self.wanted[index] = BatchLookup { mesh: put.mesh.0, surface };
+        match put.order {
+            Some(order) => self.orders.insert(slot, order),
+            None => self.orders.remove(&slot),
+        };
+        self.data[index] = DrawData::of(put);
+        self.changed.add(slot..slot + 1);
+        self.find_batches(library, slot);
+    }
+
+    fn end(&mut self, library: &mut DrawResources, DrawSlot(slot): DrawSlot) {
+        let index = slot as usize;
+        if !self.exists(slot) {
+            return;
+        }
+        self.states[index] = 0;
+        self.live -= 1;
+        self.orders.remove(&slot);
+        self.surfaces.remove(&slot);
+        self.release(library, slot);
+        self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);
+    }
+
+    /// Ends every draw.
+    pub fn reset(&mut self, library: &mut DrawResources) {
+        for slot in 0..self.items.len() as u32 {
+            self.end(library, DrawSlot(slot));
+        }
+    }
+
+    fn move_to(
+        &mut self,
+        library: &mut DrawResources,
+        DrawSlot(slot): DrawSlot,
+        pose: &DrawTransform,
+    ) {
+        let index = slot as usize;
+        if !self.exists(slot) {
+            return;
+        }
+        self.data[index].pose = *pose;
+        self.changed.add(slot..slot + 1);
+        if mirrors(pose) == (self.states[index] & state::MIRRORED != 0) {
+            self.update_sphere(library, slot);
+        } else {
+            self.states[index] ^= state::MIRRORED;
+            self.find_batches(library, slot);
+        }
+    }
+
+    /// Updates a draw's bounding sphere from its pose.
+    fn update_sphere(&mut self, library: &DrawResources, slot: u32) {
+        let index = slot as usize;
+        let (center, radius) = match library.mesh(self.wanted[index].mesh) {
+            Some(mesh) => {
+                let bounds = &mesh.bounds;
+                sphere_of(&self.data[index].pose, bounds.center, bounds.radius)
+            }
+            None => (Vec3::ZERO, f32::NEG_INFINITY),
+        };
+        self.spheres.set(index, center, radius);
+    }
+
+    fn release(&mut self, library: &mut DrawResources, slot: u32) {
+        let first = std::mem::replace(&mut self.items[slot as usize], DrawPart::NONE);
+        library.release(first);
+        for item in self.more.remove(&slot).into_iter().flatten() {
+            library.release(item);
+        }
+    }
+
+    /// Finds the batches of a draw, and replaces the ones it has.
+    fn find_batches(&mut self, library: &mut DrawResources, slot: u32) {
+        let index = slot as usize;
+        let BatchLookup { mesh, surface } = self.wanted[index];
+        let mirrored = self.states[index] & state::MIRRORED != 0;
+        let mut found = std::mem::take(&mut self.scratch);
+        found.clear();
+        let surfaces = self.surfaces.get(&slot);
+        let surfaces = surfaces.map_or(std::slice::from_ref(&surface), |it| &it[..]);
+        // The new batches are taken before the old ones are released, so that a batch that both
+        // have is kept.
+        library.take_items(mesh, surfaces, mirrored, &mut found);
+        self.release(library, slot);
+        if let Some((first, more)) = found.split_first() {
+            self.items[index] = *first;
+            if !more.is_empty() {
+                self.more.insert(slot, more.into());
+            }
+        }
+        self.scratch = found;
+        self.update_sphere(library, slot);
+    }
+
+    /// Finds the batches again for draws whose mesh or surface has changed.
+    pub fn refresh(&mut self, library: &mut DrawResources, changed: &ResourceChanges) {
+        let is = |list: &[bool], slot: u32| list.get(slot as usize).is_some_and(|it| *it);
+        for slot in 0..self.wanted.len() as u32 {
+            let BatchLookup { mesh, surface } = self.wanted[slot as usize];
+            let stale = self.exists(slot)
+                && (is(&changed.meshes, mesh)
+                    || is(&changed.surfaces, surface)
+                    || self.surfaces.get(&slot).is_some_and(|more| {
+                        more.iter().any(|surface| is(&changed.surfaces, *surface))
+                    }));
+            if stale {
+                self.find_batches(library, slot);
+            }
+        }
+    }
+
+    /// Marks everything as changed, to be copied to another adapter.
+    pub fn all_changed(&mut self) {
+        self.changed.add(0..self.data.len() as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::Mat4;
+
+    #[test]
+    fn a_draw_takes_105_bytes_here_and_64_on_the_adapter() {
+        // Sphere, state, groups, part, data and lookup key: docs/renderer.md.
+        let here =
+            16 + 1 + 4 + size_of::<DrawPart>() + size_of::<DrawData>() + size_of::<BatchLookup>();
+        assert_eq!((here, size_of::<DrawData>()), (105, 64));
+    }
+
+    #[test]
+    fn a_sphere_follows_its_pose_and_mirrors_are_known() {
+        let turned = Mat4::from_translation(Vec3::new(1.0, 0.0, 0.0))
+            * Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2)
+            * Mat4::from_scale(Vec3::new(2.0, 1.0, 3.0));
+        let (center, radius) = sphere_of(&DrawTransform::of(&turned), Vec3::X, 0.5);
+        assert!(center.distance(Vec3::new(1.0, 2.0, 0.0)) < 1e-5);
+        assert!((radius - 1.5).abs() < 1e-5);
+        assert!(!mirrors(&DrawTransform::of(&turned)));
+        let mirrored = turned * Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
+        assert!(mirrors(&DrawTransform::of(&mirrored)));
+    }
+}

@@ -1,0 +1,290 @@
+//! The compiler of materials from SJSON to data. It checks a material against the shader that it
+//! names.
+
+use super::check;
+use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Color, Error};
+use engine_resource::material_data::{
+    BLENDS, FILTERS, MaterialData, ShaderData, ShaderVariableType, TextureBinding, WRAPS,
+};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::surface_source::SurfaceSource;
+
+/// The kind `material`.
+pub static MATERIAL: ResourceKind = ResourceKind {
+    name: "material",
+    words: "A shader with textures and variables, and how its colours blend with the background",
+    extensions: &[("material", SourceForm::Own)],
+    version: 2,
+    compile,
+    validate: |bytes| MaterialData::read(bytes).map(drop),
+};
+
+const KEYS: [&str; 7] =
+    ["shader", "texture", "blend", "textures", "samplers", "variables", "surface"];
+
+fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let mut data = MaterialData::default();
+    for entry in document.root().entries().into_iter().flatten() {
+        set(&mut data, &entry).map_err(|(line, message)| compiling.fault(line, &message))?;
+    }
+    // Samplers refer to textures, wherever they are in the file.
+    if let Some(samplers) = document.root().get("samplers") {
+        set_samplers(&mut data, samplers)
+            .map_err(|(line, message)| compiling.fault(line, &message))?;
+    }
+    if let Some(name) = &data.shader {
+        compiling.refer("shader", name);
+    }
+    for texture in &data.textures {
+        compiling.refer("texture", &texture.texture);
+    }
+    if let Some(texture) = &data.texture {
+        compiling.refer("texture", texture);
+    }
+    if let (Some(surface), Some(block)) = (&data.surface, document.root().get("surface")) {
+        let checked = surface.check_textures(compiling);
+        checked.map_err(|message| compiling.fault(block.line(), &message))?;
+    }
+    for texture in data.surface.iter().flat_map(|surface| surface.textures.iter().flatten()) {
+        compiling.refer("texture", texture);
+    }
+    let root = document.root();
+    if data.surface.is_some() {
+        let other = root.entries().into_iter().flatten().find(|entry| entry.key != "surface");
+        if let Some(entry) = other {
+            let message = format!(
+                "'{}' is for materials that pictures are drawn with, and 'surface' for those of \
+                 meshes: make two materials",
+                entry.key
+            );
+            return Err(compiling.fault(entry.line(), &message));
+        }
+        return Ok(data.write());
+    }
+    match data.shader.clone() {
+        Some(name) => against_shader(compiling, root, &name, &data)?,
+        None => without_shader(compiling, root)?,
+    }
+    Ok(data.write())
+}
+
+/// A line number and the error message.
+type MaterialError = (usize, String);
+
+fn text(entry: &ObjectEntry) -> Result<String, MaterialError> {
+    entry.value.as_str().map(str::to_string).ok_or_else(|| {
+        let (key, kind) = (entry.key, entry.value.kind());
+        (entry.line(), format!("'{key}' must be a name in quotes, got {kind}"))
+    })
+}
+
+fn choice(entry: &ObjectEntry, choices: &[&str]) -> Result<u8, MaterialError> {
+    let word = text(entry)?;
+    let found = choices.iter().position(|known| *known == word);
+    found.map(|index| index as u8).ok_or_else(|| {
+        let all = choices.join("\", \"");
+        let message = format!("'{}' must be one of \"{all}\", got \"{word}\"", entry.key);
+        (entry.line(), message + &hint(&word, choices.iter().copied()))
+    })
+}
+
+fn block<'a>(entry: &ObjectEntry<'a>) -> Result<Vec<ObjectEntry<'a>>, MaterialError> {
+    let must = || {
+        let (key, kind) = (entry.key, entry.value.kind());
+        (entry.line(), format!("'{key}' must be a block, {{ name = … }}, got {kind}"))
+    };
+    Ok(entry.value.entries().ok_or_else(must)?.collect())
+}
+
+fn set(data: &mut MaterialData, entry: &ObjectEntry) -> Result<(), MaterialError> {
+    match entry.key {
+        "shader" => data.shader = Some(text(entry)?),
+        "texture" => data.texture = Some(text(entry)?),
+        "blend" => data.blend = choice(entry, &BLENDS)?,
+        "samplers" => {}
+        "surface" => data.surface = Some(SurfaceSource::parse(entry.value)?),
+        "textures" => {
+            for entry in block(entry)? {
+                let (name, texture) = (entry.key.to_string(), text(&entry)?);
+                data.textures.push(TextureBinding { name, texture, filter: None, wrap: None });
+            }
+        }
+        "variables" => {
+            for entry in block(entry)? {
+                let numbers = numbers(&entry)?;
+                if numbers.iter().any(|number| !number.is_finite()) {
+                    let message = format!(
+                        "'{}' is too large: a shader's numbers end at {:e}",
+                        entry.key,
+                        f32::MAX
+                    );
+                    return Err((entry.line(), message));
+                }
+                data.variables.push((entry.key.to_string(), numbers));
+            }
+        }
+        key => return Err((entry.line(), format!("unknown key '{key}'{}", hint(key, KEYS)))),
+    }
+    Ok(())
+}
+
+fn set_samplers(data: &mut MaterialData, samplers: SjsonValue) -> Result<(), MaterialError> {
+    let must = || {
+        let message = "'samplers' must be a block: samplers = { noise = { wrap = \"repeat\" } }";
+        (samplers.line(), message.to_string())
+    };
+    for entry in samplers.entries().ok_or_else(must)? {
+        let name = entry.key;
+        let Some(texture) = data.textures.iter_mut().find(|texture| texture.name == name) else {
+            let names = data.textures.iter().map(|texture| &texture.name[..]);
+            let message =
+                format!("there is no texture '{name}' in 'textures'{}", hint(name, names));
+            return Err((entry.line(), message));
+        };
+        for entry in block(&entry)? {
+            match entry.key {
+                "filter" => texture.filter = Some(choice(&entry, &FILTERS)?),
+                "wrap" => texture.wrap = Some(choice(&entry, &WRAPS)?),
+                key => {
+                    let message = format!("unknown key '{key}'{}", hint(key, ["filter", "wrap"]));
+                    return Err((entry.line(), message));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a number, a list of numbers, or a color as text.
+fn numbers(entry: &ObjectEntry) -> Result<Vec<f32>, MaterialError> {
+    let value = entry.value;
+    if let Some(number) = value.as_f64() {
+        return Ok(vec![number as f32]);
+    }
+    if let Some(text) = value.as_str() {
+        return color(text).map(Vec::from).ok_or_else(|| {
+            let message =
+                format!("'{}' must be numbers, or a colour such as \"#ff8000\"", entry.key);
+            (entry.line(), message)
+        });
+    }
+    let numbers: Option<Vec<f32>> = value
+        .items()
+        .and_then(|items| items.map(|item| item.as_f64().map(|number| number as f32)).collect());
+    numbers.ok_or_else(|| {
+        let message = format!(
+            "'{}' must be a number, a list of numbers, or a colour such as \"#ff8000\", got {}",
+            entry.key,
+            value.kind()
+        );
+        (entry.line(), message)
+    })
+}
+
+/// Converts `#rrggbb` or `#rrggbbaa` to the colors of shaders: linear light, premultiplied alpha.
+fn color(text: &str) -> Option<[f32; 4]> {
+    let digits = text.strip_prefix('#')?;
+    if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
+        return None;
+    }
+    let mut parts = [255.0; 4];
+    for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
+        *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
+    }
+    let [red, green, blue, alpha] = parts;
+    Some(Color { red, green, blue, alpha }.to_light())
+}
+
+fn without_shader(compiling: &CompileContext, root: SjsonValue) -> Result<(), Error> {
+    for key in ["textures", "samplers", "variables"] {
+        if let Some(value) = root.get(key) {
+            let message = format!(
+                "'{key}' belong to a shader, and this material names none: add shader = \"name\", \
+                 or remove them (the picture that bitmaps show is texture = \"name\")"
+            );
+            return Err(compiling.fault(value.line(), &message));
+        }
+    }
+    Ok(())
+}
+
+/// Compares a material's values with the inputs of its shader.
+fn against_shader(
+    compiling: &mut CompileContext,
+    root: SjsonValue,
+    name: &str,
+    data: &MaterialData,
+) -> Result<(), Error> {
+    let line = root.get("shader").map_or(1, SjsonValue::line);
+    let found = ["shader", "wgsl"].iter().find_map(|ending| {
+        let path = format!("{name}.{ending}");
+        compiling.read_optional(&path).map(|bytes| (path, bytes))
+    });
+    let Some((path, bytes)) = found else {
+        // A built-in shader is in no file of the game.
+        if name.starts_with("core/") {
+            return Ok(());
+        }
+        let message = format!("there is no shader '{name}': neither {name}.wgsl nor {name}.shader");
+        return Err(compiling.fault(line, &message));
+    };
+    let source = String::from_utf8_lossy(&bytes).into_owned();
+    // Errors of the shader itself are reported with its file.
+    let Ok(shader) = check(&path, &source) else { return Ok(()) };
+    compare(&shader, name, root, data).map_err(|(line, message)| compiling.fault(line, &message))
+}
+
+fn compare(
+    shader: &ShaderData,
+    name: &str,
+    root: SjsonValue,
+    data: &MaterialData,
+) -> Result<(), MaterialError> {
+    let entries = |key: &str| root.get(key).and_then(SjsonValue::entries).into_iter().flatten();
+    for entry in entries("textures") {
+        if !shader.textures.iter().any(|known| known == entry.key) {
+            let known = shader.textures.iter().map(|known| &known[..]);
+            let hint = hint(entry.key, known);
+            let message = format!("the shader '{name}' has no texture '{}'{hint}", entry.key);
+            return Err((entry.line(), message));
+        }
+    }
+    for (entry, (_, numbers)) in entries("variables").zip(&data.variables) {
+        let Some(known) = shader.variables.iter().find(|known| known.name == entry.key) else {
+            let known = shader.variables.iter().map(|known| &known.name[..]);
+            let hint = hint(entry.key, known);
+            let message = format!("the shader '{name}' has no variable '{}'{hint}", entry.key);
+            return Err((entry.line(), message));
+        };
+        let whole =
+            matches!(known.kind, ShaderVariableType::Integer | ShaderVariableType::Unsigned);
+        let fits = numbers.len() == known.kind.numbers()
+            && (!whole || numbers.iter().all(|number| number.fract() == 0.0));
+        if !fits {
+            let message = format!(
+                "the variable '{}' is {} in the shader '{name}' ({}), got {}",
+                entry.key,
+                known.kind.words(),
+                known.kind.wgsl(),
+                match numbers.len() {
+                    1 => "a number".to_string(),
+                    count => format!("{count} numbers"),
+                }
+            );
+            return Err((entry.line(), message));
+        }
+    }
+    if let Some(missing) =
+        shader.textures.iter().find(|known| !data.textures.iter().any(|t| t.name == **known))
+    {
+        let message = format!(
+            "the shader '{name}' has a texture '{missing}': textures = {{ {missing} = \"name\" }}"
+        );
+        return Err((root.get("shader").map_or(1, SjsonValue::line), message));
+    }
+    Ok(())
+}

@@ -1,0 +1,268 @@
+//! Sprite sheets: many frames in one picture, as TexturePacker and Aseprite export them (JSON, hash
+//! or array), or in a plain grid. The data compiler slices the sheet into frames, restores trimmed
+//! borders and undoes rotation. Each frame is then an ordinary texture, and small frames share the
+//! atlas. Tags name animations, which scripts play.
+
+use super::aseprite;
+use super::data;
+use super::resource::{self, ImportSettings};
+use super::sheet_slicing::{self, SheetSlices};
+use engine_foundation::Error;
+use engine_foundation::blob::{BlobReader, BlobWriter};
+use engine_foundation::error;
+use engine_foundation::sjson;
+use engine_resource::image::{DecodedImage, Image, PixelFormat, TEXELS_MAX};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use std::collections::HashMap;
+
+/// Maximum number of frames of one sheet.
+pub const FRAMES_MAX: usize = 4096;
+/// Duration of a frame if its file does not specify one.
+pub const FRAME_MILLISECONDS: f64 = 100.0;
+
+/// The resource kind of sheets.
+pub static SHEET: ResourceKind = ResourceKind {
+    name: "sheet",
+    words: "Frames of animations in one picture: from TexturePacker, Aseprite, or in a grid",
+    extensions: &[
+        ("sheet", SourceForm::Own),
+        ("aseprite", SourceForm::Raw),
+        ("ase", SourceForm::Raw),
+    ],
+    version: 2,
+    compile,
+    validate: |bytes| read(bytes).map(drop),
+};
+
+/// Order in which the frames of a tag are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlayDirection {
+    Forward,
+    Reverse,
+    /// Forward and backward. The first and the last frame are shown once per cycle.
+    PingPong,
+    PingPongReverse,
+}
+
+impl PlayDirection {
+    const ALL: [(PlayDirection, &'static str); 4] = [
+        (PlayDirection::Forward, "forward"),
+        (PlayDirection::Reverse, "reverse"),
+        (PlayDirection::PingPong, "pingpong"),
+        (PlayDirection::PingPongReverse, "pingpong_reverse"),
+    ];
+
+    /// Returns its name in files and scripts.
+    pub fn name(self) -> &'static str {
+        PlayDirection::ALL.iter().find(|known| known.0 == self).expect("all are there").1
+    }
+
+    pub fn parse(word: &str) -> Option<PlayDirection> {
+        PlayDirection::ALL.iter().find(|known| known.1 == word).map(|known| known.0)
+    }
+}
+
+/// A frame: its name, without the extension added by the exporter, and its duration.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SheetFrame {
+    pub name: String,
+    pub milliseconds: f64,
+    /// Index of its picture in the sheet. Identical frames share a picture.
+    pub picture: u32,
+}
+
+/// A named range of a sheet's frames.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SheetTag {
+    pub name: String,
+    /// First frame, from 0. `to` is the last frame.
+    pub from: u32,
+    pub to: u32,
+    pub direction: PlayDirection,
+    /// Number of repetitions; 0: unlimited.
+    pub repeat: u32,
+}
+
+/// A compiled sheet.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SheetData {
+    pub frames: Vec<SheetFrame>,
+    pub tags: Vec<SheetTag>,
+    /// Byte range of each picture's data (data.rs) in the sheet's data.
+    pub pictures: Vec<std::ops::Range<usize>>,
+}
+
+/// Input of the sheet compiler: frames as pictures.
+pub struct SheetSource {
+    pub frames: Vec<(String, f64, Image)>,
+    pub tags: Vec<SheetTag>,
+}
+
+fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+    if compiling.form == SourceForm::Raw {
+        let source = aseprite::read(&compiling.bytes)
+            .map_err(|fault| error!("{}: {}", compiling.path, fault.message))?;
+        return write(&compiling.path, source, &ImportSettings::DEFAULT);
+    }
+    let document = sjson::parse_bytes(&compiling.bytes)
+        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+    let (cut, import) = sheet_slicing::read(compiling, &document)?;
+    let source = match cut {
+        SheetSlices::Aseprite(path) => {
+            let bytes = compiling.read(&path)?;
+            aseprite::read(&bytes).map_err(|fault| error!("{path}: {}", fault.message))?
+        }
+        SheetSlices::Picture { path, rectangles, tags } => {
+            let bytes = compiling.read(&path)?;
+            let picture = picture(&path, &bytes)?;
+            // Checked before slicing, because a few lines of text can ask for a huge amount of
+            // memory.
+            let texels =
+                rectangles.iter().map(|r| u64::from(r.full_width) * u64::from(r.full_height));
+            check_size(&compiling.path, rectangles.len(), texels.sum())?;
+            let frames = rectangles.iter().map(|rectangle| {
+                let image = sheet_slicing::frame(&picture, rectangle);
+                let image = image.map_err(|message| error!("{}: {message}", compiling.path))?;
+                Ok((rectangle.name.clone(), rectangle.milliseconds, image))
+            });
+            SheetSource { frames: frames.collect::<Result<_, Error>>()?, tags }
+        }
+    };
+    write(&compiling.path, source, &import)
+}
+
+/// Decodes the picture of a sheet, with 8 bits per channel.
+fn picture(path: &str, bytes: &[u8]) -> Result<Image, Error> {
+    match resource::decode(path, bytes)? {
+        DecodedImage::Image(image) if matches!(image.pixels, PixelFormat::Bytes(_)) => Ok(image),
+        _ => Err(error!("{path}: a sheet's picture must have 8 bits a channel: save it as PNG")),
+    }
+}
+
+fn write(path: &str, source: SheetSource, import: &ImportSettings) -> Result<Vec<u8>, Error> {
+    check(path, &source)?;
+    let (mut pictures, mut known): (Vec<Vec<u8>>, HashMap<Vec<u8>, u32>) = Default::default();
+    let mut frames = Vec::new();
+    for (name, milliseconds, image) in source.frames {
+        let data = resource::build(DecodedImage::Image(image), import)
+            .map_err(|fault| error!("{path}: frame '{name}': {}", fault.message))?;
+        let next = pictures.len() as u32;
+        let picture = *known.entry(data.clone()).or_insert(next);
+        if picture == next {
+            pictures.push(data);
+        }
+        frames.push(SheetFrame { name, milliseconds, picture });
+    }
+    let mut writer = BlobWriter::default();
+    writer.list(&frames, |writer, frame| {
+        writer.text(&frame.name);
+        writer.f64(frame.milliseconds);
+        writer.u32(frame.picture);
+    });
+    writer.list(&source.tags, |writer, tag| {
+        writer.text(&tag.name);
+        writer.u32(tag.from);
+        writer.u32(tag.to);
+        writer.text(tag.direction.name());
+        writer.u32(tag.repeat);
+    });
+    writer.list(&pictures, |writer, picture| writer.bytes(picture));
+    Ok(writer.finish())
+}
+
+/// Returns an error if a sheet is empty or too large.
+fn check_size(path: &str, count: usize, texels: u64) -> Result<(), Error> {
+    if count == 0 {
+        return Err(error!("{path}: the sheet has no frames"));
+    }
+    if count > FRAMES_MAX {
+        return Err(error!(
+            "{path}: the sheet has more than {FRAMES_MAX} frames (FRAMES_MAX): make two of it"
+        ));
+    }
+    if texels > TEXELS_MAX {
+        return Err(error!(
+            "{path}: all frames together have {texels} texels, and {TEXELS_MAX} is the most \
+             (TEXELS_MAX): make two sheets of it"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks the rules that hold for every sheet, regardless of its format.
+fn check(path: &str, source: &SheetSource) -> Result<(), Error> {
+    let sizes = source.frames.iter().map(|(_, _, i)| u64::from(i.width) * u64::from(i.height));
+    check_size(path, source.frames.len(), sizes.sum())?;
+    let frames = source.frames.iter().map(|(name, milliseconds, _)| (&name[..], *milliseconds));
+    check_names(frames, &source.tags).map_err(|message| error!("{path}: {message}"))
+}
+
+/// Rejects invalid frames and tags, in a source as well as in compiled data.
+fn check_names<'a>(
+    frames: impl ExactSizeIterator<Item = (&'a str, f64)>,
+    tags: &[SheetTag],
+) -> Result<(), String> {
+    let (count, mut known_names) = (frames.len(), std::collections::HashSet::new());
+    for (name, milliseconds) in frames {
+        if !known_names.insert(name) {
+            return Err(format!("two frames are named '{name}': rename one"));
+        }
+        if !milliseconds.is_finite() || milliseconds <= 0.0 {
+            return Err(format!("frame '{name}' is shown for {milliseconds} milliseconds"));
+        }
+    }
+    for SheetTag { name, from, to, .. } in tags {
+        if from > to || *to as usize >= count {
+            return Err(format!(
+                "tag '{name}' is of the frames {} to {}, counted from 1, and the sheet has {count}",
+                u64::from(*from) + 1,
+                u64::from(*to) + 1
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a compiled sheet.
+///
+/// # Errors
+/// Returns an error if the data is damaged or has values that no sheet can have. Every picture in
+/// it is checked as a texture.
+pub fn read(bytes: &[u8]) -> Result<SheetData, Error> {
+    let mut reader = BlobReader::new(bytes);
+    let frames = reader.list_at_most((FRAMES_MAX, "FRAMES_MAX"), |reader| {
+        let (name, milliseconds) = (reader.text()?.to_string(), reader.f64()?);
+        Ok(SheetFrame { name, milliseconds, picture: reader.u32()? })
+    })?;
+    let tags = reader.list(|reader| {
+        let name = reader.text()?.to_string();
+        let (from, to) = (reader.u32()?, reader.u32()?);
+        let direction = PlayDirection::parse(reader.text()?)
+            .ok_or_else(|| error!("it is damaged: unknown direction"))?;
+        Ok(SheetTag { name, from, to, direction, repeat: reader.u32()? })
+    })?;
+    let all = bytes.len();
+    let (mut texels, mut sizes) = (0, Vec::new());
+    let pictures = reader.list_at_most((FRAMES_MAX, "FRAMES_MAX"), |reader| {
+        let data = reader.bytes()?;
+        let (head, _) = data::read(data)?;
+        sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));
+        let end = all - reader.left();
+        Ok(end - data.len()..end)
+    })?;
+    reader.end()?;
+    for frame in &frames {
+        let size = sizes.get(frame.picture as usize);
+        texels +=
+            size.ok_or_else(|| error!("it is damaged: it names a picture that does not exist"))?;
+    }
+    if frames.is_empty() || frames.len() > FRAMES_MAX || texels > TEXELS_MAX {
+        return Err(error!(
+            "it is damaged: it has {} frames with {texels} texels (FRAMES_MAX, TEXELS_MAX)",
+            frames.len()
+        ));
+    }
+    check_names(frames.iter().map(|frame| (&frame.name[..], frame.milliseconds)), &tags)
+        .map_err(|message| error!("it is damaged: {message}"))?;
+    Ok(SheetData { frames, tags, pictures })
+}

@@ -1,0 +1,508 @@
+//! The scene graph: transforms of the nodes of units, in columns of fixed address. The nodes of a
+//! unit occupy one contiguous range, parents before children. The parent of a unit's first node may
+//! be in another unit; this is a link. Units are known only by number, and worlds not at all.
+//!
+//! Setting a local pose marks the unit and all units linked to it as dirty. World poses are
+//! computed during the update of the world, or earlier on request.
+
+mod parallel_update;
+
+use engine_foundation::memory::limit::MemoryCharge;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, Mat3, Mat4, Quat, Vec3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Maximum number of nodes of all units together.
+pub const NODES_MAX: usize = 1 << 20;
+/// Maximum number of units of all worlds together.
+pub const UNITS_MAX: usize = 1 << 18;
+/// Maximum number of nodes of one unit.
+pub const UNIT_NODES_MAX: usize = 4096;
+
+/// No parent: the node's pose is relative to the world.
+pub const NO_NODE: u32 = u32::MAX;
+
+/// Position, rotation and scale relative to a parent. Metres; the rotation has length 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NodePose {
+    pub position: Vec3,
+    pub rotation: Quat,
+    pub scale: Vec3,
+}
+
+impl NodePose {
+    pub const IDENTITY: NodePose =
+        NodePose { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+
+    /// Decomposes a matrix without shear. A mirrored matrix gets a negative x scale.
+    pub fn of(matrix: Mat4) -> NodePose {
+        let (scale, rotation, position) = matrix.to_scale_rotation_translation();
+        if rotation.is_finite() {
+            return NodePose { position, rotation, scale };
+        }
+        // An axis of length zero has no direction; its direction is derived from the other axes.
+        let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
+        let [x, y, z] = axes.map(Vec3::normalize_or_zero);
+        let any = |axis: Vec3| axis.try_normalize().map(|axis| axis.any_orthonormal_vector());
+        let x = x.try_normalize().or_else(|| y.cross(z).try_normalize());
+        let x = x.or_else(|| any(y)).or_else(|| any(z)).unwrap_or(Vec3::X);
+        let y = (y - x * x.dot(y)).try_normalize().or_else(|| z.cross(x).try_normalize());
+        let y = y.unwrap_or_else(|| x.any_orthonormal_vector());
+        let rotation = Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)));
+        NodePose { position, rotation, scale: Vec3::from_array(axes.map(Vec3::length)) }
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.position.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
+    }
+
+    pub fn matrix(&self) -> Mat4 {
+        Mat4::from_scale_rotation_translation(self.scale, self.rotation, self.position)
+    }
+}
+
+/// Range of a unit's nodes in the columns, and the state of their world poses. 12 bytes.
+#[derive(Clone, Copy, Default)]
+struct NodeRange {
+    first: u32,
+    count: u16,
+    /// Bits of [`flag`].
+    flags: u8,
+    /// Unit that the first node is linked to, if that node has a parent.
+    above: u32,
+}
+
+/// Bits of [`NodeRange::flags`].
+mod flag {
+    /// The world poses are outdated.
+    pub const DIRTY: u8 = 1;
+    /// The unit is in the list for the next update.
+    pub const LISTED: u8 = 2;
+    /// Other units are linked to the unit's nodes.
+    pub const HAS_LINKED: u8 = 4;
+}
+
+impl NodeRange {
+    fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Returns the indices of the nodes in the columns.
+    fn nodes(self) -> Range<usize> {
+        self.first as usize..self.first as usize + usize::from(self.count)
+    }
+}
+
+/// Address space that the columns reserve, and the step size in which used memory is counted.
+const RESERVED_BYTES: i64 = (NODES_MAX * SceneGraph::NODE_BYTES) as i64;
+const CHARGE_STEP: usize = 64 << 10;
+
+/// All nodes of all units.
+#[derive(Default)]
+pub struct SceneGraph {
+    position: Vec<[f32; 3]>,
+    rotation: Vec<[f32; 4]>,
+    scale: Vec<[f32; 3]>,
+    /// Columns of an affine matrix: the scaled axes and the position.
+    world: Vec<[[f32; 3]; 4]>,
+    parent: Vec<u32>,
+    runs: Vec<NodeRange>,
+    used: u32,
+    /// Adjusts the memory statistics, so that the columns count for used nodes instead of for all
+    /// possible nodes.
+    charge: Option<MemoryCharge>,
+    free: BTreeMap<u32, Vec<u32>>,
+    /// Units marked since the last update. An entry is obsolete if its range lacks the flag
+    /// `LISTED`.
+    dirty: Vec<u32>,
+    /// Pairs of a unit and a unit linked to it, sorted, so that the links of a unit are adjacent.
+    linked: BTreeSet<(u32, u32)>,
+}
+
+impl SceneGraph {
+    /// Number of bytes of a node in the columns.
+    pub const NODE_BYTES: usize =
+        size_of::<[f32; 3]>() * 2 + size_of::<[f32; 4]>() + size_of::<[[f32; 3]; 4]>() + 4;
+
+    /// Reserves address space for the maximum number of nodes, without using memory.
+    fn reserve(&mut self) {
+        if self.parent.is_empty() {
+            engine_foundation::owner!("worlds/nodes");
+            let mut charge = MemoryCharge::new("worlds/nodes");
+            charge.set(-RESERVED_BYTES);
+            self.charge = Some(charge);
+            self.position = vec![[0.0; 3]; NODES_MAX];
+            self.rotation = vec![[0.0; 4]; NODES_MAX];
+            self.scale = vec![[0.0; 3]; NODES_MAX];
+            self.world = vec![[[0.0; 3]; 4]; NODES_MAX];
+            self.parent = vec![0; NODES_MAX];
+        }
+    }
+
+    /// Updates the memory statistics to the highest number of nodes used so far.
+    fn charge_used(&mut self) {
+        let used = (self.used as usize * SceneGraph::NODE_BYTES).next_multiple_of(CHARGE_STEP);
+        let bytes = used as i64 - RESERVED_BYTES;
+        if let Some(charge) = &mut self.charge
+            && bytes > charge.bytes()
+        {
+            charge.set(bytes);
+        }
+    }
+
+    /// Adds a unit's nodes. `parents` are indices in this list or [`NO_NODE`], parents first.
+    pub fn add(&mut self, unit: u32, parents: &[u32], poses: &[NodePose]) -> Result<(), Error> {
+        self.reserve();
+        assert!(parents.len() <= UNIT_NODES_MAX, "{} nodes (UNIT_NODES_MAX)", parents.len());
+        let count = parents.len() as u32;
+        let first = match self.free.get_mut(&count).and_then(Vec::pop) {
+            Some(first) => first,
+            None if (self.used + count) as usize <= NODES_MAX => {
+                self.used += count;
+                self.charge_used();
+                self.used - count
+            }
+            None => {
+                return Err(engine_foundation::error!(
+                    "there is no room for {count} more nodes (NODES_MAX is {NODES_MAX}): destroy \
+                     units that are not needed"
+                ));
+            }
+        };
+        if self.runs.len() <= unit as usize {
+            self.runs.resize(unit as usize + 1, NodeRange::default());
+        }
+        self.runs[unit as usize] = NodeRange { first, count: count as u16, ..NodeRange::default() };
+        for (i, (parent, pose)) in parents.iter().zip(poses).enumerate() {
+            debug_assert!(*parent == NO_NODE || (*parent as usize) < i, "parents stand first");
+            let node = first as usize + i;
+            self.parent[node] = if *parent == NO_NODE { NO_NODE } else { first + parent };
+            self.put(node, pose);
+        }
+        self.mark(unit);
+        Ok(())
+    }
+
+    /// Removes a unit's nodes. Units that were linked to them keep their world poses.
+    pub fn remove(&mut self, unit: u32) {
+        for child in self.linked_to(unit).collect::<Vec<_>>() {
+            self.unlink(child);
+        }
+        self.unlink(unit);
+        let run = std::mem::take(&mut self.runs[unit as usize]);
+        self.free.entry(run.count.into()).or_default().push(run.first);
+    }
+
+    /// Returns the number of nodes of a unit.
+    pub fn count(&self, unit: u32) -> usize {
+        self.runs[unit as usize].count.into()
+    }
+
+    /// Returns the index of a unit's node in the columns. Nodes count from 0.
+    fn at(&self, unit: u32, node: usize) -> usize {
+        let run = self.runs[unit as usize];
+        assert!(node < usize::from(run.count), "the node was checked where it came in");
+        run.first as usize + node
+    }
+
+    fn put(&mut self, at: usize, pose: &NodePose) {
+        self.position[at] = pose.position.to_array();
+        self.rotation[at] = pose.rotation.to_array();
+        self.scale[at] = pose.scale.to_array();
+    }
+
+    /// Returns the pose of a node relative to its parent.
+    pub fn local(&self, unit: u32, node: usize) -> NodePose {
+        let at = self.at(unit, node);
+        NodePose {
+            position: Vec3::from_array(self.position[at]),
+            rotation: Quat::from_array(self.rotation[at]),
+            scale: Vec3::from_array(self.scale[at]),
+        }
+    }
+
+    pub fn local_position(&self, unit: u32, node: usize) -> Vec3 {
+        Vec3::from_array(self.position[self.at(unit, node)])
+    }
+
+    pub fn local_rotation(&self, unit: u32, node: usize) -> Quat {
+        Quat::from_array(self.rotation[self.at(unit, node)])
+    }
+
+    pub fn local_scale(&self, unit: u32, node: usize) -> Vec3 {
+        Vec3::from_array(self.scale[self.at(unit, node)])
+    }
+
+    pub fn set_local(&mut self, unit: u32, node: usize, pose: &NodePose) {
+        let at = self.at(unit, node);
+        self.put(at, pose);
+        self.mark(unit);
+    }
+
+    pub fn set_local_position(&mut self, unit: u32, node: usize, position: Vec3) {
+        let at = self.at(unit, node);
+        self.position[at] = position.to_array();
+        self.mark(unit);
+    }
+
+    pub fn set_local_rotation(&mut self, unit: u32, node: usize, rotation: Quat) {
+        let at = self.at(unit, node);
+        self.rotation[at] = rotation.to_array();
+        self.mark(unit);
+    }
+
+    pub fn set_local_scale(&mut self, unit: u32, node: usize, scale: Vec3) {
+        let at = self.at(unit, node);
+        self.scale[at] = scale.to_array();
+        self.mark(unit);
+    }
+
+    /// Sets the world position and rotation of a node, independent of its parent. The scale does
+    /// not change.
+    pub fn set_world_pose(&mut self, unit: u32, node: usize, position: Vec3, rotation: Quat) {
+        let at = self.at(unit, node);
+        let (mut position, mut rotation) = (position, rotation);
+        if self.parent[at] != NO_NODE
+            && let Some((above, parent)) = self.parent(unit, node)
+        {
+            let inverse = self.world(above, parent).inverse();
+            if !inverse.is_finite() {
+                // The parent has a scale of zero, so all positions below it are the same.
+                return;
+            }
+            position = inverse.transform_point3(position);
+            rotation = self.world_rotation(above, parent).inverse() * rotation;
+        }
+        self.position[at] = position.to_array();
+        self.rotation[at] = rotation.to_array();
+        self.mark(unit);
+    }
+
+    /// Returns the units that were moved since the last update, in order of the moves.
+    pub fn dirty(&self) -> impl Iterator<Item = u32> + '_ {
+        let dirty = self.dirty.iter().copied();
+        dirty.filter(|unit| self.runs[*unit as usize].has(flag::LISTED))
+    }
+
+    /// Returns the parent of a node, as unit and node, or `None` if the node's pose is relative to
+    /// the world.
+    pub fn parent(&self, unit: u32, node: usize) -> Option<(u32, usize)> {
+        let parent = self.parent[self.at(unit, node)];
+        if parent == NO_NODE {
+            return None;
+        }
+        let owner = if node == 0 { self.runs[unit as usize].above } else { unit };
+        Some((owner, (parent - self.runs[owner as usize].first) as usize))
+    }
+
+    /// Returns the units linked to a unit, by number.
+    fn linked_to(&self, unit: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.linked.range((unit, 0)..=(unit, u32::MAX)).map(|(_, child)| *child)
+    }
+
+    /// Marks the world poses of a unit, and of all units linked to it, as outdated.
+    #[inline]
+    fn mark(&mut self, unit: u32) {
+        if self.mark_one(unit) {
+            self.mark_linked(unit);
+        }
+    }
+
+    /// Marks a unit alone. Returns true if units linked to it have to be marked as well.
+    #[inline]
+    fn mark_one(&mut self, unit: u32) -> bool {
+        let run = &mut self.runs[unit as usize];
+        let before = *run;
+        if before.has(flag::DIRTY) {
+            return false;
+        }
+        run.flags |= flag::DIRTY | flag::LISTED;
+        if !before.has(flag::LISTED) {
+            self.dirty.push(unit);
+        }
+        before.has(flag::HAS_LINKED)
+    }
+
+    /// Marks all units linked to a unit. Uses a list instead of recursion, because games can chain
+    /// links to any depth.
+    #[cold]
+    fn mark_linked(&mut self, unit: u32) {
+        let mut waiting: Vec<u32> = self.linked_to(unit).rev().collect();
+        while let Some(child) = waiting.pop() {
+            if self.mark_one(child) {
+                waiting.extend(self.linked_to(child).rev());
+            }
+        }
+    }
+
+    /// Returns the world transform of a node, updated if necessary.
+    pub fn world(&mut self, unit: u32, node: usize) -> Mat4 {
+        self.update_world_poses(unit);
+        matrix(&self.world[self.at(unit, node)])
+    }
+
+    /// Returns the world transform as the upper three rows of a matrix, with the position in the
+    /// last column.
+    #[inline]
+    pub fn world_rows(&mut self, unit: u32, node: usize) -> [[f32; 4]; 3] {
+        self.update_world_poses(unit);
+        let [x, y, z, at] = self.world[self.at(unit, node)];
+        [0, 1, 2].map(|row| [x[row], y[row], z[row], at[row]])
+    }
+
+    pub fn world_position(&mut self, unit: u32, node: usize) -> Vec3 {
+        self.update_world_poses(unit);
+        Vec3::from_array(self.world[self.at(unit, node)][3])
+    }
+
+    /// Returns the world rotation of a node. If parents have non-uniform scales, an exact rotation
+    /// may not exist; the directions of the axes are used.
+    pub fn world_rotation(&mut self, unit: u32, node: usize) -> Quat {
+        self.update_world_poses(unit);
+        let [x, y, z, _] = self.world[self.at(unit, node)].map(Vec3::from_array);
+        let mirrored = if x.cross(y).dot(z) < 0.0 { -1.0 } else { 1.0 };
+        let x = (x * mirrored).normalize_or(Vec3::X);
+        let y = (y - x * x.dot(y)).normalize_or(Vec3::Y);
+        Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)))
+    }
+
+    /// Computes the world poses of a unit if they are outdated, after those of the units that it is
+    /// linked to.
+    pub fn update_world_poses(&mut self, unit: u32) {
+        let run = self.runs[unit as usize];
+        if !run.has(flag::DIRTY) {
+            return;
+        }
+        if self.parent[run.first as usize] == NO_NODE {
+            self.compute(unit);
+            return;
+        }
+        let mut chain = vec![unit];
+        let mut top = unit;
+        while let Some((above, _)) = self.parent(top, 0)
+            && self.runs[above as usize].has(flag::DIRTY)
+        {
+            chain.push(above);
+            top = above;
+        }
+        while let Some(unit) = chain.pop() {
+            self.compute(unit);
+        }
+    }
+
+    fn compute(&mut self, unit: u32) {
+        let run = &mut self.runs[unit as usize];
+        run.flags &= !flag::DIRTY;
+        for node in run.nodes() {
+            let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
+            let world = match self.parent[node] {
+                NO_NODE => own,
+                parent => matrix(&self.world[parent as usize]) * own,
+            };
+            self.world[node] = columns(world);
+        }
+    }
+
+    /// Updates all marked units for which `has` returns true. The rows of the moved units are
+    /// appended to `moved`, in the order in which they were marked.
+    ///
+    /// # Errors
+    /// Returns an error if threads cannot be started.
+    pub fn update(
+        &mut self,
+        has: impl Fn(u32) -> bool,
+        moved: &mut Vec<u32>,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        let first = moved.len();
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.retain(|unit| {
+            let run = &mut self.runs[*unit as usize];
+            if !run.has(flag::LISTED) || !has(*unit) {
+                return run.has(flag::LISTED);
+            }
+            run.flags &= !flag::LISTED;
+            moved.push(*unit);
+            false
+        });
+        self.dirty = dirty;
+        self.update_all_world_poses(&moved[first..], pool)
+    }
+
+    /// Links a unit's first node to a node of another unit. The local pose does not change.
+    pub fn link(&mut self, child: u32, parent: u32, node: usize) -> Result<(), Error> {
+        // A unit without links to it is above no other unit, so a chain that grows at its end needs
+        // no walk.
+        let has_linked = child == parent || self.runs[child as usize].has(flag::HAS_LINKED);
+        let mut above = has_linked.then_some(parent);
+        while let Some(unit) = above {
+            if unit == child {
+                return Err(engine_foundation::error!(
+                    "the parent is already linked to the child: a unit cannot be linked to itself"
+                ));
+            }
+            above = self.parent(unit, 0).map(|(unit, _)| unit);
+        }
+        self.detach(child);
+        let (at, to) = (self.at(child, 0), self.at(parent, node));
+        self.parent[at] = to as u32;
+        self.runs[child as usize].above = parent;
+        self.linked.insert((parent, child));
+        self.runs[parent as usize].flags |= flag::HAS_LINKED;
+        self.mark(child);
+        Ok(())
+    }
+
+    /// Unlinks a unit from its parent and keeps its world pose. If the world pose exceeds the range
+    /// of floats, the unit keeps its local pose instead.
+    pub fn unlink(&mut self, child: u32) {
+        if self.parent(child, 0).is_some() {
+            let pose = NodePose::of(self.world(child, 0));
+            let local = if pose.is_finite() { pose } else { self.local(child, 0) };
+            self.detach(child);
+            self.set_local(child, 0, &local);
+        }
+    }
+
+    fn detach(&mut self, child: u32) {
+        if let Some((parent, _)) = self.parent(child, 0) {
+            let at = self.at(child, 0);
+            self.parent[at] = NO_NODE;
+            self.linked.remove(&(parent, child));
+            if self.linked_to(parent).next().is_none() {
+                self.runs[parent as usize].flags &= !flag::HAS_LINKED;
+            }
+        }
+    }
+
+    /// Returns all floats of a unit's local poses, for hashes.
+    pub fn floats(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
+        let run = self.runs[unit as usize];
+        run.nodes().flat_map(|at| {
+            let (position, scale) = (self.position[at], self.scale[at]);
+            position.into_iter().chain(self.rotation[at]).chain(scale)
+        })
+    }
+}
+
+fn local(position: &[f32; 3], rotation: &[f32; 4], scale: &[f32; 3]) -> Mat4 {
+    Mat4::from_scale_rotation_translation(
+        Vec3::from_array(*scale),
+        Quat::from_array(*rotation),
+        Vec3::from_array(*position),
+    )
+}
+
+fn columns(matrix: Mat4) -> [[f32; 3]; 4] {
+    let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis];
+    columns.map(|column| column.truncate().to_array())
+}
+
+fn matrix(columns: &[[f32; 3]; 4]) -> Mat4 {
+    let [x, y, z, translation] = columns.map(Vec3::from_array);
+    Mat4::from_cols(x.extend(0.0), y.extend(0.0), z.extend(0.0), translation.extend(1.0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,489 @@
+//! The components `sprite` and `tilemap` as written in unit files: their fields and the meaning of
+//! these. The compiler has checked the types of the fields; the resources that they name are looked
+//! up by the caller.
+
+use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::mesh_component::{
+    RenderTemplate, ResourceLookup, group, number, numbers, range, text, truth,
+};
+use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
+use super::tilemap_component::TilemapComponent;
+use super::unit_resource::ComponentSource;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::sjson::SjsonTree;
+
+// Fields that both components have.
+const LAYER: ComponentField = ComponentField {
+    name: "layer",
+    kind: FieldKind::Number,
+    doc: "a whole number: higher layers are drawn over lower ones (0)",
+};
+const TINT: ComponentField = ComponentField {
+    name: "tint",
+    kind: FieldKind::Numbers(4),
+    doc: "red, green, blue and alpha from 0 to 255, multiplied with the whole picture",
+};
+const PIXELS: ComponentField = ComponentField {
+    name: "pixels_per_metre",
+    kind: FieldKind::Number,
+    doc: "number of texels in a metre (100)",
+};
+const PLANE: ComponentField = ComponentField {
+    name: "plane",
+    kind: FieldKind::Choice(&PLANES),
+    doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y",
+};
+const LIT: ComponentField = ComponentField {
+    name: "lit",
+    kind: FieldKind::Boolean,
+    doc: "true if lights affect it (false: it is shown as it was painted)",
+};
+const MATERIAL: ComponentField = ComponentField {
+    name: "material",
+    kind: FieldKind::Resource("material"),
+    doc: "a material for pictures, with its own shader or blend",
+};
+const RANGE: ComponentField = ComponentField {
+    name: "range",
+    kind: FieldKind::Numbers(2),
+    doc: "minimum and maximum distance from the camera at which it is shown, in metres",
+};
+const VISIBLE: ComponentField = ComponentField {
+    name: "visible",
+    kind: FieldKind::Boolean,
+    doc: "true if it is visible (true)",
+};
+const GROUP: ComponentField = ComponentField {
+    name: "group",
+    kind: FieldKind::Text,
+    doc: "the visibility group of the component, for Unit.set_visibility",
+};
+
+/// Values of the field `plane`.
+pub const PLANES: [&str; 2] = ["upright", "flat"];
+const ALPHAS: [&str; 2] = ["blend", "mask"];
+
+/// The component `sprite`.
+pub static SPRITE: ComponentRow = ComponentRow {
+    name: "sprite",
+    doc: "Shows a picture, or plays frames of a sheet, at its node.",
+    fields: &[
+        ComponentField {
+            name: "texture",
+            kind: FieldKind::Resource("texture"),
+            doc: "the picture that it shows",
+        },
+        ComponentField {
+            name: "sheet",
+            kind: FieldKind::Resource("sheet"),
+            doc: "the sheet whose frames it shows, instead of a texture",
+        },
+        ComponentField {
+            name: "tag",
+            kind: FieldKind::Text,
+            doc: "the tag of the sheet that it plays; without a tag, all frames in a loop",
+        },
+        ComponentField {
+            name: "frame",
+            kind: FieldKind::Text,
+            doc: "the frame of the sheet that it shows, instead of playing",
+        },
+        ComponentField {
+            name: "speed",
+            kind: FieldKind::Number,
+            doc: "playback speed: 2 is twice the speed of the sheet (1)",
+        },
+        ComponentField {
+            name: "part",
+            kind: FieldKind::Numbers(4),
+            doc: "left, top, width and height of the visible part of the picture, in texels",
+        },
+        ComponentField {
+            name: "size",
+            kind: FieldKind::Numbers(2),
+            doc: "width and height in metres; without it, computed from its texels",
+        },
+        ComponentField {
+            name: "pivot",
+            kind: FieldKind::Numbers(2),
+            doc: "the point of it that is at the node: [0, 0] is its bottom left corner ([0.5, \
+                    0.5])",
+        },
+        ComponentField {
+            name: "flip_x",
+            kind: FieldKind::Boolean,
+            doc: "true if it is mirrored horizontally (false)",
+        },
+        ComponentField {
+            name: "flip_y",
+            kind: FieldKind::Boolean,
+            doc: "true if it is mirrored vertically (false)",
+        },
+        ComponentField {
+            name: "alpha",
+            kind: FieldKind::Choice(&ALPHAS),
+            doc: "\"blend\": translucent; \"mask\": opaque or cut out, and casts a shadow",
+        },
+        PIXELS,
+        TINT,
+        LAYER,
+        PLANE,
+        LIT,
+        MATERIAL,
+        RANGE,
+        VISIBLE,
+        GROUP,
+    ],
+};
+
+/// The component `tilemap`.
+pub static TILEMAP: ComponentRow = ComponentRow {
+    name: "tilemap",
+    doc: "Shows a map of Tiled or LDtk, with its bottom left corner at its node.",
+    fields: &[
+        ComponentField { name: "map", kind: FieldKind::Resource("tilemap"), doc: "the map" },
+        ComponentField {
+            name: "level",
+            kind: FieldKind::Text,
+            doc: "the LDtk level to show (the first)",
+        },
+        PIXELS,
+        TINT,
+        LAYER,
+        PLANE,
+        LIT,
+        MATERIAL,
+        RANGE,
+        VISIBLE,
+        GROUP,
+    ],
+};
+
+/// Returns the texture name of a sheet's frame.
+fn frame_name(sheet: &str, frame: &str) -> String {
+    format!("{sheet}/{frame}")
+}
+
+fn placement(
+    fields: &SjsonTree,
+    lookup: &mut dyn ResourceLookup,
+) -> Result<SpritePlacement, Error> {
+    let usual = SpritePlacement::DEFAULT;
+    let pixels_per_metre = number(fields, "pixels_per_metre").unwrap_or(usual.pixels_per_metre);
+    if pixels_per_metre <= 0.0 {
+        return Err(error!("'pixels_per_metre' must be above 0, got {pixels_per_metre}"));
+    }
+    let layer = number(fields, "layer").unwrap_or(0.0);
+    check_layer(f64::from(layer)).map_err(|message| error!("'layer' {message}"))?;
+    let tint = numbers::<4>(fields, "tint").unwrap_or([255.0; 4]);
+    if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
+        return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
+    }
+    let lit = truth(fields, "lit").unwrap_or(usual.lit);
+    let material = match text(fields, "material") {
+        Some(name) if lit => {
+            return Err(error!(
+                "it is lit, and the material '{name}' paints it without light: take one of them out"
+            ));
+        }
+        Some(name) => Some(lookup.picture_material(name)?),
+        None => None,
+    };
+    Ok(SpritePlacement {
+        tint: tint.map(|part| part.round() as u8),
+        layer: layer as i32,
+        pixels_per_metre,
+        flat: text(fields, "plane") == Some(PLANES[1]),
+        lit,
+        material,
+        range: range(fields)?,
+    })
+}
+
+/// Maximum absolute value of a layer.
+pub const LAYER_MAX: f64 = 1e6;
+
+/// Refuses an invalid layer.
+pub fn check_layer(layer: f64) -> Result<(), String> {
+    match layer.fract() == 0.0 && layer.abs() <= LAYER_MAX {
+        true => Ok(()),
+        false => Err(format!("must be a whole number of at most {LAYER_MAX}, got {layer}")),
+    }
+}
+
+/// Refuses an invalid part of an image.
+pub fn check_picture_part([left, top, width, height]: [f32; 4]) -> Result<(), String> {
+    match left >= 0.0 && top >= 0.0 && width > 0.0 && height > 0.0 {
+        true => Ok(()),
+        false => Err(format!(
+            "must be left, top, width and height in texels, the latter above 0, got {left}, {top}, \
+             {width}, {height}"
+        )),
+    }
+}
+
+fn source(fields: &SjsonTree, lookup: &mut dyn ResourceLookup) -> Result<SpriteSource, Error> {
+    let (tag, frame) = (text(fields, "tag"), text(fields, "frame"));
+    match (text(fields, "texture"), text(fields, "sheet")) {
+        (Some(_), Some(_)) => Err(error!("it names a texture and a sheet: take one of them out")),
+        (None, None) => Err(error!("it names no picture: texture = \"ship\", or sheet = \"hero\"")),
+        (Some(_), None) if tag.is_some() || frame.is_some() => {
+            Err(error!("'tag' and 'frame' are of a sheet, and it names a texture"))
+        }
+        (Some(texture), None) => Ok(SpriteSource::Picture(lookup.picture(texture)?)),
+        (None, Some(_)) if tag.is_some() && frame.is_some() => {
+            Err(error!("it has a tag to play and a frame to show: take one of them out"))
+        }
+        (None, Some(sheet)) => match frame {
+            Some(frame) => Ok(SpriteSource::Picture(lookup.picture(&frame_name(sheet, frame))?)),
+            None => Ok(SpriteSource::Plays(lookup.sequence(sheet, tag)?)),
+        },
+    }
+}
+
+/// Reads a component `sprite`.
+pub(super) fn sprite(
+    part: &ComponentSource,
+    node: u16,
+    template: &mut RenderTemplate,
+    lookup: &mut dyn ResourceLookup,
+) -> Result<(), Error> {
+    let fields = &part.fields;
+    let usual = SpriteSettings::DEFAULT;
+    let size = numbers(fields, "size").unwrap_or(usual.size);
+    if fields.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
+        return Err(error!("'size' must be above 0 metres, got [{}, {}]", size[0], size[1]));
+    }
+    let of = numbers(fields, "part").unwrap_or(usual.part);
+    if fields.get("part").is_some() {
+        check_picture_part(of).map_err(|message| error!("'part' {message}"))?;
+    }
+    let speed = number(fields, "speed").unwrap_or(1.0);
+    if speed < 0.0 {
+        return Err(error!("'speed' must be 0 or more, got {speed}"));
+    }
+    let mask = text(fields, "alpha") == Some(ALPHAS[1]);
+    let look = SpriteSettings {
+        placement: placement(fields, lookup)?,
+        size,
+        pivot: numbers(fields, "pivot").unwrap_or(usual.pivot),
+        part: of,
+        flip_x: truth(fields, "flip_x").unwrap_or(usual.flip_x),
+        flip_y: truth(fields, "flip_y").unwrap_or(usual.flip_y),
+        alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
+    };
+    let source = source(fields, lookup)?;
+    let visible = truth(fields, "visible").unwrap_or(true);
+    let group = group(fields, template)?;
+    let name = part.name.clone();
+    template.sprites.push(SpriteComponent { name, node, look, source, speed, visible, group });
+    Ok(())
+}
+
+/// Reads a component `tilemap`.
+pub(super) fn tilemap(
+    part: &ComponentSource,
+    node: u16,
+    template: &mut RenderTemplate,
+    lookup: &mut dyn ResourceLookup,
+) -> Result<(), Error> {
+    let fields = &part.fields;
+    let Some(map) = text(fields, "map") else {
+        return Err(error!("it names no map: map = \"maps/cave\""));
+    };
+    let level = text(fields, "level");
+    lookup.tilemap(map, level)?;
+    let (placement, group) = (placement(fields, lookup)?, group(fields, template)?);
+    template.maps.push(TilemapComponent {
+        name: part.name.clone(),
+        node,
+        map: map.to_string(),
+        level: level.map(str::to_string),
+        placement,
+        visible: truth(fields, "visible").unwrap_or(true),
+        group,
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mesh_component::read_render_template;
+    use super::super::scene_graph::{NO_NODE, NodePose};
+    use super::super::sprite::SequenceNumber;
+    use super::super::unit_resource::UnitResource;
+    use super::*;
+    use engine_foundation::{Handle, HandleKind, Slots, sjson};
+    use engine_models::MeshNumber;
+    use engine_textures::TextureNumber;
+
+    /// Returns the material "glow".
+    fn glow() -> Handle {
+        Slots::new(HandleKind::Material, 1).add(()).unwrap()
+    }
+
+    /// Lookup that knows every image, the tag "run", and maps with one level.
+    struct TestLookup;
+
+    impl ResourceLookup for TestLookup {
+        fn mesh(&mut self, model: &str, _: Option<&str>) -> Result<(MeshNumber, usize), Error> {
+            Err(error!("there is no model '{model}'"))
+        }
+
+        fn material(&mut self, name: &str) -> Result<Handle, Error> {
+            Err(error!("there is no material '{name}'"))
+        }
+
+        fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
+            match name {
+                "glow" => Ok(glow()),
+                _ => Err(error!("there is no material '{name}'")),
+            }
+        }
+
+        fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
+            Ok(TextureNumber(name.len() as u32))
+        }
+
+        fn sequence(&mut self, _: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
+            match tag {
+                None => Ok(SequenceNumber(0)),
+                Some("run") => Ok(SequenceNumber(1)),
+                Some(tag) => Err(error!("there is no tag '{tag}'")),
+            }
+        }
+
+        fn tilemap(&mut self, _: &str, level: Option<&str>) -> Result<(), Error> {
+            level.map_or(Ok(()), |level| Err(error!("there is no level '{level}'")))
+        }
+    }
+
+    /// Builds the template of a unit with one component.
+    fn read(component: &str, fields: &str) -> Result<RenderTemplate, String> {
+        let name = "it".to_string();
+        let fields = sjson::parse(fields).unwrap().to_tree();
+        let unit = UnitResource {
+            name: "units/it".to_string(),
+            node_names: vec!["root".to_string()],
+            node_hashes: Vec::new(),
+            parents: vec![NO_NODE],
+            poses: vec![NodePose::IDENTITY],
+            parts: vec![ComponentSource { name, component: component.to_string(), fields }],
+            data: SjsonTree::Object(Vec::new()),
+            bases: Vec::new(),
+            twice: Vec::new(),
+            template: RenderTemplate::default(),
+        };
+        read_render_template(&unit, &mut TestLookup).map_err(|fault| fault.message)
+    }
+
+    #[test]
+    fn a_sprite_is_what_its_fields_say() {
+        let template = read(
+            "sprite",
+            "sheet = \"hero\" tag = \"run\" speed = 2 pivot = [0, 1] flip_y = true layer = -3 \
+             tint = [1, 2, 3, 4] plane = \"flat\" lit = true alpha = \"mask\" visible = false \
+             pixels_per_metre = 16 part = [8, 0, 4, 4] group = \"skin\"",
+        );
+        let template = template.unwrap();
+        let sprite = &template.sprites[0];
+        assert_eq!((sprite.source, sprite.speed), (SpriteSource::Plays(SequenceNumber(1)), 2.0));
+        assert_eq!((sprite.visible, sprite.group), (false, 0));
+        let placement = SpritePlacement {
+            tint: [1, 2, 3, 4],
+            layer: -3,
+            pixels_per_metre: 16.0,
+            flat: true,
+            lit: true,
+            ..SpritePlacement::DEFAULT
+        };
+        let look = SpriteSettings {
+            placement,
+            size: [0.0; 2],
+            pivot: [0.0, 1.0],
+            part: [8.0, 0.0, 4.0, 4.0],
+            flip_x: false,
+            flip_y: true,
+            alpha: SpriteAlpha::Mask,
+        };
+        assert_eq!(sprite.look, look);
+        let plain = read("sprite", "texture = \"ship\"").unwrap();
+        assert_eq!(plain.sprites[0].look, SpriteSettings::DEFAULT);
+        assert_eq!(plain.sprites[0].source, SpriteSource::Picture(TextureNumber(4)));
+        let glowing = "map = \"cave\" material = \"glow\" range = [2, 9]";
+        let glowing = read("tilemap", glowing).unwrap().maps[0].placement;
+        let wanted = SpritePlacement {
+            material: Some(glow()),
+            range: [2.0, 9.0],
+            ..SpritePlacement::DEFAULT
+        };
+        assert_eq!(glowing, wanted);
+        let frame = read("sprite", "sheet = \"hero\" frame = \"1\"").unwrap();
+        assert_eq!(frame.sprites[0].source, SpriteSource::Picture(TextureNumber(6)));
+        let map = read("tilemap", "map = \"cave\" layer = 2").unwrap();
+        assert_eq!((map.maps[0].map.as_str(), map.maps[0].placement.layer), ("cave", 2));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_says_why() {
+        let check = |component: &str, fields: &str, message: &str| {
+            let wanted = format!("component 'it': {message}");
+            assert_eq!(read(component, fields).unwrap_err(), wanted);
+        };
+        check(
+            "sprite",
+            "layer = 1",
+            "it names no picture: texture = \"ship\", or sheet = \"hero\"",
+        );
+        check(
+            "sprite",
+            "texture = \"a\" sheet = \"b\"",
+            "it names a texture and a sheet: take one of them out",
+        );
+        check(
+            "sprite",
+            "texture = \"a\" tag = \"run\"",
+            "'tag' and 'frame' are of a sheet, and it names a texture",
+        );
+        check(
+            "sprite",
+            "sheet = \"a\" tag = \"run\" frame = \"1\"",
+            "it has a tag to play and a frame to show: take one of them out",
+        );
+        check("sprite", "sheet = \"a\" tag = \"rum\"", "there is no tag 'rum'");
+        let ship = |field: &str| format!("texture = \"a\" {field}");
+        check(
+            "sprite",
+            &ship("layer = 0.5"),
+            "'layer' must be a whole number of at most 1000000, got 0.5",
+        );
+        check(
+            "sprite",
+            &ship("tint = [1, 2, 3, 256]"),
+            "'tint' must have parts from 0 to 255, got 256",
+        );
+        check("sprite", &ship("size = [1, 0]"), "'size' must be above 0 metres, got [1, 0]");
+        check("sprite", &ship("speed = -1"), "'speed' must be 0 or more, got -1");
+        check("sprite", &ship("pixels_per_metre = 0"), "'pixels_per_metre' must be above 0, got 0");
+        check(
+            "sprite",
+            &ship("part = [0, 0, 0, 8]"),
+            "'part' must be left, top, width and height in texels, the latter above 0, got 0, 0, \
+             0, 8",
+        );
+        check("sprite", &ship("material = \"fog\""), "there is no material 'fog'");
+        check(
+            "sprite",
+            &ship("material = \"glow\" lit = true"),
+            "it is lit, and the material 'glow' paints it without light: take one of them out",
+        );
+        check(
+            "sprite",
+            &ship("range = [3, 2]"),
+            "'range' must rise from 0 or more, got [3, 2]: it is shown between two distances",
+        );
+        check("tilemap", "layer = 1", "it names no map: map = \"maps/cave\"");
+        check("tilemap", "map = \"cave\" level = \"x\"", "there is no level 'x'");
+    }
+}
