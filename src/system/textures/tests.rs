@@ -15,6 +15,7 @@ use engine_resource::resource_name::ResourceName;
 use engine_resource::store::{DataSource, ResourceStore};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static KINDS: ResourceKinds =
     ResourceKinds(&[&TEXTURE, &SHEET, &engine_resource::data_resources::CONFIG]);
@@ -26,6 +27,27 @@ struct Game {
     store: ResourceStore,
     /// Problems reported by the last compile.
     problems: Vec<String>,
+}
+
+/// The errors that a test logs. The log is the process's own: one test at a time captures it, and
+/// reads only the lines about its texture.
+struct CapturedErrors {
+    texture: &'static str,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl CapturedErrors {
+    fn about(texture: &'static str) -> CapturedErrors {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        log::capture_errors();
+        CapturedErrors { texture, _turn: turn }
+    }
+
+    fn end(self) -> Vec<String> {
+        let quoted = format!("'{}'", self.texture);
+        log::release_errors().into_iter().filter(|error| error.contains(&quoted)).collect()
+    }
 }
 
 fn picture(width: u32, height: u32, color: [u8; 4]) -> Vec<u8> {
@@ -252,25 +274,25 @@ fn a_saved_picture_is_filled_anew_in_its_place() {
 
 #[test]
 fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
-    log::capture_errors();
-    let mut game = Game::new("keep", &[("ship.png", &picture(30, 20, RED))]);
-    let number = game.find("ship");
+    let errors = CapturedErrors::about("kept");
+    let mut game = Game::new("keep", &[("kept.png", &picture(30, 20, RED))]);
+    let number = game.find("kept");
     let before = *game.textures.entry(number);
-    game.save("ship.png", b"broken");
+    game.save("kept.png", b"broken");
     game.compile();
     assert_eq!(*game.textures.entry(number), before);
-    fs::remove_file(game.root.join("ship.png")).unwrap();
+    fs::remove_file(game.root.join("kept.png")).unwrap();
     game.compile();
     let missing = *game.textures.entry(TextureNumber::MISSING);
     assert_eq!(*game.textures.entry(number), missing);
-    assert!(game.refused("ship").starts_with("there is no texture 'ship'"));
-    game.save("ship.png", &picture(30, 20, RED));
+    assert!(game.refused("kept").starts_with("there is no texture 'kept'"));
+    game.save("kept.png", &picture(30, 20, RED));
     game.compile();
     assert!(game.textures.entry(number).loaded, "it is back, and nobody had to ask for it");
-    assert_eq!(game.find("ship"), number, "a texture keeps its number");
-    let logged = log::release_errors();
+    assert_eq!(game.find("kept"), number, "a texture keeps its number");
+    let logged = errors.end();
     assert_eq!(logged.len(), 1);
-    assert!(logged[0].starts_with("there is no texture 'ship' ("), "{logged:?}");
+    assert!(logged[0].starts_with("there is no texture 'kept' ("), "{logged:?}");
     assert!(logged[0].ends_with("): it is shown as a checkerboard"), "{logged:?}");
 }
 
@@ -377,26 +399,26 @@ fn frames_of_a_sheet_are_textures() {
 
 #[test]
 fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
-    log::capture_errors();
+    let errors = CapturedErrors::about("grid");
     let grid = b"image = \"hero.png\"\nframe = [8, 8]\nduration = 80\nfilter = \"nearest\"\n\
                  tags = [{ name = \"run\", from = 1, to = 2 }]";
-    let files: [(&str, &[u8]); 2] = [("hero.sheet", grid), ("hero.png", &two_frames())];
+    let files: [(&str, &[u8]); 2] = [("grid.sheet", grid), ("hero.png", &two_frames())];
     let mut game = Game::new("grid", &files);
     assert_eq!(game.problems, [""; 0]);
-    let (first, second) = (game.find("hero/1"), game.find("hero/2"));
+    let (first, second) = (game.find("grid/1"), game.find("grid/2"));
     assert_ne!(game.textures.entry(second).paint & QuadInstance::NEAREST, 0);
     assert_eq!(
-        game.refused("hero/3"),
-        "the sheet 'hero' has no frame '3': it has 2 frames, '1' to '2'"
+        game.refused("grid/3"),
+        "the sheet 'grid' has no frame '3': it has 2 frames, '1' to '2'"
     );
     game.save("hero.png", &picture(8, 8, RED));
-    game.save("hero.sheet", b"image = \"hero.png\"\nframe = [8, 8]");
+    game.save("grid.sheet", b"image = \"hero.png\"\nframe = [8, 8]");
     game.compile();
     assert!(game.textures.entry(first).loaded && !game.textures.entry(second).loaded);
-    let logged = log::release_errors();
+    let logged = errors.end();
     assert_eq!(
         logged,
-        ["the sheet 'hero' has no frame '2' any more: it is shown as a checkerboard"]
+        ["the sheet 'grid' has no frame '2' any more: it is shown as a checkerboard"]
     );
 }
 
