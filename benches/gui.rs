@@ -1,17 +1,15 @@
 //! Gui benchmarks: sprites, strings and widgets drawn one by one from Lua, as games do. The
 //! renderer's work is left out. The Lua code is in benches/gui.
 //!
-//!     cargo bench --bench gui
+//!     cargo bench -- gui
 //!
 //! Times are CPU time of the game's thread for `render` and for creating the packet, the median
 //! over 120 frames after 60 frames of warm-up. Draw calls are those of the null renderer.
 
-#[path = "gui/pictures.rs"]
-mod pictures;
-#[path = "spine/table.rs"]
-#[expect(dead_code, reason = "the other benches use the rest")]
-mod table;
+pub mod pictures;
 
+use crate::run::Run;
+use crate::table::{Group, Row, median, named};
 use engine::app::{App, Game, GameLaunch};
 use engine::engine::BuildMode;
 use engine::frame_packet::FramePacket;
@@ -19,10 +17,6 @@ use engine::platform::ThreadClock;
 use engine::system::render::DrawRecorder;
 use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
-use table::{Group, Row, median, named};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const WARM: usize = 60;
 const FRAMES: usize = 120;
@@ -45,12 +39,11 @@ const CASES: &[Case] = &[
     ("widgets", 5_000, "5,000 widgets: fill, outline, label", Some(1.2), Some(8.0)),
 ];
 
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+pub fn run(run: &mut Run) {
     let folder = folder();
     let mut rows = Vec::new();
     for case in CASES {
-        if wanted.is_empty() || wanted.iter().any(|word| word == case.0) {
+        if run.wants(case.0) {
             rows.extend(measure(&folder, case));
         }
     }
@@ -63,8 +56,7 @@ fn main() {
                    colour, is created in the loop.",
         rows,
     };
-    table::print(&group);
-    table::print_sum(&[group]);
+    run.add(group);
 }
 
 /// Creates a folder with the game and its eight textures.

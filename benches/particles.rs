@@ -2,15 +2,10 @@
 //! Developer, April 2006; a comparison with LÖVE's particle system; a million particles; the memory
 //! of one particle. Also checks that the number of threads does not change the result.
 //!
-//!     cargo bench --bench particles                    everything, as a table
-//!     cargo bench --bench particles -- --json FILE     the table as JSON, too
-//!
-//! A missed target is printed as a miss. The exit code reports only whether everything could be
-//! measured.
+//!     cargo bench -- particles
 
-#[path = "spine/table.rs"]
-mod table;
-
+use crate::run::Run;
+use crate::table::{Group, Row, median, named, row};
 use engine::foundation::random::Random;
 use engine::foundation::tasks::{TaskManager, TaskPool};
 use engine::foundation::{Handle, HandleKind, Slots, Vec3};
@@ -28,28 +23,15 @@ use engine::system::particles::particle_block::{
 use engine::system::particles::pose::EffectTransform;
 use engine::system::particles::resource::read_text;
 use engine::system::particles::{EffectDesc, EffectId, EffectStage, Particles};
-use mimalloc::MiMalloc;
 use std::time::Instant;
-use table::{Group, Row, median, named, row};
-
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 const STEP: f64 = 1.0 / 60.0;
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => None,
-        (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("the only option is --json FILE"),
-    };
-    let groups = [example(), love(), million(), equal()];
-    groups.iter().for_each(table::print);
-    table::print_sum(&groups);
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
-    }
+pub fn run(run: &mut Run) {
+    run.part("example", example);
+    run.part("love", love);
+    run.part("million", million);
+    run.part("threads", equal);
 }
 
 /// Returns the real time of `f` in milliseconds.

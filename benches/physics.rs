@@ -1,46 +1,26 @@
 //! Physics benchmarks: piles of boxes that are units, with all the work of a frame for them,
 //! raycasts from Lua, and movers.
 //!
-//!     cargo bench --bench physics                    everything, as a table
-//!     cargo bench --bench physics -- --json FILE     the table as JSON, too
-//!
-//! A missed target is printed as a miss. The exit code reports only whether everything could be
-//! measured.
+//!     cargo bench -- physics
 
-#[path = "physics/bare.rs"]
 mod bare;
-#[path = "physics/movers.rs"]
 mod movers;
-#[path = "spine/table.rs"]
-#[expect(dead_code, reason = "others that share it use the rest")]
-mod table;
 
+use crate::run::Run;
+use crate::table::{Group, median, named};
 use engine::app::{App, GameLaunch};
 use engine::engine::BuildMode;
 use engine::platform::ThreadClock;
 use engine::system::sound::AudioDestination;
 use std::path::PathBuf;
-use table::{Group, named};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const STEP: f64 = 1.0 / 60.0;
 const STEPS: usize = 180;
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => None,
-        (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("the only option is --json FILE"),
-    };
-    let groups = [piles(), rays(), movers::movers()];
-    groups.iter().for_each(table::print);
-    table::print_sum(&groups);
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
-    }
+pub fn run(run: &mut Run) {
+    run.part("piles", piles);
+    run.part("rays", rays);
+    run.part("movers", movers::movers);
 }
 
 /// A game's folder, removed on drop.
@@ -197,7 +177,7 @@ fn pile_of(count: usize, pile: Pile, pipelined: bool) -> (f64, f64) {
     let idle = 20;
     let (mut app, _folder) = open(count, pile, pipelined, idle, "(function() end)");
     // The median, because in the first frames the collector still works after the spawning.
-    let empty = table::median(frames(&mut app, idle));
+    let empty = median(frames(&mut app, idle));
     let times = frames(&mut app, STEPS);
     (mean(&times) - empty, times.iter().copied().fold(0.0, f64::max))
 }

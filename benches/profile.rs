@@ -1,36 +1,28 @@
 //! Benchmarks of profiling: the cost of scopes from Rust and from Lua, counters, the end of a
 //! frame, and allocations under memory owners.
 //!
-//!     cargo bench --bench profile
+//!     cargo bench -- profile
 //!
 //! Times are CPU time of the measuring thread, the median of several rounds.
 
-#[path = "spine/game.rs"]
-mod game;
-#[path = "spine/table.rs"]
-#[expect(dead_code, reason = "the other benches use the rest")]
-mod table;
-
+use crate::run::Run;
+use crate::spine::game::Game;
+use crate::table::{Group, Row, median, row};
 use engine::foundation::memory::{CountingAllocator, UncountedAllocator};
 use engine::foundation::{counters, profile};
 use engine::platform::ThreadClock;
 use engine::{counter, owner, scope};
-use game::Game;
 use std::alloc::{GlobalAlloc, Layout};
 use std::hint::black_box;
-use table::{Group, Row, median, row};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ROUNDS: usize = 15;
 /// Scopes between two ends of a frame. A thread can have more.
 const SCOPES: usize = 10_000;
 
-fn main() {
-    let groups = [scopes(), counting(), memory()];
-    groups.iter().for_each(table::print);
-    table::print_sum(&groups);
+pub fn run(run: &mut Run) {
+    run.part("scopes", scopes);
+    run.part("counters", counting);
+    run.part("memory", memory);
 }
 
 /// Returns the nanoseconds of one of `count` operations that `f` performs, the median of

@@ -1,7 +1,7 @@
 //! Render benchmarks: the cost of drawing many meshes on the render thread. The packets are built
 //! directly, without scripts and scene graph.
 //!
-//!     cargo bench --bench render3d
+//!     cargo bench -- render3d
 //!
 //! Times are CPU time of the drawing thread, from taking a packet over to passing it to the
 //! adapter, the median over 120 frames after 30 frames of warm-up. The adapter is the software
@@ -10,10 +10,9 @@
 #[path = "../tests/golden/meshes.rs"]
 #[expect(dead_code, reason = "the pictures draw more of them")]
 mod meshes;
-#[path = "spine/table.rs"]
-#[expect(dead_code, reason = "the other benches use the rest")]
-mod table;
 
+use crate::run::Run;
+use crate::table::{Group, Row, median, named};
 use engine::foundation::{Mat4, Vec3, projections, views};
 use engine::frame_packet::mesh::{MeshChange, MeshSlot, SurfaceChange, SurfaceFrame, SurfaceSlot};
 use engine::frame_packet::scene::{
@@ -28,10 +27,6 @@ use engine::system::render::{
     AdapterChoice, DrawRecorder, RenderQuality, Renderer, RendererOptions, SurfaceTarget, Vsync,
 };
 use std::sync::Arc;
-use table::{Group, Row, median, named};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const WARM: usize = 30;
 const FRAMES: usize = 120;
@@ -96,17 +91,14 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn main() {
-    let rows = CASES.iter().flat_map(measure).collect();
-    let group = Group {
+pub fn run(run: &mut Run) {
+    run.part("meshes", || Group {
         name: "render3d",
         title: "the cost of drawing a world",
         workload: "Boxes in a square grid, all in view, of 50 meshes with 20 materials in turn, so \
                    that every mesh has every material.",
-        rows,
-    };
-    table::print(&group);
-    table::print_sum(&[group]);
+        rows: CASES.iter().flat_map(measure).collect(),
+    });
 }
 
 fn pose_of(i: u32, side: u32, shift: f32) -> DrawTransform {

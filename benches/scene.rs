@@ -2,15 +2,13 @@
 //! and destroyed, the memory of a unit. The renderer's work is left out. The Lua code is in
 //! benches/scene.
 //!
-//!     cargo bench --bench scene
+//!     cargo bench -- scene
 //!
 //! Times are CPU time of the game's thread, the median over 120 frames after 30 frames of warm-up.
 //! `update` with the script's work and the creation of the packet are measured separately.
 
-#[path = "spine/table.rs"]
-#[expect(dead_code, reason = "the other benches use the rest")]
-mod table;
-
+use crate::run::Run;
+use crate::table::{Group, Row, median, named};
 use engine::app::{App, Game, GameLaunch};
 use engine::engine::BuildMode;
 use engine::frame_packet::FramePacket;
@@ -18,10 +16,6 @@ use engine::platform::ThreadClock;
 use engine::script::ScriptValue;
 use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
-use table::{Group, Row, median, named};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const WARM: usize = 30;
 const FRAMES: usize = 120;
@@ -30,28 +24,26 @@ const MATERIALS: usize = 20;
 /// Nodes of the unit that is spawned and destroyed a thousand times.
 const NODES: usize = 20;
 
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+pub fn run(run: &mut Run) {
     let folder = folder();
     let mut rows = Vec::new();
-    let is_wanted = |mode: &str| wanted.is_empty() || wanted.iter().any(|word| word == mode);
     for (mode, count, most) in
         [("still", 1_000, None), ("still", 10_000, Some(1.0)), ("still", 100_000, None)]
     {
-        if is_wanted(mode) {
+        if run.wants(mode) {
             rows.extend(frames(&folder, mode, count, most));
         }
     }
-    if is_wanted("moved") {
+    if run.wants("moved") {
         rows.extend(frames(&folder, "moved", 10_000, None));
     }
-    if is_wanted("sprites") {
+    if run.wants("sprites") {
         rows.extend(frames(&folder, "sprites", 10_000, None));
     }
-    if is_wanted("spawn") {
+    if run.wants("spawn") {
         rows.extend(spawns(&folder));
     }
-    if is_wanted("memory") {
+    if run.wants("memory") {
         rows.extend(memory(&folder));
     }
     std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
@@ -64,8 +56,7 @@ fn main() {
                    units of 20 nodes, and destroyed again.",
         rows,
     };
-    table::print(&group);
-    table::print_sum(&[group]);
+    run.add(group);
 }
 
 /// Creates a folder with the game, its units, models and materials.

@@ -1,18 +1,14 @@
 //! Sound benchmarks: parameters through curves, compared with a fixed table for each voice;
 //! parameters set from Lua; triggers; mixing; the latency from a trigger to audible sound.
 //!
-//!     cargo bench --bench sound                    everything, as a table
-//!     cargo bench --bench sound -- --json FILE     the table as JSON, too
-//!
-//! A missed target is printed as a miss. The exit code reports only whether everything could be
-//! measured.
+//!     cargo bench -- sound
 
 #[path = "../tests/sound/game.rs"]
 #[expect(dead_code, reason = "others that share it use the rest")]
 mod game;
-#[path = "spine/table.rs"]
-mod table;
 
+use crate::run::Run;
+use crate::table::{Group, median, named, row};
 use engine::app::{App, GameLaunch};
 use engine::engine::BuildMode;
 use engine::foundation::hash::IdString32;
@@ -29,28 +25,17 @@ use game::{FRAME, Game, number, offline, tone, with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use table::{Group, median, named, row};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const VOICES: usize = 512;
 const PARAMETERS: usize = 10;
 const ROUNDS: usize = 200;
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => None,
-        (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("the only option is --json FILE"),
-    };
-    let groups = [evaluation(), parameters(), scripts(), mixing(), latency()];
-    groups.iter().for_each(table::print);
-    table::print_sum(&groups);
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
-    }
+pub fn run(run: &mut Run) {
+    run.part("curves", evaluation);
+    run.part("parameters", parameters);
+    run.part("scripts", scripts);
+    run.part("mixing", mixing);
+    run.part("latency", latency);
 }
 
 /// Returns the milliseconds of this thread's CPU time that `f` takes, the median of many runs.

@@ -2,30 +2,21 @@
 //! garbage, and startup. Each workload is described next to its rows. The Lua code is in
 //! benches/lua.
 //!
-//!     cargo bench --bench spine                    everything, as a table
-//!     cargo bench --bench spine -- calls vectors   some groups
-//!     cargo bench --bench spine -- --json FILE     the table as JSON, too
+//!     cargo bench -- spine
+//!     cargo bench -- spine calls vectors    some parts
 //!
-//! Times are CPU time of the measuring thread, so a busy machine disturbs them little. A missed
-//! target is printed as a miss. The exit code reports only whether everything could be measured.
+//! Times are CPU time of the measuring thread, so a busy machine disturbs them little.
 
-#[path = "spine/bare.rs"]
 mod bare;
-#[path = "spine/game.rs"]
-mod game;
-#[path = "spine/start.rs"]
+pub mod game;
 mod start;
-#[path = "spine/table.rs"]
-mod table;
 
+use crate::run::Run;
+use crate::table::{Group, Row, median, named, row};
 use bare::Bare;
 use engine::platform::ThreadClock;
 use engine::script::VmConfig;
 use game::Game;
-use table::{Group, Row, median, named, row};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);
@@ -41,30 +32,9 @@ const GROUPS: &[Measure] = &[
     ("garbage", garbage),
 ];
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let (mut json, mut wanted) = (None, Vec::new());
-    while let Some(word) = arguments.next() {
-        match word.as_str() {
-            "--json" => json = Some(arguments.next().expect("--json needs a file's name")),
-            word if GROUPS.iter().any(|(name, _)| *name == word) => wanted.push(word.to_string()),
-            word => {
-                let names: Vec<_> = GROUPS.iter().map(|(name, _)| *name).collect();
-                panic!("'{word}' is not a group: {}, or --json FILE", names.join(", "));
-            }
-        }
-    }
-    let mut groups = Vec::new();
+pub fn run(run: &mut Run) {
     for (name, measure) in GROUPS {
-        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
-            let group = measure();
-            table::print(&group);
-            groups.push(group);
-        }
-    }
-    table::print_sum(&groups);
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
+        run.part(name, measure);
     }
 }
 

@@ -2,77 +2,32 @@
 //! plain calls, a heavy job on several threads compared with threads started in each frame, and the
 //! cost of workers.
 //!
-//!     cargo bench --bench tasks                    everything, as a table
-//!     cargo bench --bench tasks -- --json FILE     the table as JSON, too
-//!
-//! A missed target is printed as a miss. The exit code reports only whether everything could be
-//! measured.
+//!     cargo bench -- tasks
 
-#[path = "spine/game.rs"]
-mod game;
 #[expect(dead_code, reason = "tests/tasks.rs asks more of them")]
-#[path = "tasks/particles.rs"]
 mod particles;
-#[path = "spine/table.rs"]
-mod table;
 
-use std::alloc::{GlobalAlloc, Layout};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::allocator::allocations;
+use crate::run::Run;
+use crate::spine::game::Game;
+use crate::table::{Group, Row, median, named, row};
 use engine::foundation::Vec3;
 use engine::foundation::tasks::frame_systems::SystemPart;
 use engine::foundation::tasks::{TaskManager, TaskPool, split};
 use engine::platform::ThreadClock;
 use engine::world::scene_graph::{NO_NODE, NodePose, SceneGraph};
-use game::Game;
-use mimalloc::MiMalloc;
 use particles::{Particles, Piece};
-use table::{Group, Row, median, named, row};
 
-/// Allocator that counts allocations.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { MiMalloc.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { MiMalloc.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => None,
-        (Some("--json"), Some(file)) => Some(file),
-        _ => panic!("the only option is --json FILE"),
-    };
-    let groups = [
-        cost(),
-        systems(),
-        plain(),
-        heavy("heavy", PARTICLES),
-        heavy("heavier", 4 * PARTICLES),
-        scene(),
-        workers(),
-    ];
-    groups.iter().for_each(table::print);
-    table::print_sum(&groups);
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&groups)).expect("the JSON file cannot be written");
-    }
+pub fn run(run: &mut Run) {
+    run.part("cost", cost);
+    run.part("systems", systems);
+    run.part("plain", plain);
+    run.part("heavy", || heavy("heavy", PARTICLES));
+    run.part("heavier", || heavy("heavier", 4 * PARTICLES));
+    run.part("scene", scene);
+    run.part("workers", workers);
 }
 
 fn manager(workers: usize) -> TaskManager {
@@ -157,15 +112,15 @@ fn cost() -> Group {
             let label = format!("a frame of 100 tasks {label}, {workers} workers");
             rows.push(named(label, time, "us", Some(40.0)));
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
-        for _ in 0..1000 {
-            frame(&tasks, true);
-            nothing(&tasks, N);
-        }
-        let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / 1000.0;
+        let count = allocations(|| {
+            for _ in 0..1000 {
+                frame(&tasks, true);
+                nothing(&tasks, N);
+            }
+        });
         rows.push(named(
             format!("allocations a frame, {workers} workers"),
-            allocations,
+            count as f64 / 1000.0,
             "",
             Some(0.0),
         ));

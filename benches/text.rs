@@ -1,24 +1,18 @@
 //! Text benchmarks: layout of strings in each frame, without the Gui that draws them, and glyph
 //! rasterization. The total cost of 2,000 strings in a game is measured in benches/gui.rs.
 //!
-//!     cargo bench --bench text
+//!     cargo bench -- text
 //!
 //! Times are CPU time of the thread, the median over 200 frames after 20 frames of warm-up.
 
-#[expect(dead_code, reason = "other benches ask more of it")]
-#[path = "spine/table.rs"]
-mod table;
-
+use crate::run::Run;
+use crate::table::{Group, Row, median, row};
 use engine::foundation::tasks::TaskPool;
 use engine::frame_packet::text::{FontNumber, TextRequest, TextStyle};
 use engine::platform::ThreadClock;
 use engine::resource::store::ResourceStore;
 use engine::system::text::{DEFAULT_FONT, TextSystem};
 use std::hint::black_box;
-use table::{Group, Row, median, row};
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const STRINGS: usize = 2000;
 const WARM: usize = 20;
@@ -104,13 +98,11 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-fn main() {
-    let group = Group {
+pub fn run(run: &mut Run) {
+    run.part("layout", || Group {
         name: "text",
         title: "the cost of text layout",
         workload: "2,000 strings a frame, 12 units high, in the engine's own font.",
         rows: rows(),
-    };
-    table::print(&group);
-    table::print_sum(&[group]);
+    });
 }

@@ -1,15 +1,13 @@
 //! Benchmarks of remote tools: CPU time of a game's frames without a client, and with a client that
 //! follows every stream.
 //!
-//!     cargo bench --bench tools                    as a table
-//!     cargo bench --bench tools -- --json FILE     the table as JSON, too
+//!     cargo bench -- tools
 //!
 //! The number of frames a second that the page shows depends on the browser and is in
 //! docs/tools.md.
 
-#[path = "spine/table.rs"]
-mod table;
-
+use crate::run::Run;
+use crate::table::{Group, median, named, row};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
 use engine::system::remote::json;
@@ -17,7 +15,6 @@ use engine::system::remote::session_file::SessionFile;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use table::{Group, row};
 
 /// Duration of each of the two measurements in a round, in seconds; below, the number of rounds.
 const SECONDS: f64 = 4.0;
@@ -155,7 +152,7 @@ fn measure() -> Group {
         with_pictures = pictures;
         reading.join().expect("it only reads");
     }
-    let (quiet, looked_at) = (table::median(quiet), table::median(looked_at));
+    let (quiet, looked_at) = (median(quiet), median(looked_at));
     let share = (looked_at - quiet) / FRAME_MILLISECONDS * 100.0;
     let pictures = if with_pictures { "20 pictures" } else { "no pictures (nothing to draw on)" };
     Group {
@@ -167,23 +164,12 @@ fn measure() -> Group {
                    the game's thread in a frame, means of 4 seconds, medians of 3 rounds.",
         rows: vec![
             row("a frame without clients", quiet, "ms", None),
-            table::named(format!("with every stream on, {pictures}"), looked_at, "ms", None),
+            named(format!("with every stream on, {pictures}"), looked_at, "ms", None),
             row("the difference, of a frame of 16.7 ms", share, "%", Some(3.0)),
         ],
     }
 }
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).filter(|word| word != "--bench");
-    let json = match arguments.next().as_deref() {
-        Some("--json") => Some(arguments.next().expect("--json needs a file's name")),
-        Some(word) => panic!("'{word}' is not known: --json FILE"),
-        None => None,
-    };
-    let group = measure();
-    table::print(&group);
-    table::print_sum(std::slice::from_ref(&group));
-    if let Some(file) = json {
-        std::fs::write(&file, table::json(&[group])).expect("the JSON file cannot be written");
-    }
+pub fn run(run: &mut Run) {
+    run.part("client", measure);
 }

@@ -2,33 +2,20 @@
 //! and bad files around a game. The built engine plays each game in its own folder. Each test
 //! checks the messages on the terminal and the exit code.
 
-#[path = "bad_input/bounds.rs"]
 mod bounds;
-#[path = "bad_input/broken_files.rs"]
 mod broken_files;
-#[path = "bad_input/errors.rs"]
 mod errors;
+mod injection;
 #[cfg(unix)]
-#[path = "bad_input/files.rs"]
-mod files;
-#[path = "bad_input/limits.rs"]
+mod input_files;
 mod limits;
-#[path = "bad_input/memory.rs"]
 mod memory;
-#[path = "bad_input/outside.rs"]
-mod outside;
-#[path = "bad_input/resources.rs"]
+mod native_stack;
+mod output_files;
 mod resources;
-#[path = "bad_input/sandbox.rs"]
 mod sandbox;
-#[path = "bad_input/signals.rs"]
 mod signals;
-#[path = "bad_input/stack.rs"]
-mod stack;
-#[path = "bad_input/strings.rs"]
-mod strings;
-#[path = "bad_input/written.rs"]
-mod written;
+mod surroundings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

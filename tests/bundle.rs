@@ -1,9 +1,7 @@
 //! Tests of bundles from the view of someone who ships a game: a bundle plays as the folder does,
 //! its content, the messages about a damaged one, and an executable with an appended bundle.
 
-#[path = "bundle/damage.rs"]
 mod damage;
-#[path = "bundle/forged.rs"]
 mod forged;
 
 use std::ffi::OsStr;

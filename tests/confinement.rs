@@ -4,18 +4,11 @@
 //! tests the operations that must still work. If the kernel has no sandbox, the tests report this
 //! and pass.
 
-#![cfg(target_os = "linux")]
-
-#[path = "confinement/attacks.rs"]
 mod attacks;
-#[path = "confinement/broker.rs"]
 mod broker;
-#[path = "confinement/calls.rs"]
-mod calls;
-#[path = "confinement/commands.rs"]
 mod commands;
-#[path = "confinement/games.rs"]
 mod games;
+mod system_calls;
 
 use engine::platform::confinement::{FileAccessList, forbid_programs, limit_files};
 use std::io::Write;

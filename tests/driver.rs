@@ -1,21 +1,13 @@
 //! Tests of `engine test` from the view of an author of suites: test discovery, messages about
 //! tests that fail, hang, use too much memory or cannot be loaded, and the exit codes.
 
-#[path = "driver/coverage.rs"]
 mod coverage;
-#[path = "driver/jobs.rs"]
 mod jobs;
-#[path = "driver/limits.rs"]
 mod limits;
-#[path = "driver/outputs.rs"]
 mod outputs;
-#[path = "driver/powers.rs"]
 mod powers;
-#[path = "driver/recordings.rs"]
 mod recordings;
-#[path = "driver/screenshots.rs"]
 mod screenshots;
-#[path = "driver/watch.rs"]
 mod watch;
 
 use std::ffi::OsStr;

@@ -1,10 +1,6 @@
 //! Tests of the games of examples/ from a reader's view: each compiles, passes its suites, replays
 //! its recordings in another folder, and has a picture. One is played in a real window.
 
-#[cfg(target_os = "linux")]
-#[path = "window/display.rs"]
-mod display;
-
 use engine::resource::image::decode;
 use std::ffi::OsStr;
 use std::fs;
@@ -150,7 +146,7 @@ fn each_has_a_page_with_its_picture_and_is_in_the_first_page() {
 #[cfg(target_os = "linux")]
 mod window {
     use super::{Copied, fs};
-    use crate::display::{Display, Playing};
+    use crate::window::display::{Display, Playing};
     use std::time::Duration;
 
     /// Waits a moment, so that earlier input is handled in its own frames.

@@ -2,31 +2,18 @@
 //! adapter and compared with reviewed images in tests/golden. `ENGINE_GOLDEN_UPDATE=1` writes new
 //! images.
 
-#[path = "golden/atlases.rs"]
 mod atlases;
-#[path = "golden/faults.rs"]
 mod faults;
-#[path = "golden/lit.rs"]
+mod games;
 mod lit;
-#[path = "golden/lit_faults.rs"]
 mod lit_faults;
-#[path = "golden/meshes.rs"]
 mod meshes;
-#[path = "golden/moves.rs"]
-mod moves;
-#[path = "golden/painted.rs"]
-mod painted;
-#[path = "golden/played.rs"]
-mod played;
-#[path = "golden/scenes.rs"]
+mod reused_slots;
 mod scenes;
-#[path = "golden/slots.rs"]
-mod slots;
-#[path = "golden/tiles.rs"]
+mod texture_changes;
 mod tiles;
-#[path = "golden/views.rs"]
 mod views;
-#[path = "golden/worlds.rs"]
+mod world_materials;
 mod worlds;
 
 use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
@@ -258,7 +245,7 @@ fn masks_bumps_light_of_their_own_and_mirrored_meshes() {
 
 #[test]
 fn pictures_in_a_world_that_materials_paint() {
-    check("lit_painted", vec![painted::pictures()]);
+    check("lit_painted", vec![world_materials::pictures()]);
 }
 
 #[test]

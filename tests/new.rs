@@ -1,7 +1,6 @@
 //! Tests of `engine new` from a newcomer's view: the created game runs, passes its tests and has
 //! settings that editors can read. If a game cannot be created, a message says why.
 
-#[path = "new/bounce.rs"]
 mod bounce;
 
 use std::ffi::OsStr;

@@ -1,9 +1,6 @@
 //! Tests of particles in a running game: files that are saved, broken and deleted during the game,
 //! and the viewer. Their motion is tested next to the code, the API in tests/lua.
 
-#[path = "particles/memory.rs"]
-mod memory;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

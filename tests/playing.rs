@@ -1,8 +1,7 @@
 //! Tests of hot reload from a programmer's view: the session of the manual, broken files, deleted
 //! and replaced files, ten thousand files at once, two engines in one folder, a full disk.
 
-#[path = "playing/storm.rs"]
-mod storm;
+mod edit_storm;
 
 use engine::app::{self, App, GameLaunch};
 use engine::engine::BuildMode;

@@ -1,26 +1,16 @@
 //! Tests of hot reload of Lua, row by row: what an edit keeps, changes, and cannot change. Every
 //! line of the table in docs/hot_reload.md is the name of a row here.
 
-#[path = "reload/collector.rs"]
 mod collector;
-#[path = "reload/failing.rs"]
+mod edit_storm;
 mod failing;
-#[path = "reload/figures.rs"]
 mod figures;
-#[path = "reload/game.rs"]
 mod game;
-#[path = "reload/rows.rs"]
-mod rows;
-#[path = "reload/storm.rs"]
-mod storm;
+mod reload_table;
 
 use failing::{FAILS, LIMITS};
 use game::Game;
-use rows::{CHANGES, KEEPS, Row};
-
-/// The engine's own allocator, because the order of objects in memory is part of the tests.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+use reload_table::{CHANGES, KEEPS, Row};
 
 /// Returns a message if a row does not hold.
 fn fault(row: &Row) -> Result<(), String> {

@@ -1,9 +1,6 @@
 //! Tests of saves from outside: a game killed at any moment loses nothing that was reported as
 //! saved; damaged files; saves of a newer game; full disks.
 
-#[path = "save/allocations.rs"]
-mod allocations;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -144,7 +141,7 @@ fn play_and_kill(scratch: &Scratch, saves: u64, delay: Duration) -> Vec<String> 
 }
 
 /// Default number of kills. The full run has a thousand:
-/// `ENGINE_SAVE_KILLS=1000 cargo test --test save`.
+/// `ENGINE_SAVE_KILLS=1000 cargo test --test all save::`.
 const KILLS: u64 = 100;
 
 #[test]

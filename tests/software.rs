@@ -1,7 +1,5 @@
 //! Tests which installed drivers `--renderer software` loads.
 
-#![cfg(target_os = "linux")]
-
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

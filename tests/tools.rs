@@ -1,21 +1,14 @@
 //! Tests of remote tools that inspect a running game over real sockets: their requests, and the
 //! handling of misbehaving clients. Each test plays its own game in a process.
 
-#[path = "tools/bad_guests.rs"]
-mod bad_guests;
-#[path = "tools/browser.rs"]
 mod browser;
-#[path = "tools/console.rs"]
 mod console;
 #[cfg(target_os = "linux")]
-#[path = "tools/lent.rs"]
-mod lent;
-#[path = "tools/page_text.rs"]
+mod foreign_window;
+mod hostile_clients;
+mod inspection;
 mod page_text;
-#[path = "tools/recordings.rs"]
 mod recordings;
-#[path = "tools/seen.rs"]
-mod seen;
 
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};

@@ -1,24 +1,16 @@
 //! Tests of a real window on a virtual display (Xvfb), with synthesized keys and mouse input
 //! (xdotool). If one of the two programs is missing, the tests report this and pass.
 
-#![cfg(target_os = "linux")]
-
-#[path = "window/broker.rs"]
 mod broker;
-#[path = "window/devices.rs"]
 mod devices;
-#[path = "window/display.rs"]
-mod display;
-#[path = "window/lost.rs"]
-mod lost;
-#[path = "window/more.rs"]
-mod more;
-#[path = "window/other.rs"]
-mod other;
+pub mod display;
+mod lost_display;
+mod other_program;
+mod secondary_windows;
 
 use display::{Display, Playing, skip};
 use engine::resource::image::{DecodedImage, PixelFormat, decode};
-use other::Other;
+use other_program::Other;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

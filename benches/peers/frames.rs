@@ -1,7 +1,7 @@
 //! Workloads of many frames: the cost of a frame on the main thread.
 
-use super::stage::{Drawing, Game, Stage};
-use super::table::{Group, Row, digits, median, named};
+use super::environment::{Drawing, Environment, Game};
+use crate::table::{Group, Row, digits, median, named};
 
 /// Number of warm-up frames, which LÖVE's games define themselves, and of measured frames.
 struct Length {
@@ -38,8 +38,8 @@ fn numbers(text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(line).collect()
 }
 
-fn play_love(stage: &Stage, game: &Game, arguments: &[String]) -> Played {
-    let (_, out) = stage.run(stage.love(&game.love, arguments, Drawing::Dropped));
+fn play_love(environment: &Environment, game: &Game, arguments: &[String]) -> Played {
+    let (_, out) = environment.run(environment.love(&game.love, arguments, Drawing::Dropped));
     let printed = numbers(&out);
     let mut played = Played { printed, ..Played::default() };
     let [frame, mean, most, draw, draw_calls] =
@@ -62,13 +62,14 @@ fn column(table: &str, name: &str) -> Vec<f64> {
 }
 
 fn play_engine(
-    stage: &Stage,
+    environment: &Environment,
     game: &Game,
     arguments: &[String],
     length: &Length,
     threads: Threads,
 ) -> Played {
-    let (frames, table) = ((length.warm + length.frames).to_string(), stage.file("frames.csv"));
+    let (frames, table) =
+        ((length.warm + length.frames).to_string(), environment.file("frames.csv"));
     let table_name = table.to_str().expect("the temporary folder has a readable name");
     let step = (1.0f64 / 60.0).to_string();
     let mut flags = vec!["--frames", &frames, "--fixed-step", &step, "--stats-export", table_name];
@@ -78,7 +79,7 @@ fn play_engine(
     }
     flags.push("--");
     flags.extend(arguments.iter().map(String::as_str));
-    let (_, out) = stage.run(stage.engine(&game.engine, &flags, Drawing::Dropped));
+    let (_, out) = environment.run(environment.engine(&game.engine, &flags, Drawing::Dropped));
     let table = std::fs::read_to_string(&table).expect("the run has written it");
     let times = column(&table, "frame/cpu_milliseconds").split_off(length.warm);
     let calls = column(&table, "renderer/draw_calls");
@@ -110,15 +111,21 @@ struct Runs {
 }
 
 impl Runs {
-    fn of(stage: &Stage, game: &Game, arguments: &[String], length: &Length, all: bool) -> Runs {
+    fn of(
+        environment: &Environment,
+        game: &Game,
+        arguments: &[String],
+        length: &Length,
+        all: bool,
+    ) -> Runs {
         let mut runs = Runs { love: Vec::new(), one: Vec::new(), all: Vec::new() };
-        for _ in 0..stage.runs {
-            if stage.love.is_some() {
-                runs.love.push(play_love(stage, game, arguments));
+        for _ in 0..environment.runs {
+            if environment.love.is_some() {
+                runs.love.push(play_love(environment, game, arguments));
             }
-            runs.one.push(play_engine(stage, game, arguments, length, Threads::One));
+            runs.one.push(play_engine(environment, game, arguments, length, Threads::One));
             if all {
-                runs.all.push(play_engine(stage, game, arguments, length, Threads::All));
+                runs.all.push(play_engine(environment, game, arguments, length, Threads::All));
             }
         }
         runs
@@ -173,14 +180,14 @@ const DRAWN: &[(&str, &str, &str)] = &[
     ("widgets", "5000", "5,000 widgets: fill, outline, label"),
 ];
 
-pub fn gui(stage: &Stage) -> Group {
-    let game = stage.add_game("gui");
+pub fn gui(environment: &Environment) -> Group {
+    let game = environment.add_game("gui");
     let length = Length { warm: 60, frames: 120 };
     let mut rows = Vec::new();
     for (mode, count, name) in DRAWN {
         rows.extend(drawn(
             name,
-            &Runs::of(stage, &game, &to_strings(&[mode, count]), &length, true),
+            &Runs::of(environment, &game, &to_strings(&[mode, count]), &length, true),
         ));
     }
     Group {
@@ -196,9 +203,9 @@ pub fn gui(stage: &Stage) -> Group {
     }
 }
 
-pub fn script(stage: &Stage) -> Group {
-    let game = stage.add_game("script");
-    let runs = Runs::of(stage, &game, &[], &Length { warm: 60, frames: 300 }, false);
+pub fn script(environment: &Environment) -> Group {
+    let game = environment.add_game("script");
+    let runs = Runs::of(environment, &game, &[], &Length { warm: 60, frames: 300 }, false);
     // All runs must have the same result, otherwise they did different work.
     for (name, wanted) in [("bumps", 3112.0), ("turns", 56700.0)] {
         for played in runs.love.iter().chain(&runs.one) {
@@ -238,14 +245,14 @@ const CALLED: &[(&str, &str, &str)] = &[
     ("push_pop", "push, translate, pop", "Gui.push, translate, pop"),
 ];
 
-pub fn calls(stage: &Stage) -> Group {
-    let game = stage.add_game("calls");
+pub fn calls(environment: &Environment) -> Group {
+    let game = environment.add_game("calls");
     let length = Length { warm: 3, frames: 12 };
     let each = |milliseconds: f64| milliseconds * 1e6 / CALLS as f64;
     let mut rows = Vec::new();
     for (case, theirs, ours) in CALLED {
         let arguments = to_strings(&[case, &CALLS.to_string()]);
-        let runs = Runs::of(stage, &game, &arguments, &length, false);
+        let runs = Runs::of(environment, &game, &arguments, &length, false);
         let love = runs.love(|played| played.frame).map(each);
         let one = each(middle(&runs.one, |played| played.frame));
         let mut row = beside(ours.to_string(), one, "ns", love);
@@ -264,9 +271,9 @@ pub fn calls(stage: &Stage) -> Group {
     }
 }
 
-pub fn particles(stage: &Stage) -> Group {
-    let game = stage.add_game("particles");
-    let runs = Runs::of(stage, &game, &[], &Length { warm: 240, frames: 180 }, true);
+pub fn particles(environment: &Environment) -> Group {
+    let game = environment.add_game("particles");
+    let runs = Runs::of(environment, &game, &[], &Length { warm: 240, frames: 180 }, true);
     for played in runs.love.iter().chain(&runs.one) {
         let living = played.printed_number("particles");
         assert!(living > 79_000.0, "only {living} particles live");
@@ -283,12 +290,12 @@ pub fn particles(stage: &Stage) -> Group {
     }
 }
 
-pub fn physics(stage: &Stage) -> Group {
-    let game = stage.add_game("physics");
+pub fn physics(environment: &Environment) -> Group {
+    let game = environment.add_game("physics");
     let length = Length { warm: 0, frames: 360 };
     let mut rows = Vec::new();
     for (count, name) in [("1000", "1,000 boxes"), ("5000", "5,000 boxes")] {
-        let runs = Runs::of(stage, &game, &to_strings(&[count]), &length, false);
+        let runs = Runs::of(environment, &game, &to_strings(&[count]), &length, false);
         let mut row = |name: String, unit, get: fn(&Played) -> f64| {
             rows.push(beside(name, middle(&runs.one, get), unit, runs.love(get)));
         };

@@ -1,9 +1,9 @@
 //! Comparison of hot reload: the time from saving a module during the game until the new code has
 //! run.
 
+use super::environment::{Drawing, Environment};
 use super::frames::beside;
-use super::stage::{Drawing, Stage};
-use super::table::{Group, digits, median};
+use crate::table::{Group, digits, median};
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
@@ -67,20 +67,20 @@ fn latency(mut command: Command, folder: &Path) -> (f64, f64) {
     (median(times), look)
 }
 
-pub fn measure(stage: &Stage) -> Group {
-    let game = stage.add_game("reload");
+pub fn measure(environment: &Environment) -> Group {
+    let game = environment.add_game("reload");
     for folder in [&game.love, &game.engine] {
         fs::create_dir_all(folder.join("mods")).expect("the temporary folder can be written to");
     }
     let mut rows = Vec::new();
-    let watched = stage.engine(&game.engine, &["--no-tools"], Drawing::Real);
+    let watched = environment.engine(&game.engine, &["--no-tools"], Drawing::Real);
     let (ours, _) = latency(watched, &game.engine);
     let name = "save to new code running";
-    if stage.love.is_none() {
+    if environment.love.is_none() {
         rows.push(beside(name.to_string(), ours, "ms", None));
     } else {
         for (seconds, how) in [("0.5", "looks twice a second"), ("0", "looks in each frame")] {
-            let polled = stage.love(&game.love, &[seconds.to_string()], Drawing::Real);
+            let polled = environment.love(&game.love, &[seconds.to_string()], Drawing::Real);
             let (love, look) = latency(polled, &game.love);
             let mut row = beside(format!("{name}; LÖVE {how}"), ours, "ms", Some(love));
             row.note = format!("a look takes LÖVE {} ms", digits(look));

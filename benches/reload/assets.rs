@@ -2,8 +2,8 @@
 
 use super::child::{self, Argument, Used};
 use super::files::{self, PICTURES, SCRIPTS, TEXT_BYTES, TEXTS};
-use super::table::{Group, median, row};
 use super::{Dice, Folder};
+use crate::table::{Group, median, row};
 use std::path::Path;
 
 const RUNS: usize = 15;

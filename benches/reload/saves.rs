@@ -2,8 +2,8 @@
 //! watching the folder.
 
 use super::child::{self, Argument};
-use super::table::{Group, median, named, row};
 use super::{Dice, Folder};
+use crate::table::{Group, median, named, row};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

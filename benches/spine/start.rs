@@ -1,7 +1,7 @@
 //! Startup benchmark: the executable plays one frame of the template and ends.
 
-use super::table::{Group, median, row};
 use super::{MIB, cpu, game::Game};
+use crate::table::{Group, median, row};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

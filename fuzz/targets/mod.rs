@@ -1,6 +1,6 @@
 //! The table of fuzz targets: readers of untrusted bytes, each as a function that takes any bytes.
 //! A target may refuse its bytes, but it must not panic, hang or access foreign memory. Both the
-//! coverage-guided fuzzer (fuzz/src/main.rs) and the gate (tests/fuzz.rs) run the targets.
+//! coverage-guided fuzzer (fuzz/src/main.rs) and the gate (tests/memory/fuzz.rs) run the targets.
 
 pub mod data;
 mod files;

@@ -5,13 +5,12 @@
 //! The game that calls them is `bounds/main.lua`. Where a call never comes back, the walk is begun
 //! again for that function alone, which names every call: the message has the last one.
 //!
-//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test bad_input bounds` adds so many rounds of calls with
-//! arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
+//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test all bad_input::bounds` adds so many rounds of calls
+//! with arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
 
-#[path = "bounds/loading.rs"]
 mod loading;
 
-use crate::Game;
+use crate::bad_input::Game;
 use engine::foundation::sjson::{self, SjsonTree};
 use engine::script::docgen::ApiModel;
 use std::collections::{BTreeMap, BTreeSet};

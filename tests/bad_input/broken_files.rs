@@ -1,7 +1,7 @@
 //! Tests of a game's broken files: each affects only itself, if it exists at the start of the game
 //! or is saved while the game is played.
 
-use crate::{Game, in_order};
+use crate::bad_input::{Game, in_order};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -112,7 +112,7 @@ fn a_broken_file_costs_itself_when_a_game_starts() {
         if command == "compile" {
             tool.arg("--out").arg(game.folder.with_file_name("out"));
         }
-        let ended = crate::ended(tool.stdin(Stdio::null()).output().unwrap());
+        let ended = crate::bad_input::ended(tool.stdin(Stdio::null()).output().unwrap());
         assert_eq!(ended.code, wanted, "{command}: {}{}", ended.out, ended.err);
     }
 }

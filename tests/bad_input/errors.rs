@@ -1,6 +1,6 @@
 //! Tests of errors in a game's own code: the report's messages and locations.
 
-use crate::{Game, fails, fails_saying, in_order};
+use crate::bad_input::{Game, fails, fails_saying, in_order};
 
 #[test]
 fn a_syntax_error_points_at_the_line() {

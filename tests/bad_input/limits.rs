@@ -1,6 +1,6 @@
 //! Tests of runaway games: endless loops and recursion, giant strings and tables, memory.
 
-use crate::{Game, fails_saying, in_order};
+use crate::bad_input::{Game, fails_saying, in_order};
 
 const STOPPED: &str = "Error: stopped: this ran for 0.05 seconds of CPU time without an end (if it \
                        needs more, raise limits.update_seconds or limits.init_seconds in \
@@ -70,7 +70,7 @@ function shutdown() assert(os.clock() > 1.1) end";
     let settings = "limits = { update_seconds = 0.5 }";
     let game = Game::new("budget", main).with("settings.sjson", settings);
     let arguments = ["--headless", "--realtime", "--frames", "12"];
-    let ended = crate::ended(game.command(&arguments).output().unwrap());
+    let ended = crate::bad_input::ended(game.command(&arguments).output().unwrap());
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
 }
 

@@ -1,10 +1,9 @@
 //! Tests of games that make the engine hold more and more memory: each receives an ordinary error,
 //! continues, and regains the memory when it releases its objects.
 
-#[path = "memory/fair.rs"]
 mod fair;
 
-use crate::{Ended, Game, ended, in_order};
+use crate::bad_input::{Ended, Game, ended, in_order};
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
@@ -70,6 +69,8 @@ end
 const SLEEPER: &str = "return function() while true do Worker.wait(Worker.parent()) end end";
 const TALKER: &str = "return function() local text = (\"x\"):rep(2 ^ 22)\n\
                       while true do Worker.send(Worker.parent(), text) end end";
+/// Takes no message, so its own memory stays the same.
+const BUSY: &str = "return function() while true do end end";
 const HOARDER: &str = "return function() local all = {}\n\
                        for i = 1, 1e9 do all[i] = { i } end end";
 
@@ -90,7 +91,7 @@ fn fills(name: &str, mib: usize, case: &str, wanted: &str) {
         .with("talker.lua", TALKER)
         .with("hoarder.lua", HOARDER);
     let ended = game.command(&["--headless"]).output().expect("the engine starts");
-    let ended = crate::ended(ended);
+    let ended = crate::bad_input::ended(ended);
     assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.out, ended.err);
     let full = format!("not enough memory: the engine holds all of its {mib} MiB");
     let wanted = if wanted.is_empty() { full.as_str() } else { wanted };
@@ -459,7 +460,7 @@ fn play_within(game: &Game, kib: usize) -> Ended {
     command.arg("run").arg(&game.folder).args(["--headless", "--frames", "1"]);
     command.env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
-    crate::ended(command.output().expect("there is bash"))
+    crate::bad_input::ended(command.output().expect("there is bash"))
 }
 
 #[test]
@@ -468,7 +469,7 @@ fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
     let rows = [
         "Save.write_async(\"s\" .. i, { text, i })",
         "Debug.text(text, Color(255, 255, 255), 1000)",
-        "local w = 1 + i % 12 made[w] = made[w] or Worker.start(\"sleeper\") \
+        "local w = 1 + i % 12 made[w] = made[w] or Worker.start(\"busy\") \
          Worker.send(made[w], text)",
         "grid = Broadphase.new(1) for j = 1, 1e5 do Broadphase.add(grid, j, \
          Vector3(j % 1000, j / 1000, 0), 0.5) end",
@@ -482,7 +483,7 @@ fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
         let settings = "limits = { engine_memory_mib = 128, update_seconds = 60 }";
         let game = Game::new(&format!("memory_system_{i}"), &main)
             .with("settings.sjson", settings)
-            .with("sleeper.lua", SLEEPER);
+            .with("busy.lua", BUSY);
         let ended = play_within(&game, 1_500_000);
         assert_eq!(ended.code, Some(0), "{row}: {}", ended.err);
         let full = "not enough memory: the engine holds all of its 128 MiB (";

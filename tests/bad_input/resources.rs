@@ -1,7 +1,7 @@
 //! Tests of short sources that demand a huge amount of work or memory: each is refused with a
 //! message that names the limit, or is compiled quickly.
 
-use crate::{Game, ended, in_order};
+use crate::bad_input::{Game, ended, in_order};
 use std::process::Command;
 
 /// Runs `engine compile` on a game with these files to create a bundle, and returns its exit code

@@ -1,7 +1,7 @@
 //! Tests of the script sandbox: names that a game must not reach, and objects that it may break
 //! without breaking the engine.
 
-use crate::{Game, fails_saying, prints};
+use crate::bad_input::{Game, fails_saying, prints};
 
 #[test]
 fn what_is_not_on_the_list_is_not_there() {
@@ -88,7 +88,7 @@ function update() print_((\"%5.1f\"):format(3)) local t t.x = 1 end";
     assert!(ended.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"), "{}{}", ended.out, ended.err);
     assert!(ended.out.ends_with("  3.0\n"), "{}{}", ended.out, ended.err);
     let wanted = "Error: attempt to index local 't' (a nil value)\n    In main.lua:6\n";
-    crate::in_order(&ended.err, &[wanted]);
+    crate::bad_input::in_order(&ended.err, &[wanted]);
     assert_eq!(ended.code, Some(1));
 }
 
@@ -143,7 +143,7 @@ fn code_that_a_game_loads_cannot_pass_for_the_engines() {
         Game::new("pass_file", main).with("[engine] frame.lua", "error(\"boom\")").play(&[]);
     let wanted = "Error: require: a file's path begins with \"[engine]\", which marks the engine's \
                   own code: use another name\n    In main.lua:1\n";
-    crate::in_order(&ended.err, &[wanted]);
+    crate::bad_input::in_order(&ended.err, &[wanted]);
     assert_eq!(ended.code, Some(1));
 }
 

@@ -6,7 +6,7 @@
 //! signal would not end at all.
 #![cfg(unix)]
 
-use crate::{Ended, Game, ended, in_order};
+use crate::bad_input::{Ended, Game, ended, in_order};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! A process that sandboxes itself and then attacks with system calls, without any Lua.
 
-use super::{calls, confine, confines, content, scratch};
+use super::{confine, confines, content, scratch, system_calls};
+use engine_test_support::test_path;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Error, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -234,7 +235,7 @@ fn attack() {
         attributes(&folder),
         shared(&folder),
         programs(&folder),
-        calls::tried(),
+        system_calls::tried(),
         threads(&folder, old),
     ];
     let mut out = std::io::stdout();
@@ -269,7 +270,7 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     let about_before = about();
     let _listener = UnixListener::bind_addr(&socket_of(&folder)).expect("nobody else has it");
     let attacker = Command::new(std::env::current_exe().expect("it is known"))
-        .args(["--exact", "attacks::attack", "--nocapture"])
+        .args(["--exact", &test_path(module_path!(), "attack"), "--nocapture"])
         .env(FOLDER, &folder)
         .env("XDG_RUNTIME_DIR", folder.join("runtime"))
         .env("XDG_CACHE_HOME", folder.join("cache"))

@@ -4,6 +4,7 @@
 
 use super::{confine, confines, scratch};
 use engine::platform::broker::{self, BrokerDuties};
+use engine_test_support::test_path;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ fn within_a_minute<T>(message: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// the process id once the child has printed "ready".
 fn attack(folder: &Path, name: &str, meanwhile: impl FnOnce(u32)) -> String {
     let mut attacker = Command::new(std::env::current_exe().expect("it is known"))
-        .args(["--exact", "broker::attacker", "--nocapture"])
+        .args(["--exact", &test_path(module_path!(), "attacker"), "--nocapture"])
         .env(FOLDER, folder)
         .env(ATTACK, name)
         .env("XDG_CACHE_HOME", folder.join("cache"))

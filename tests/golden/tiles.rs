@@ -1,6 +1,6 @@
 //! Tests that filtered tiles never show texels of their neighbors in the tile image, at any scale.
 
-use super::played::Played;
+use super::games::Played;
 use image::ImageEncoder;
 use image::codecs::png::PngEncoder;
 

@@ -1,6 +1,6 @@
 //! Tests of worlds that are rendered into textures, which Guis and materials then draw with.
 
-use super::played::Played;
+use super::games::Played;
 use engine::system::render::RenderedImage;
 
 const MAIN: &str = "

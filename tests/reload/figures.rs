@@ -1,5 +1,5 @@
 //! Measurements of hot reload. They are meaningful in a release build:
-//! `cargo test --release --test reload figures -- --nocapture`
+//! `cargo test --release --test all reload::figures -- --nocapture`
 
 use super::game::Game;
 use std::time::Instant;
@@ -47,7 +47,9 @@ fn game_of(objects: u32, other: &str, text: &str) -> Game {
 #[test]
 fn the_walk_of_400000_objects() {
     if cfg!(debug_assertions) {
-        eprintln!("SKIPPED: figures (to have them: cargo test --release --test reload figures)");
+        eprintln!(
+            "SKIPPED: figures (to have them: cargo test --release --test all reload::figures)"
+        );
         return;
     }
     let other = "return { f = function() return 1 end }";

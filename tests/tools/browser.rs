@@ -433,7 +433,7 @@ fn the_page_shows_a_game_that_is_played() {
     browser.press("Tab", "Tab", 0.0, "");
     wait(1.0);
     let taken = browser.call("Page.captureScreenshot", vec![("format", json::text("png"))]);
-    let png = super::seen::unbase64(&text(&taken, "data"));
+    let png = super::inspection::unbase64(&text(&taken, "data"));
     // Width and height are in a PNG's first chunk.
     let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((side(16), side(20)), (1500, 853));

@@ -1,7 +1,7 @@
 //! Tests of Lua sources that occupy LuaJIT's parser for very long, because each makes it walk a
 //! list of earlier items. Every loader of scripts refuses them with a message.
 
-use crate::{Game, ended, in_order};
+use crate::bad_input::{Game, ended, in_order};
 use std::process::Command;
 
 /// Lua expressions, each of which yields a source that would take minutes.

@@ -2,7 +2,7 @@
 //! the engine's own work, not for released memory, and not for the data compiler's parallel work.
 
 use super::frames;
-use crate::{Game, ended, in_order};
+use crate::bad_input::{Game, ended, in_order};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the fonts of the golden pictures of text: of Noto's fonts the characters that
-# tests/golden/played.rs shows, with the rules for joining and stacking them.
+# tests/golden/games.rs shows, with the rules for joining and stacking them.
 #
 # Wants fonttools (pip install fonttools), and the fonts of Debian's packages fonts-noto-core and
 # fonts-noto-cjk in the folder that is given.

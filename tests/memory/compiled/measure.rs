@@ -1,60 +1,15 @@
 //! Cost of a case: CPU time and memory of the whole process. Cases run one after the other. A case
 //! that does not end is aborted by another thread with a message.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use crate::allocator::{begin_peak, peak};
+use crate::fuzz::targets::alone;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Maximum real time of one case that waits for another thread, or hangs. Long enough for a busy
 /// machine.
 const WALL_SECONDS_MAX: u64 = 60;
-
-/// Allocated bytes; below, their maximum since a case began.
-static HELD: AtomicIsize = AtomicIsize::new(0);
-static PEAK: AtomicIsize = AtomicIsize::new(0);
-
-struct Measured;
-
-fn add(bytes: isize) {
-    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    PEAK.fetch_max(held, Ordering::Relaxed);
-}
-
-// SAFETY: every call is forwarded to the system's allocator with the caller's arguments.
-unsafe impl GlobalAlloc for Measured {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        add(layout.size() as isize);
-        // SAFETY: see above.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        add(layout.size() as isize);
-        // SAFETY: see above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        add(-(layout.size() as isize));
-        // SAFETY: see above.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        add(size as isize - layout.size() as isize);
-        // SAFETY: see above.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Measured = Measured;
-
-/// Returns the allocated bytes of the process.
-pub fn held() -> usize {
-    HELD.load(Ordering::Relaxed).max(0) as usize
-}
 
 /// Returns the CPU time of all threads of the process, in seconds.
 #[cfg(unix)]
@@ -95,7 +50,7 @@ struct Case {
     end_seconds: f64,
 }
 
-/// Runner of cases. The tests of this file share one after the other.
+/// Runner of cases. One exists at a time.
 pub struct Meter {
     case: Arc<Mutex<Option<Case>>>,
     ended: Arc<AtomicBool>,
@@ -104,8 +59,7 @@ pub struct Meter {
 
 impl Meter {
     pub fn start() -> Meter {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = alone();
         let case: Arc<Mutex<Option<Case>>> = Arc::default();
         let ended = Arc::new(AtomicBool::new(false));
         let (seen, over) = (case.clone(), ended.clone());
@@ -136,10 +90,9 @@ impl Meter {
         let (began, cpu) = (Instant::now(), cpu_seconds());
         let case = Case { description: describe(), began, end_seconds: cpu + most.seconds };
         *self.case() = Some(case);
-        let before = HELD.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
+        let before = begin_peak();
         let done = work();
-        let bytes = (PEAK.load(Ordering::Relaxed) - before).max(0) as usize;
+        let bytes = peak() - before;
         let cost = Cost { seconds: cpu_seconds() - cpu, bytes };
         *self.case() = None;
         let Cost { seconds, bytes } = cost;

@@ -1,5 +1,6 @@
 //! Tests that running particles allocate no memory.
 
+use super::allocator::{calls, watch};
 use engine::foundation::tasks::TaskPool;
 use engine::foundation::{Handle, HandleKind, Slots, Vec3};
 use engine::frame_packet::gui::QuadInstance;
@@ -11,35 +12,6 @@ use engine::system::particles::draw::{
 use engine::system::particles::pose::EffectTransform;
 use engine::system::particles::resource::read_text;
 use engine::system::particles::{EffectDesc, EffectId, EffectStage, Particles};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-/// Allocator that counts the allocations of the watched thread.
-struct Counting;
-
-thread_local! {
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if WATCHED.get() {
-            COUNT.set(COUNT.get() + 1);
-        }
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Effect with a ribbon, trails, sorted particles, and particles spawned by others.
 const EFFECT: &[u8] = b"emitters = {
@@ -101,8 +73,8 @@ fn effects_in_full_swing_allocate_nothing_when_they_move_and_are_drawn() {
         canvas.quads.len()
     };
     assert!(play(600) > 300, "there is something to draw");
-    WATCHED.set(true);
+    watch(true);
     play(120);
-    WATCHED.set(false);
-    assert_eq!(COUNT.get(), 0, "allocations in 120 frames");
+    watch(false);
+    assert_eq!(calls().allocations, 0, "allocations in 120 frames");
 }

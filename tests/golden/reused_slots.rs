@@ -1,7 +1,7 @@
 //! Tests of materials whose textures are unloaded, or loaded later: they never show the texture
 //! that took the slot.
 
-use super::played::Played;
+use super::games::Played;
 use engine::system::render::RenderedImage;
 
 /// Returns a TGA image of one color that is too large for the shared atlas.

@@ -6,23 +6,20 @@
 //!
 //! The gate opens a part of all changes and plays a few. All of them take minutes:
 //!
-//!     ENGINE_TEST_COMPILED=all cargo test --test compiled -- --nocapture
+//!     ENGINE_TEST_COMPILED=all cargo test --test memory compiled:: -- --nocapture
 //!
 //! `ENGINE_TEST_COMPILED=texture` runs all changes of one kind.
 
-#[path = "compiled/measure.rs"]
 mod measure;
-#[path = "compiled/mutations.rs"]
 mod mutations;
-#[path = "compiled/play.rs"]
-mod play;
-#[path = "compiled/samples.rs"]
+mod sample_game;
 mod samples;
 
+use crate::allocator::held;
 use engine::app::resource_kinds::KINDS;
 use engine::foundation::hash::murmur64a;
 use engine::resource::resource_kind::ResourceKind;
-use measure::{Cost, Meter, held};
+use measure::{Cost, Meter};
 use mutations::{Form, Mutation};
 use samples::{Sample, Samples};
 use std::collections::HashSet;

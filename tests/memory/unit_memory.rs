@@ -2,49 +2,14 @@
 //! of one node with one mesh holds in every array of the engine, in the recorder that replaces a
 //! renderer, and in Lua. docs/performance.md (Units) has the same sum by parts.
 
+use super::allocator;
+use super::fuzz::targets::alone;
 use engine::app::{App, Game, GameLaunch};
 use engine::engine::BuildMode;
 use engine::system::sound::AudioDestination;
 use engine::world::scene_graph::SceneGraph;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicIsize, Ordering};
-
-/// The system's allocator with a counter of held bytes.
-struct Held;
-
-static HELD: AtomicIsize = AtomicIsize::new(0);
-
-// SAFETY: every call is forwarded unchanged.
-unsafe impl GlobalAlloc for Held {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller's guarantees are forwarded, also below.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        HELD.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: see above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: see above.
-        unsafe { System.dealloc(block, layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HELD.fetch_add(size as isize - layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: see above.
-        unsafe { System.realloc(block, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Held = Held;
 
 /// Script that spawns as many units in one frame as the argument says. All of them are in view.
 const MAIN: &str = r#"
@@ -76,7 +41,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Folder {
-        let name = format!("engine-room-{}", std::process::id());
+        let name = format!("engine-unit-memory-{}", std::process::id());
         let folder = Folder(std::env::temp_dir().join(name));
         fs::create_dir_all(folder.0.join("units")).unwrap();
         fs::write(folder.0.join("main.lua"), MAIN).unwrap();
@@ -89,7 +54,7 @@ impl Folder {
     /// The memory reserved for all nodes is allocated with the first one, regardless of its use,
     /// and is not counted.
     fn held(&self, count: usize) -> isize {
-        let before = HELD.load(Ordering::Relaxed);
+        let before = allocator::held() as isize;
         let opening = GameLaunch {
             game: Game::Folder(self.0.clone()),
             build: BuildMode::Development,
@@ -114,7 +79,7 @@ impl Folder {
         }
         app.vm().collect_all();
         assert_eq!(app.vm().engine().units.slots.len(), count);
-        HELD.load(Ordering::Relaxed) - before + app.vm().memory().0 as isize
+        allocator::held() as isize - before + app.vm().memory().0 as isize
     }
 }
 
@@ -125,7 +90,8 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_unit_of_one_node_with_a_mesh_takes_no_more_room_than_is_told() {
+fn a_unit_of_one_node_with_a_mesh_takes_at_most_the_documented_memory() {
+    let _alone = alone();
     let folder = Folder::new();
     // The first run creates the state that exists once per process.
     folder.held(1);

@@ -1,7 +1,7 @@
 //! Tests of secondary windows: their content, their keyboard input, and each way of closing them.
 
 use super::display::{Display, Playing, skip};
-use super::other::Other;
+use super::other_program::Other;
 use super::scratch;
 use engine::frame_packet::{FramePacket, View, ViewTarget, WindowFrame};
 use engine::system::render::{
@@ -9,6 +9,7 @@ use engine::system::render::{
 };
 use engine::system::window::ForeignWindow;
 use engine::world::camera::Camera;
+use engine_test_support::test_path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -231,9 +232,9 @@ fn a_lost_adapter_comes_back_in_every_window() {
     // change. A child process therefore gets another environment.
     let Ok(name) = std::env::var(AGAIN) else {
         let Some(display) = Display::start() else { return };
-        let test = "more::a_lost_adapter_comes_back_in_every_window";
+        let test = test_path(module_path!(), "a_lost_adapter_comes_back_in_every_window");
         let run = Command::new(std::env::current_exe().expect("it runs"))
-            .args([test, "--exact", "--nocapture"])
+            .args([&test, "--exact", "--nocapture"])
             .envs([(AGAIN, &display.name), ("DISPLAY", &display.name)])
             .output()
             .expect("it starts");

@@ -1,7 +1,7 @@
 //! Tests of a game's strings that reach an interpreter: the sound library, the terminal, the file
 //! system (docs/security.md, "Strings that reach other interpreters").
 
-use crate::{Game, ended, in_order, scratch};
+use crate::bad_input::{Game, ended, in_order, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -113,7 +113,7 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
     let played = rows.iter().enumerate().map(|(i, row)| (i, row, with_device(&base, i, row.0)));
     let played: Vec<_> = played.collect();
     for (i, (device, opened, message), (game, child)) in played {
-        let ended = crate::ended(child.wait_with_output().unwrap());
+        let ended = crate::bad_input::ended(child.wait_with_output().unwrap());
         assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
         assert!(ended.err.contains(message), "{device}: {}", ended.err);
         let found = std::fs::read_to_string(base.join(format!("{i}/opened"))).unwrap_or_default();
@@ -143,7 +143,7 @@ fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
     });
     let played: Vec<_> = played.collect();
     for (device, (game, child)) in played {
-        let ended = crate::ended(child.wait_with_output().unwrap());
+        let ended = crate::bad_input::ended(child.wait_with_output().unwrap());
         assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
         assert!(!game.folder.join("PROOF").exists(), "{device}");
     }
@@ -202,7 +202,7 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         command.args(*arguments).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
         command.current_dir(game.folder.parent().unwrap());
-        let ended = crate::ended(command.output().unwrap());
+        let ended = crate::bad_input::ended(command.output().unwrap());
         assert!(!(ended.out.is_empty() && ended.err.is_empty()), "{arguments:?}");
         is_harmless(&ended.out, &format!("{arguments:?}"));
         is_harmless(&ended.err, &format!("{arguments:?}"));
@@ -223,7 +223,8 @@ fn a_crash_report_shows_what_the_game_said_as_escapes() {
     assert!(outcome.unwrap().status.success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&bundle).args(["--headless", "--frames", "1"]);
-    let ended = crate::ended(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
+    let ended =
+        crate::bad_input::ended(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
     in_order(&ended.err, &["e\\u{1b}]0;owned", "the report is in "]);
     let entries = std::fs::read_dir(game.saves.join("yard")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());

@@ -2,7 +2,7 @@
 //! pipes, links, missing folders, a full disk, a signal during writing.
 #![cfg(unix)]
 
-use crate::{Game, ended, in_order, scratch};
+use crate::bad_input::{Game, ended, in_order, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

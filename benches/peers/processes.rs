@@ -2,11 +2,11 @@
 
 use super::bare;
 use super::child::Used;
+use super::environment::{Drawing, Environment, Game};
 use super::files;
 use super::folder::Folder;
 use super::frames::beside;
-use super::stage::{Drawing, Game, Stage};
-use super::table::{Group, Row, median, named};
+use crate::table::{Group, Row, median, named};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,11 +16,14 @@ const START_MS: f64 = 25.0;
 const START_MIB: f64 = 20.0;
 
 /// Runs commands in turn, each after one run of warm-up. Returns the resource usage of each.
-fn in_turn<const N: usize>(stage: &Stage, commands: [&dyn Fn() -> Command; N]) -> [Vec<Used>; N] {
+fn in_turn<const N: usize>(
+    environment: &Environment,
+    commands: [&dyn Fn() -> Command; N],
+) -> [Vec<Used>; N] {
     let mut used = [const { Vec::new() }; N];
-    for run in 0..=stage.runs {
+    for run in 0..=environment.runs {
         for (at, command) in commands.iter().enumerate() {
-            let (one, _) = stage.run(command());
+            let (one, _) = environment.run(command());
             if run > 0 {
                 used[at].push(one);
             }
@@ -46,19 +49,22 @@ fn wall(runs: &[Used]) -> f64 {
 
 /// Returns the commands that show one frame of a game: LÖVE's, and this engine's on the game's
 /// folder.
-fn one_frame<'a>(stage: &'a Stage, game: &'a Game) -> [Box<dyn Fn() -> Command + 'a>; 2] {
+fn one_frame<'a>(
+    environment: &'a Environment,
+    game: &'a Game,
+) -> [Box<dyn Fn() -> Command + 'a>; 2] {
     [
-        Box::new(|| stage.love(&game.love, &[], Drawing::Real)),
-        Box::new(|| stage.engine(&game.engine, &["--frames", "1"], Drawing::Real)),
+        Box::new(|| environment.love(&game.love, &[], Drawing::Real)),
+        Box::new(|| environment.engine(&game.engine, &["--frames", "1"], Drawing::Real)),
     ]
 }
 
 /// Compiles a game into a bundle.
-fn bundle(stage: &Stage, game: &Game) -> PathBuf {
+fn bundle(environment: &Environment, game: &Game) -> PathBuf {
     let file = game.engine.with_extension("bundle");
-    let mut command = stage.process(Path::new(env!("CARGO_BIN_EXE_engine")), Drawing::Real);
+    let mut command = environment.process(Path::new(env!("CARGO_BIN_EXE_engine")), Drawing::Real);
     command.arg("compile").arg(&game.engine).arg("--bundle").arg("--out").arg(&file);
-    stage.run(command);
+    environment.run(command);
     file
 }
 
@@ -73,15 +79,15 @@ struct Started {
 }
 
 impl Started {
-    fn of(stage: &Stage) -> Started {
-        let game = stage.add_game("start");
-        let (bundle, empty) = (bundle(stage, &game), empty_game(stage, &game));
-        let [love, folder] = one_frame(stage, &game);
-        let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
-        let of_nothing = || stage.engine(&empty, &["--frames", "1"], Drawing::Real);
+    fn of(environment: &Environment) -> Started {
+        let game = environment.add_game("start");
+        let (bundle, empty) = (bundle(environment, &game), empty_game(environment, &game));
+        let [love, folder] = one_frame(environment, &game);
+        let of_bundle = || environment.engine(&bundle, &["--frames", "1"], Drawing::Real);
+        let of_nothing = || environment.engine(&empty, &["--frames", "1"], Drawing::Real);
         let program = std::env::current_exe().expect("it is running");
         let draws = || {
-            let mut command = stage.process(&program, Drawing::Real);
+            let mut command = environment.process(&program, Drawing::Real);
             command.arg(bare::ARGUMENT);
             command
         };
@@ -90,16 +96,16 @@ impl Started {
             command.arg(bare::CLEARS);
             command
         };
-        if stage.love.is_some() {
+        if environment.love.is_some() {
             let [draws, clears, ours, bundled, nothing, love] =
-                in_turn(stage, [&draws, &clears, &folder, &of_bundle, &of_nothing, &love]);
+                in_turn(environment, [&draws, &clears, &folder, &of_bundle, &of_nothing, &love]);
             Started { bare: Some([draws, clears]), ours, bundled, nothing, love: Some(love) }
-        } else if stage.has_display() {
+        } else if environment.has_display() {
             let [draws, clears, ours, bundled, nothing] =
-                in_turn(stage, [&draws, &clears, &folder, &of_bundle, &of_nothing]);
+                in_turn(environment, [&draws, &clears, &folder, &of_bundle, &of_nothing]);
             Started { bare: Some([draws, clears]), ours, bundled, nothing, love: None }
         } else {
-            let [ours, bundled, nothing] = in_turn(stage, [&folder, &of_bundle, &of_nothing]);
+            let [ours, bundled, nothing] = in_turn(environment, [&folder, &of_bundle, &of_nothing]);
             Started { bare: None, ours, bundled, nothing, love: None }
         }
     }
@@ -132,8 +138,8 @@ impl Started {
 }
 
 /// Creates a second game with a window in which nothing is drawn.
-fn empty_game(stage: &Stage, game: &Game) -> PathBuf {
-    let folder = stage.file("start/nothing");
+fn empty_game(environment: &Environment, game: &Game) -> PathBuf {
+    let folder = environment.file("start/nothing");
     fs::create_dir_all(&folder).expect("the temporary folder can be written to");
     let settings = "settings.sjson";
     fs::copy(game.engine.join(settings), folder.join(settings)).expect("there is room");
@@ -141,7 +147,7 @@ fn empty_game(stage: &Stage, game: &Game) -> PathBuf {
     folder
 }
 
-pub fn start(stage: &Stage) -> Group {
+pub fn start(environment: &Environment) -> Group {
     Group {
         name: "start",
         title: "from the start of the process to the first frame shown, and its end",
@@ -151,12 +157,12 @@ pub fn start(stage: &Stage) -> Group {
                    does not count. The bare programs (benches/peers/bare.rs) open the window, a \
                    device and a surface with the same libraries; one draws a square with a \
                    texture, the other only clears the picture.",
-        rows: Started::of(stage).rows(),
+        rows: Started::of(environment).rows(),
     }
 }
 
-pub fn tests(stage: &Stage) -> Group {
-    let game = stage.add_game("tests");
+pub fn tests(environment: &Environment) -> Group {
+    let game = environment.add_game("tests");
     let mut rows = Vec::new();
     for count in [1, 1000] {
         let suite = format!(
@@ -166,18 +172,18 @@ pub fn tests(stage: &Stage) -> Group {
         fs::write(game.engine.join("trivial_test.lua"), suite).expect("there is room");
         let ours = || {
             let engine = Path::new(env!("CARGO_BIN_EXE_engine"));
-            let mut command = stage.process(engine, Drawing::Real);
+            let mut command = environment.process(engine, Drawing::Real);
             command.arg("test").arg(&game.engine);
             command
         };
-        let love = || stage.love(&game.love, &[count.to_string()], Drawing::Real);
-        let (ours, love) = match stage.love {
+        let love = || environment.love(&game.love, &[count.to_string()], Drawing::Real);
+        let (ours, love) = match environment.love {
             Some(_) => {
-                let [ours, love] = in_turn(stage, [&ours, &love]);
+                let [ours, love] = in_turn(environment, [&ours, &love]);
                 (ours, Some(love))
             }
             None => {
-                let [ours] = in_turn(stage, [&ours]);
+                let [ours] = in_turn(environment, [&ours]);
                 (ours, None)
             }
         };
@@ -194,8 +200,8 @@ pub fn tests(stage: &Stage) -> Group {
     }
 }
 
-pub fn assets(stage: &Stage) -> Group {
-    let game = stage.add_game("assets");
+pub fn assets(environment: &Environment) -> Group {
+    let game = environment.add_game("assets");
     let written = Folder::new("peers-assets");
     files::write(&written);
     for folder in ["scripts", "images", "text"] {
@@ -203,16 +209,16 @@ pub fn assets(stage: &Stage) -> Group {
             copy_folder(&written.path().join(folder), &side.join(folder));
         }
     }
-    let bundle = bundle(stage, &game);
-    let [love, folder] = one_frame(stage, &game);
-    let of_bundle = || stage.engine(&bundle, &["--frames", "1"], Drawing::Real);
-    let (folder, bundled, love) = match stage.love {
+    let bundle = bundle(environment, &game);
+    let [love, folder] = one_frame(environment, &game);
+    let of_bundle = || environment.engine(&bundle, &["--frames", "1"], Drawing::Real);
+    let (folder, bundled, love) = match environment.love {
         Some(_) => {
-            let [folder, bundled, love] = in_turn(stage, [&folder, &of_bundle, &love]);
+            let [folder, bundled, love] = in_turn(environment, [&folder, &of_bundle, &love]);
             (folder, bundled, Some(love))
         }
         None => {
-            let [folder, bundled] = in_turn(stage, [&folder, &of_bundle]);
+            let [folder, bundled] = in_turn(environment, [&folder, &of_bundle]);
             (folder, bundled, None)
         }
     };

@@ -1,7 +1,7 @@
 //! Tests of a game's surroundings: its folder, its files, its settings, the command line, the save
 //! folder.
 
-use crate::{Game, ended, fails_saying, in_order, prints, scratch};
+use crate::bad_input::{Game, ended, fails_saying, in_order, prints, scratch};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Test with a storm of real edits: valid and broken, in place, by renaming and by removing, faster
 //! than the game's frames. The state of all files survives, and memory use stays constant.
-//! `ENGINE_STORM_EDITS=10000 cargo test --test playing storm` sets the number of edits.
+//! `ENGINE_STORM_EDITS=10000 cargo test --test all playing::edit_storm` sets the number of edits.
 
 use super::Scratch;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Tests of attacks on every reader of files: links out of the game's folder, pipes, devices,
 //! folders, sparse files of gigabytes, cyclic links. None of them is read, and no read blocks.
 
-use crate::{Ended, Game, ended, in_order, scratch};
+use crate::bad_input::{Ended, Game, ended, in_order, scratch};
 use engine::foundation::file_access::readers::READERS;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -442,7 +442,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
 ];
 
-const HERE: &str = "tests/bad_input/files.rs";
+const HERE: &str = "tests/bad_input/input_files.rs";
 
 #[test]
 fn every_reader_is_attacked() {

@@ -1,6 +1,6 @@
 //! The table in the format of docs/performance.md.
 
-use super::table::{Group, Row, digits};
+use crate::table::{Group, Row, digits};
 
 fn line(row: &Row) -> String {
     let number = |number: Option<f64>| number.map(digits).unwrap_or_default();

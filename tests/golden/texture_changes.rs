@@ -1,7 +1,7 @@
 //! Tests of images on screen whose textures move, are unloaded and loaded again, and of materials
 //! that end.
 
-use super::played::Played;
+use super::games::Played;
 use engine::system::render::RenderedImage;
 
 /// Returns a TGA image of one color. Its bytes are in the order blue, green, red.

@@ -1,47 +1,12 @@
 //! Tests of saves when memory runs out: every allocation of a write, a read and a deletion fails in
 //! turn, in a separate process, which may abort. Confirmed data still exists afterwards.
 
+use super::allocator::{fail_after, stop_failing};
 use engine::resource::save::{NewerVersions, SaveSlot, Saves};
-use std::alloc::{GlobalAlloc, Layout, System};
+use engine_test_support::test_path;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
-
-/// The allocator of this test program.
-struct Failing;
-
-#[global_allocator]
-static ALLOCATOR: Failing = Failing;
-
-/// Number of allocations that succeed before one fails; negative if none should fail.
-static LEFT: AtomicI64 = AtomicI64::new(i64::MIN);
-
-impl Failing {
-    /// Returns true if the current allocation must fail.
-    fn fails(&self) -> bool {
-        LEFT.load(SeqCst) >= 0 && LEFT.fetch_sub(1, SeqCst) == 0
-    }
-}
-
-// SAFETY: it is the system's allocator, which may return null at any time.
-unsafe impl GlobalAlloc for Failing {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's guarantees are forwarded.
-        if self.fails() { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
-    }
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { System.dealloc(block, layout) }
-    }
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        match self.fails() {
-            true => std::ptr::null_mut(),
-            // SAFETY: the caller's guarantees are forwarded.
-            false => unsafe { System.realloc(block, layout, size) },
-        }
-    }
-}
 
 /// Environment variable of the child process with the number of the failing allocation; below, the
 /// one with the folder.
@@ -82,7 +47,7 @@ fn work_short_of_memory(work: Work) {
     let mut saves = saves(Path::new(&std::env::var_os(FOLDER).unwrap()));
     let (bytes, version) = (content(WRITTEN), NewerVersions::NotNewer);
     let mut older = false;
-    LEFT.store(number, SeqCst);
+    fail_after(number);
     let done = match work {
         Work::Write => saves.write(&slot(), &bytes, 1.0, version),
         Work::WriteOnThread => {
@@ -97,7 +62,7 @@ fn work_short_of_memory(work: Work) {
         }),
         Work::Delete => saves.delete(&slot()),
     };
-    let reached = LEFT.swap(i64::MIN, SeqCst) < 0;
+    let reached = stop_failing();
     let answer = match done {
         Ok(()) if older => "older",
         Ok(()) => "done",
@@ -140,7 +105,12 @@ fn every_allocation(test: &str, work: Work) {
             saves.write(&slot(), &content(letter), 1.0, NewerVersions::NotNewer).unwrap();
         }
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+        command.args([
+            "--exact",
+            &test_path(module_path!(), test),
+            "--nocapture",
+            "--test-threads=1",
+        ]);
         command.env(NUMBER, number.to_string()).env(FOLDER, &folder);
         let ended = command.stderr(Stdio::null()).output().unwrap();
         let out = String::from_utf8(ended.stdout).unwrap();
@@ -178,25 +148,26 @@ fn every_allocation(test: &str, work: Work) {
 
 #[test]
 fn an_allocation_that_fails_loses_nothing_that_was_saved() {
-    let name = "allocations::an_allocation_that_fails_loses_nothing_that_was_saved";
-    every_allocation(name, Work::Write);
+    every_allocation("an_allocation_that_fails_loses_nothing_that_was_saved", Work::Write);
 }
 
 #[test]
 fn an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved() {
-    let name = "allocations::an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved";
-    every_allocation(name, Work::WriteOnThread);
+    every_allocation(
+        "an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved",
+        Work::WriteOnThread,
+    );
 }
 
 #[test]
 fn an_allocation_that_fails_while_reading_gives_no_older_save() {
-    let name = "allocations::an_allocation_that_fails_while_reading_gives_no_older_save";
-    every_allocation(name, Work::Read);
+    every_allocation("an_allocation_that_fails_while_reading_gives_no_older_save", Work::Read);
 }
 
 #[test]
 fn an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none() {
-    let name =
-        "allocations::an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none";
-    every_allocation(name, Work::Delete);
+    every_allocation(
+        "an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none",
+        Work::Delete,
+    );
 }

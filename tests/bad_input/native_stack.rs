@@ -1,7 +1,7 @@
 //! Tests of the native stack: unlimited recursion through any functions, and any work when little
 //! stack is left, is an ordinary error.
 
-use crate::{Game, fails_saying, in_order};
+use crate::bad_input::{Game, fails_saying, in_order};
 
 const RUNS: &str = "Timer.run: coroutines start each other too deep: does one start itself \
                     without waiting?";

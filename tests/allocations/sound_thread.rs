@@ -1,10 +1,11 @@
 //! Tests of the audio thread's guarantee: mixing allocates nothing, frees nothing and takes no lock
 //! that the game's thread can hold.
 
-#[path = "sound/game.rs"]
+#[path = "../sound/game.rs"]
 #[allow(dead_code)]
 mod game;
 
+use super::allocator::{Calls, calls, watch};
 use engine::system::sound::SoundSystem;
 use engine::system::sound::device::{
     BATCH_FRAMES, DeviceHealth, DeviceSetup, SAMPLE_RATE, SampleSink,
@@ -12,43 +13,9 @@ use engine::system::sound::device::{
 use engine::system::sound::mixer::{self, MixerData};
 use engine::system::sound::voices::TriggerDesc;
 use game::{FRAME, Game, number, offline, tone, with};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-/// Allocator that counts allocations and frees of watched threads.
-struct Counting;
-
-thread_local! {
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    if WATCHED.get() {
-        COUNT.set(COUNT.get() + 1);
-    }
-}
-
-// SAFETY: all calls are forwarded to the allocator that fulfills the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count();
-        // SAFETY: the caller's guarantees are forwarded.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const RULES: &[u8] = b"play = \"tone\" loop = true
     curves = [{ parameter = \"f\", target = \"cutoff_hz\", points = [[0, 200], [1, 20000]] }]";
@@ -104,36 +71,37 @@ fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
     let mut loudest: f32 = 0.0;
     for frame in 0..120 {
         play(&mut game, &mut sounds, world, frame);
-        WATCHED.set(true);
+        watch(true);
         sounds.pull(&mut samples);
-        WATCHED.set(false);
+        watch(false);
         loudest = samples.iter().fold(loudest, |most, sample| most.max(sample.abs()));
     }
     assert!(loudest > 0.3, "there was something to mix: {loudest}");
-    assert_eq!(COUNT.get(), 0, "allocations and frees while mixing");
+    assert_eq!(calls(), Calls::default(), "allocations and frees while mixing");
 }
 
 #[test]
 fn the_watch_sees_what_it_should() {
-    WATCHED.set(true);
+    watch(true);
     drop(std::hint::black_box(Box::new(1)));
-    WATCHED.set(false);
-    assert_eq!(COUNT.get(), 2);
+    watch(false);
+    assert_eq!(calls(), Calls { allocations: 1, frees: 1 });
 }
 
 /// A device that notes the number of received batches, if any of them was loud, and the allocations
-/// of its thread since the first batch.
+/// and frees of its thread since the first batch.
 #[derive(Clone, Default)]
 struct Watching {
     batches: Arc<AtomicU64>,
     loud: Arc<AtomicBool>,
-    allocations: Arc<AtomicU64>,
+    calls: Arc<AtomicU64>,
 }
 
 impl SampleSink for Watching {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
-        WATCHED.set(true);
-        self.allocations.store(COUNT.get(), Ordering::Relaxed);
+        watch(true);
+        let Calls { allocations, frees } = calls();
+        self.calls.store(allocations + frees, Ordering::Relaxed);
         if samples.iter().any(|sample| sample.abs() > 0.3) {
             self.loud.store(true, Ordering::Relaxed);
         }
@@ -178,7 +146,7 @@ fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
     }
     assert_eq!(sounds.health(), Some(DeviceHealth::Playing));
     assert!(device.loud.load(Ordering::Relaxed), "there was something to mix");
-    assert_eq!(device.allocations.load(Ordering::Relaxed), 0, "allocations and frees");
+    assert_eq!(device.calls.load(Ordering::Relaxed), 0, "allocations and frees");
 }
 
 /// The game's thread is stopped at any point, with all locks that it holds there, and the device
@@ -247,8 +215,8 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
 #[test]
 fn what_runs_on_the_way_of_samples_names_no_lock() {
     // The device's thread may log why a device is missing, because nothing is audible then.
-    let player = include_str!("../src/system/sound/clip_player.rs");
+    let player = include_str!("../../src/system/sound/clip_player.rs");
     for word in ["Mutex", "RwLock", "Condvar", "mpsc", "println", "Vec<", "vec!"] {
-        assert!(!player.contains(word), "player.rs names {word}");
+        assert!(!player.contains(word), "clip_player.rs names {word}");
     }
 }

@@ -65,7 +65,7 @@ pub struct Game {
     pub engine: PathBuf,
 }
 
-pub struct Stage {
+pub struct Environment {
     scratch: PathBuf,
     display: Option<Display>,
     /// LÖVE's version, if LÖVE can be run.
@@ -74,9 +74,9 @@ pub struct Stage {
     pub runs: usize,
 }
 
-impl Stage {
+impl Environment {
     /// Opens the environment and reports missing programs.
-    pub fn open(runs: usize) -> Stage {
+    pub fn open(runs: usize) -> Environment {
         let scratch = std::env::temp_dir().join(format!("engine-peers-{}", std::process::id()));
         // A leftover of an earlier process with the same id.
         let _ = fs::remove_dir_all(&scratch);
@@ -87,7 +87,7 @@ impl Stage {
             })
             .ok();
         let love = display.as_ref().and_then(|_| love_version());
-        Stage { scratch, display, love, runs }
+        Environment { scratch, display, love, runs }
     }
 
     /// Returns true if windows can be opened.
@@ -186,7 +186,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for Environment {
     fn drop(&mut self) {
         // The operating system cleans up remaining files.
         let _ = fs::remove_dir_all(&self.scratch);

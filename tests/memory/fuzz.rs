@@ -2,17 +2,13 @@
 //! random mutations of those. The long coverage-guided search is fuzz/run.
 
 #[cfg(target_os = "linux")]
-#[path = "fuzz/long_search.rs"]
 mod long_search;
-#[path = "fuzz/memory.rs"]
-mod memory;
-#[path = "fuzz/mutate.rs"]
 mod mutate;
-#[path = "fuzz/tables.rs"]
 mod tables;
-#[path = "../fuzz/targets/mod.rs"]
-mod targets;
+#[path = "../../fuzz/targets/mod.rs"]
+pub mod targets;
 
+use super::allocator::{begin_peak, peak};
 use engine::foundation::panic;
 use mutate::{Random, mutate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -101,9 +97,9 @@ fn try_case(
     most: &mut Most,
     limits: &Limits,
 ) -> String {
-    let (panics, cpu, held) = (PANICS.load(Ordering::SeqCst), cpu_seconds(), memory::begin());
+    let (panics, cpu, held) = (PANICS.load(Ordering::SeqCst), cpu_seconds(), begin_peak());
     let ended = catch_unwind(AssertUnwindSafe(run));
-    let (used, taken) = (cpu_seconds() - cpu, memory::most_held().saturating_sub(held));
+    let (used, taken) = (cpu_seconds() - cpu, peak().saturating_sub(held));
     most.cases += 1;
     most.cpu_seconds = most.cpu_seconds.max(used);
     most.bytes = most.bytes.max(taken);

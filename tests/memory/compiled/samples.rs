@@ -2,7 +2,7 @@
 //! for formats missing there. It is compiled once, and played with the data of one resource
 //! replaced.
 
-use super::play;
+use super::sample_game;
 use engine::app::resource_kinds::KINDS;
 use engine::resource::compile::{CompileTarget, compile};
 use engine::resource::image::encode_png;
@@ -133,9 +133,9 @@ impl Samples {
     /// Plays the game with other data for a sample. Returns an error message, or an empty text.
     pub fn play(&self, sample: &Sample, data: &[u8]) -> String {
         let mut index = self.index.clone();
-        play::replace(&self.root, &mut index.entries[sample.entry], data);
+        sample_game::replace(&self.root, &mut index.entries[sample.entry], data);
         let file = self.root.join(".data").join(&index.entries[sample.entry].data);
-        let message = play::run(&self.root, index, sample);
+        let message = sample_game::run(&self.root, index, sample);
         // The game may have removed unusable data already.
         let _ = fs::remove_file(file);
         message

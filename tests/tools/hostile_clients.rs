@@ -356,7 +356,7 @@ fn fifty_clients_are_served_and_too_many_are_turned_away() {
     // before it waits for the others: on a slow machine, unread messages fill the socket, and the
     // game disconnects such a client after WRITE_PATIENCE.
     for caller in &mut callers {
-        super::seen::wait_for_message(caller, "profile");
+        super::inspection::wait_for_message(caller, "profile");
         for stream in ["time_step", "log", "profile"] {
             ask(caller, "unsubscribe", vec![("stream", json::text(stream))]);
         }

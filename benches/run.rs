@@ -1,0 +1,78 @@
+//! A run of the benchmarks: the options of the command line, and the results so far.
+
+use crate::table::{self, Group};
+
+pub struct Run {
+    /// Parts to measure; all if it is empty.
+    wanted: Vec<String>,
+    /// Parts that exist, as far as they were asked for.
+    known: Vec<String>,
+    /// Number of processes for each result of a comparison.
+    pub processes: usize,
+    /// Files to write: all results as JSON, and the table of docs/performance.md.
+    json: Option<String>,
+    pub markdown: Option<String>,
+    pub groups: Vec<Group>,
+}
+
+impl Run {
+    /// Reads the arguments after the subject.
+    pub fn new(mut arguments: impl Iterator<Item = String>) -> Run {
+        let mut run = Run {
+            wanted: Vec::new(),
+            known: Vec::new(),
+            processes: 3,
+            json: None,
+            markdown: None,
+            groups: Vec::new(),
+        };
+        while let Some(word) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_else(|| panic!("{word} needs a value"));
+            match &word[..] {
+                "--json" => run.json = Some(value()),
+                "--markdown" => run.markdown = Some(value()),
+                "--runs" => {
+                    let number = value().parse().ok().filter(|number| *number > 0);
+                    run.processes = number.expect("--runs needs a number from 1");
+                }
+                option if option.starts_with('-') => {
+                    panic!("'{option}' is not an option: --json, --markdown, --runs");
+                }
+                _ => run.wanted.push(word),
+            }
+        }
+        run
+    }
+
+    /// Returns true if this part of a subject is to be measured.
+    pub fn wants(&mut self, part: &str) -> bool {
+        self.known.push(part.to_string());
+        self.wanted.is_empty() || self.wanted.iter().any(|word| word == part)
+    }
+
+    /// Measures a part, if it is wanted, and prints its results.
+    pub fn part(&mut self, part: &str, measure: impl FnOnce() -> Group) {
+        if self.wants(part) {
+            self.add(measure());
+        }
+    }
+
+    /// Adds results and prints them.
+    pub fn add(&mut self, group: Group) {
+        table::print(&group);
+        self.groups.push(group);
+    }
+
+    /// Prints the sum and writes the file of results.
+    pub fn end(self) {
+        for word in &self.wanted {
+            let known = self.known.join(", ");
+            assert!(self.known.contains(word), "'{word}' is not a part: {known}");
+        }
+        table::print_sum(&self.groups);
+        if let Some(file) = self.json {
+            let text = table::json(&self.groups);
+            std::fs::write(&file, text).expect("the JSON file cannot be written");
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests that count the allocations of a thread, or let single allocations fail.
+
+mod allocator;
+mod particles;
+mod save;
+mod sound_thread;
