@@ -10,13 +10,15 @@ use super::gui_encode::{EncodeContext, PassTarget};
 use super::gui_passes::{GuiPass, GuiPassList, PassInputs};
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
+use super::render_passes::{self, RENDER_PASSES};
 use super::scene::RetainedScenes;
 use super::secondary_surfaces::{NewWindow, SecondarySurfaces};
 use super::surface::PresentTarget;
 use super::textures::{TARGET_FORMAT, TextureTable};
+use super::view_encode::encode_view;
 use super::{
     AdapterChoice, AdapterInfo, FrameStatistics, RenderQuality, RendererEvent, RendererOptions,
-    SurfaceTarget, Vsync, readback,
+    SurfaceTarget, Vsync, readback, shader_sources,
 };
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
@@ -105,6 +107,8 @@ impl LatencyMeter {
 
 impl FrameRenderer {
     pub fn start(options: &RendererOptions) -> Result<FrameRenderer, Error> {
+        render_passes::check(RENDER_PASSES, &shader_sources::names())
+            .map_err(|message| error!("{message}"))?;
         let opened = device::open(options.choice, &options.output)?;
         let device = opened.device;
         let screen = PresentTarget::new(&device, &options.output, opened.surface, options.vsync);
@@ -475,7 +479,7 @@ impl FrameRenderer {
         let passes = std::mem::take(&mut self.plan.passes);
         for pass in &passes {
             if let Some(onto) = self.onto(pass.target) {
-                self.stage().pass(&mut encoder, &onto, pass);
+                encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);
             }
         }
         if let Some(timing) = &mut self.timing {
@@ -496,7 +500,7 @@ impl FrameRenderer {
         }
     }
 
-    fn stage(&mut self) -> EncodeContext<'_> {
+    fn encode_context(&mut self) -> EncodeContext<'_> {
         EncodeContext {
             device: &self.device,
             textures: &mut self.textures,
@@ -592,7 +596,7 @@ impl FrameRenderer {
         let view = texture.create_view(&Default::default());
         let onto = PassTarget { texture, view, format, slot: None };
         for pass in passes.iter().filter(|pass| pass.target == ViewTarget::Screen) {
-            self.stage().pass(encoder, &onto, pass);
+            encode_view(&mut self.encode_context(), encoder, &onto, pass);
         }
         Some(onto.texture)
     }

@@ -1,9 +1,10 @@
-//! The encoder of one pass: it sets pipelines, bind groups and buffers as seldom as possible, with
-//! a draw call for each item. Decides nothing about what is drawn.
+//! The draws of a pass's Guis: they are prepared before the pass begins, and then encoded with a
+//! draw call for each item, setting pipelines, bind groups and buffers as seldom as possible.
+//! Decides nothing about what is drawn, and begins no passes (view_encode.rs).
 
 use super::RendererEvent;
 use super::device::GpuDevice;
-use super::forward::{self, ForwardRenderer};
+use super::forward::ForwardRenderer;
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::GuiDraw;
 use super::gui_buffers::GuiBuffers;
@@ -47,10 +48,17 @@ pub struct PassTarget {
 }
 
 /// A draw with its pipeline and texture, which are resolved before the pass begins.
-struct PreparedDraw<'a> {
+pub struct PreparedDraw<'a> {
     item: &'a PassItem,
     purpose: PipelinePurpose,
     texture: TextureSlot,
+}
+
+/// A filled rectangle: its instance, and its pipeline.
+pub struct PreparedFill {
+    rectangle: FillRectangle,
+    instance: wgpu::Buffer,
+    purpose: PipelinePurpose,
 }
 
 /// The current bindings, so that unchanged ones are not set again.
@@ -63,92 +71,8 @@ struct GuiBoundState {
 }
 
 impl EncodeContext<'_> {
-    /// Encodes a pass.
-    pub fn pass(&mut self, encoder: &mut wgpu::CommandEncoder, onto: &PassTarget, pass: &GuiPass) {
-        if let (Some((scene, _)), Some(forward)) = (pass.scene, self.forward) {
-            let (scenes, textures) = (self.scenes, &*self.textures);
-            let (materials, timing) = (&*self.materials, &mut *self.timing);
-            let mut frame = forward::EncodeFrame { scenes, textures, materials, timing };
-            forward.draw(encoder, scene, &mut frame);
-        }
-        let ready = self.prepare(onto, pass, self.plan);
-        let depth = pass.world.then(|| self.depth(&onto.texture));
-        let fill = pass.fill.map(|fill| (fill, self.fill(onto, pass, fill)));
-        let clear = pass.clear.map(|color| {
-            let [r, g, b, a] = color.map(f64::from);
-            wgpu::Color { r, g, b, a }
-        });
-        let kind = if pass.world { "world" } else { "gui" };
-        let name = match onto.slot {
-            Some(slot) => format!("{kind} on texture {}", slot.0),
-            None => kind.to_string(),
-        };
-        let timestamp_writes = self.timing.as_mut().and_then(|timing| timing.pass(name));
-        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some(kind),
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &onto.view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear),
-                    store: wgpu::StoreOp::Store,
-                },
-            })],
-            depth_stencil_attachment: depth.as_ref().map(|view| {
-                wgpu::RenderPassDepthStencilAttachment {
-                    view,
-                    depth_ops: Some(wgpu::Operations {
-                        load: wgpu::LoadOp::Clear(1.0),
-                        store: wgpu::StoreOp::Discard,
-                    }),
-                    stencil_ops: None,
-                }
-            }),
-            timestamp_writes,
-            occlusion_query_set: None,
-            multiview_mask: None,
-        });
-        let mut set = GuiBoundState::default();
-        if let Some((fill, (buffer, purpose))) = &fill {
-            let material = MaterialSlot::BUILT_IN;
-            self.set(&mut to, &mut set, material, *purpose, TextureSlot::SHARED, fill.uniform);
-            let [x, y, width, height] = fill.rectangle;
-            to.set_scissor_rect(x, y, width, height);
-            to.set_vertex_buffer(0, buffer.slice(..));
-            to.draw(0..6, 0..1);
-        }
-        if let (Some((scene, _)), Some(forward)) = (pass.scene, self.forward) {
-            forward.tonemap(&mut to, scene);
-            set = GuiBoundState::default();
-        }
-        let [x, y, width, height] = pass.viewport.map(|side| side as f32);
-        to.set_viewport(x, y, width.max(1.0), height.max(1.0), 0.0, 1.0);
-        for PreparedDraw { item, purpose, texture } in &ready {
-            let draw = &item.draw;
-            self.set(&mut to, &mut set, draw.key.material, *purpose, *texture, item.uniform);
-            if set.scissor.replace(item.scissor) != Some(item.scissor) {
-                let [x, y, width, height] = item.scissor;
-                to.set_scissor_rect(x, y, width, height);
-            }
-            to.set_vertex_buffer(0, self.instances(draw));
-            to.draw(0..6, 0..draw.count);
-        }
-    }
-
-    /// Returns the instances of a draw. Not every graphics interface supports a first instance, so
-    /// the buffer slice begins there.
-    fn instances(&self, draw: &GuiDraw) -> wgpu::BufferSlice<'_> {
-        let buffer = match draw.retained {
-            true => self.buffers.retained(draw.gui),
-            false => &self.buffers.immediate,
-        };
-        let first = u64::from(draw.first) * INSTANCE_BYTES;
-        buffer.slice(first..first + u64::from(draw.count) * INSTANCE_BYTES)
-    }
-
     /// Returns the depth buffer for a target.
-    fn depth(&mut self, target: &wgpu::Texture) -> wgpu::TextureView {
+    pub fn depth(&mut self, target: &wgpu::Texture) -> wgpu::TextureView {
         let size = (target.width(), target.height());
         let make = || {
             let texture = self.device.device.create_texture(&wgpu::TextureDescriptor {
@@ -171,12 +95,12 @@ impl EncodeContext<'_> {
 
     /// Returns an instance that covers the whole target, and the pipeline that replaces the
     /// background with it.
-    fn fill(
+    pub fn prepare_fill(
         &mut self,
         onto: &PassTarget,
         pass: &GuiPass,
         fill: FillRectangle,
-    ) -> (wgpu::Buffer, PipelinePurpose) {
+    ) -> PreparedFill {
         let instance = QuadInstance {
             corners: [-1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 1.0],
             color: fill.color.map(|part| (part.clamp(0.0, 1.0) * 255.0).round() as u8),
@@ -199,11 +123,11 @@ impl EncodeContext<'_> {
         };
         let (material, events) = (MaterialSlot::BUILT_IN, &mut *self.events);
         self.materials.prepare(self.device, self.textures, material, purpose, events);
-        (buffer, purpose)
+        PreparedFill { rectangle: fill, instance: buffer, purpose }
     }
 
     /// Prepares the resources of a pass's draws, and returns those that can be drawn.
-    fn prepare<'a>(
+    pub fn prepare<'a>(
         &mut self,
         onto: &PassTarget,
         pass: &GuiPass,
@@ -233,6 +157,55 @@ impl EncodeContext<'_> {
             }
         }
         all
+    }
+}
+
+/// The Guis of a pass, ready to draw.
+pub struct GuiDraws<'a> {
+    pub buffers: &'a GuiBuffers,
+    pub textures: &'a TextureTable,
+    pub materials: &'a MaterialTable,
+    pub ready: Vec<PreparedDraw<'a>>,
+}
+
+impl GuiDraws<'_> {
+    /// Draws a filled rectangle of the background.
+    pub fn draw_fill(&self, to: &mut wgpu::RenderPass, fill: &PreparedFill) {
+        let (material, texture) = (MaterialSlot::BUILT_IN, TextureSlot::SHARED);
+        let mut set = GuiBoundState::default();
+        self.set(to, &mut set, material, fill.purpose, texture, fill.rectangle.uniform);
+        let [x, y, width, height] = fill.rectangle.rectangle;
+        to.set_scissor_rect(x, y, width, height);
+        to.set_vertex_buffer(0, fill.instance.slice(..));
+        to.draw(0..6, 0..1);
+    }
+
+    /// Draws the Guis of a pass.
+    pub fn draw(&self, to: &mut wgpu::RenderPass, pass: &GuiPass) {
+        let mut set = GuiBoundState::default();
+        let [x, y, width, height] = pass.viewport.map(|side| side as f32);
+        to.set_viewport(x, y, width.max(1.0), height.max(1.0), 0.0, 1.0);
+        for PreparedDraw { item, purpose, texture } in &self.ready {
+            let draw = &item.draw;
+            self.set(to, &mut set, draw.key.material, *purpose, *texture, item.uniform);
+            if set.scissor.replace(item.scissor) != Some(item.scissor) {
+                let [x, y, width, height] = item.scissor;
+                to.set_scissor_rect(x, y, width, height);
+            }
+            to.set_vertex_buffer(0, self.instances(draw));
+            to.draw(0..6, 0..draw.count);
+        }
+    }
+
+    /// Returns the instances of a draw. Not every graphics interface supports a first instance, so
+    /// the buffer slice begins there.
+    fn instances(&self, draw: &GuiDraw) -> wgpu::BufferSlice<'_> {
+        let buffer = match draw.retained {
+            true => self.buffers.retained(draw.gui),
+            false => &self.buffers.immediate,
+        };
+        let first = u64::from(draw.first) * INSTANCE_BYTES;
+        buffer.slice(first..first + u64::from(draw.count) * INSTANCE_BYTES)
     }
 
     fn set(

@@ -2,7 +2,7 @@
 //! scripts, no files and no other system; its owner passes packets in and drains its events.
 //!
 //! A packet's views are drawn by passes: the world's scene, planned in `scene/` and drawn by
-//! `lit/`; its Guis with a depth buffer; then the Guis over it. `shader/` assembles shaders and
+//! `forward/`; its Guis with a depth buffer; then the Guis over it. `shader/` assembles shaders and
 //! checks them.
 
 mod atlas_extent;
@@ -18,12 +18,15 @@ mod materials;
 mod numeric_map;
 mod readback;
 mod recorder;
+mod render_passes;
 mod scene;
 mod secondary_surfaces;
 pub mod shader;
+mod shader_sources;
 mod surface;
 mod textures;
 mod thread;
+mod view_encode;
 
 pub use device::load_software_drivers_alone;
 pub use gui_batches::GuiDraw;

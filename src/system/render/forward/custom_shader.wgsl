@@ -3,26 +3,12 @@
 // `engine_`, so that they conflict with no others. Light has no effect here.
 
 struct EngineSceneDraw {
-    // The rows of its pose.
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
-    // As in mesh.wgsl.
-    tint: vec4u,
+#include "draw_fields.wgsl"
 }
 
-// The first fields of `View` in view.wgsl.
+// The first fields of `View` in view_uniforms.wgsl.
 struct EngineSceneView {
-    to_clip: mat4x4f,
-    from_clip: mat4x4f,
-    eye: vec4f,
-    ahead: vec4f,
-    right: vec4f,
-    up: vec4f,
-    top: vec4f,
-    horizon: vec4f,
-    ground: vec4f,
-    fog: vec4f,
+#include "view_fields.wgsl"
 }
 
 @group(3) @binding(0) var<uniform> engine_view: EngineSceneView;
@@ -98,6 +84,6 @@ fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     if ENGINE_MULTIPLIES {
         air = vec3f(seen.a);
     }
-    // As `kept` in view.wgsl.
+    // As `kept` in view_uniforms.wgsl.
     return vec4f(min(mix(air, seen.rgb, left), vec3f(60000.0)), seen.a);
 }

@@ -7,6 +7,7 @@ use super::super::gui_passes::FrameUniform;
 use super::super::materials::{MaterialBinder, blend_state, engine_source};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::{PipelineClass, SceneBatchKey};
+use super::super::shader_sources::source;
 use super::LIGHT_FORMAT;
 use super::ViewRectangle;
 use super::bind_group_layouts::BindGroupLayouts;
@@ -14,9 +15,6 @@ use super::pipelines::{PipelineOptions, depth_state, make, mesh_buffers};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::material::{BlendMode, MaterialSlot, ShaderFrame};
 use std::sync::Arc;
-
-/// The vertex and the fragment stage, which follow a shader's whole module.
-pub const SOURCE: &str = include_str!("custom_shader.wgsl");
 
 /// Variant of a pipeline: the blend mode, and true if pixels with too little alpha are discarded.
 type PipelineVariant = (BlendMode, bool);
@@ -126,6 +124,11 @@ pub fn slot(key: &SceneBatchKey) -> Option<MaterialSlot> {
     (key.material != 0).then_some(MaterialSlot(key.material))
 }
 
+/// Returns a material's whole module with the vertex and the fragment stage of scenes.
+fn with_stages(module: &str, samples: u32) -> String {
+    [module, &source("custom", samples)].join("\n")
+}
+
 fn pipeline(
     device: &GpuDevice,
     layouts: &BindGroupLayouts,
@@ -134,8 +137,8 @@ fn pipeline(
     (blend, mask): PipelineVariant,
 ) -> Result<wgpu::RenderPipeline, String> {
     let whole = match shader {
-        Some(shader) => [&shader.source, SOURCE].join("\n"),
-        None => [&engine_source(), SOURCE].join("\n"),
+        Some(shader) => with_stages(&shader.source, samples),
+        None => with_stages(&engine_source(), samples),
     };
     let flag = |name, set| (name, f64::from(u8::from(set)));
     let constants = [
@@ -217,11 +220,11 @@ mod tests {
 
     #[test]
     fn what_follows_a_shader_is_right_behind_the_engines_own_and_behind_a_games() {
-        validate(&[&engine_source(), SOURCE].join("\n"));
-        let source = "struct Light { a: vec4f }
+        validate(&with_stages(&engine_source(), 4));
+        let wgsl = "struct Light { a: vec4f }
             @group(2) @binding(0) var<uniform> view: Light;
             fn paint(in: Paint) -> vec4f { return in.base * view.a * sin(frame.seconds); }";
-        let shader = check("glow.wgsl", source).unwrap();
-        validate(&[&shader.source, SOURCE].join("\n"));
+        let shader = check("glow.wgsl", wgsl).unwrap();
+        validate(&with_stages(&shader.source, 4));
     }
 }

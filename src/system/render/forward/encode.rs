@@ -1,23 +1,22 @@
-//! The encoder of a view's scene: shadow maps, light, and tone mapping. State is set as seldom as
-//! possible, and each group is a draw call. Decides nothing about what is drawn.
+//! The draws of a view's scene: shadows, opaque and transparent objects, the sky, tone mapping.
+//! State is set as seldom as possible, and each group is a draw call. Decides nothing about what is
+//! drawn, and begins no passes (view_encode.rs).
 
-use super::super::gpu_timing::GpuTiming;
 use super::super::materials::MaterialTable;
 use super::super::scene::{
-    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, TransparentGroup,
-    ViewPlan,
+    InstancedDraw, PipelineClass, RetainedScenes, SceneBatchKey, ShadowMap, ShadowPlan,
+    TransparentGroup, ViewPlan,
 };
 use super::super::shader::MATERIAL_GROUP;
 use super::super::textures::TextureTable;
 use super::pipelines::PipelineKey;
 use super::{ForwardRenderer, PARTICLE_BYTES, custom_shaders};
 
-/// The resources for encoding a view.
-pub struct EncodeFrame<'a> {
+/// The resources that a view's scene is drawn with.
+pub struct SceneResources<'a> {
     pub scenes: &'a RetainedScenes,
     pub textures: &'a TextureTable,
     pub materials: &'a MaterialTable,
-    pub timing: &'a mut Option<GpuTiming>,
 }
 
 /// The current bindings, so that unchanged ones are not set again.
@@ -30,76 +29,59 @@ struct SceneBoundState {
 }
 
 impl ForwardRenderer {
-    /// Encodes one of the plan's views, up to its light.
-    pub fn draw(&self, encoder: &mut wgpu::CommandEncoder, index: usize, frame: &mut EncodeFrame) {
-        let Some(area) = self.areas[index] else { return };
+    /// Returns true if one of the plan's views is shown.
+    pub fn is_shown(&self, index: usize) -> bool {
+        self.areas[index].is_some()
+    }
+
+    /// Returns the light and the depth that a view is drawn onto; `None`: the view is not shown.
+    pub fn light_and_depth(
+        &self,
+        index: usize,
+    ) -> Option<(&wgpu::TextureView, &wgpu::TextureView)> {
+        let [_, _, width, height] = self.areas[index]?.rectangle;
+        let target = self.targets.get((width, height));
+        Some((&target.light, &target.depth))
+    }
+
+    /// Returns the layer that a shadow is drawn onto.
+    pub fn shadow_map(&self, shadow: &ShadowPlan) -> &wgpu::TextureView {
+        let maps = match shadow.map {
+            ShadowMap::Sun => &self.targets.sun,
+            ShadowMap::Spot => &self.targets.spots,
+        };
+        &maps.layers[shadow.layer as usize]
+    }
+
+    /// Draws a view's opaque objects.
+    pub fn draw_opaque(&self, to: &mut wgpu::RenderPass, index: usize, frame: &SceneResources) {
         let view = &frame.scenes.plans.views[index];
-        for number in view.shadows.clone() {
-            self.shadow(encoder, view, number, frame);
-        }
-        let target = self.targets.get((area.rectangle[2], area.rectangle[3]));
-        let timing = frame.timing.as_mut().and_then(|it| it.pass("scene".to_string()));
-        let keeps_depth = area.deep || view.particles;
-        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("scene"),
-            color_attachments: &[Some(color(&target.light, true))],
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &target.depth,
-                depth_ops: Some(wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(1.0),
-                    store: if keeps_depth { wgpu::StoreOp::Store } else { wgpu::StoreOp::Discard },
-                }),
-                stencil_ops: None,
-            }),
-            timestamp_writes: timing,
-            occlusion_query_set: None,
-            multiview_mask: None,
-        });
         let (group, offset) = self.buffers.scene(view.scene, index);
         to.set_bind_group(0, group, &[offset]);
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[view.solid.clone()] {
-            self.group(&mut to, &mut set, (frame, view, index), group);
+            self.group(to, &mut set, (frame, view, index), group);
         }
-        if view.uniform.horizon[3] > 0.5 {
-            to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
-            let (group, offset) = self.buffers.view(index);
-            to.set_bind_group(0, group, &[offset]);
-            to.draw(0..3, 0..1);
-        }
-        if !view.particles {
-            self.draw_transparent(&mut to, view, index, frame);
-            return;
-        }
-        drop(to);
-        let timing =
-            frame.timing.as_mut().and_then(|it| it.pass("scene, seen through".to_string()));
-        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("seen through"),
-            color_attachments: &[Some(color(&target.light, false))],
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &target.depth,
-                // Read-only: particles sample the depth while it is tested against.
-                depth_ops: None,
-                stencil_ops: None,
-            }),
-            timestamp_writes: timing,
-            occlusion_query_set: None,
-            multiview_mask: None,
-        });
-        self.draw_transparent(&mut to, view, index, frame);
     }
 
-    /// Draws the transparent objects.
-    fn draw_transparent(
+    /// Draws the sky behind a view's opaque objects.
+    pub fn draw_sky(&self, to: &mut wgpu::RenderPass, index: usize) {
+        to.set_pipeline(self.pipelines.get(PipelineKey::Sky));
+        let (group, offset) = self.buffers.view(index);
+        to.set_bind_group(0, group, &[offset]);
+        to.draw(0..3, 0..1);
+    }
+
+    /// Draws a view's transparent objects and particles.
+    pub fn draw_transparent(
         &self,
         to: &mut wgpu::RenderPass,
-        view: &ViewPlan,
         index: usize,
-        frame: &mut EncodeFrame,
+        frame: &SceneResources,
     ) {
         let plans = &frame.scenes.plans;
+        let view = &plans.views[index];
         let mut set = SceneBoundState::default();
         let mut batches =
             plans.views[..index].iter().map(|view| particles(frame.scenes, view)).sum();
@@ -136,41 +118,21 @@ impl ForwardRenderer {
         }
     }
 
-    fn shadow(
+    /// Draws one of a view's shadows onto its map.
+    pub fn draw_shadow(
         &self,
-        encoder: &mut wgpu::CommandEncoder,
+        to: &mut wgpu::RenderPass,
         view: &ViewPlan,
         number: usize,
-        frame: &mut EncodeFrame,
+        frame: &SceneResources,
     ) {
         let shadow = &frame.scenes.plans.shadows[number];
-        let (maps, kind) = match shadow.map {
-            ShadowMap::Sun => (&self.targets.sun, "sun"),
-            ShadowMap::Spot => (&self.targets.spots, "spot"),
-        };
-        let name = || format!("shadow of {kind} {}", shadow.layer + 1);
-        let timing = frame.timing.as_mut().and_then(|it| it.pass(name()));
-        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("shadow"),
-            color_attachments: &[],
-            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: &maps.layers[shadow.layer as usize],
-                depth_ops: Some(wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(1.0),
-                    store: wgpu::StoreOp::Store,
-                }),
-                stencil_ops: None,
-            }),
-            timestamp_writes: timing,
-            occlusion_query_set: None,
-            multiview_mask: None,
-        });
         let (group, offset) = self.buffers.map(view.scene, number);
         to.set_bind_group(0, group, &[offset]);
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[shadow.groups.clone()] {
-            self.batch(&mut to, &mut set, frame.scenes, group, |to, key| {
+            self.batch(to, &mut set, frame.scenes, group, |to, key| {
                 to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));
                 true
             });
@@ -182,7 +144,7 @@ impl ForwardRenderer {
         &self,
         to: &mut wgpu::RenderPass,
         set: &mut SceneBoundState,
-        (frame, view, index): (&EncodeFrame, &ViewPlan, usize),
+        (frame, view, index): (&SceneResources, &ViewPlan, usize),
         group: &InstancedDraw,
     ) {
         let had_custom_shader = set.class.is_some_and(|(_, material)| material != 0);
@@ -271,19 +233,4 @@ fn particles(scenes: &RetainedScenes, view: &ViewPlan) -> usize {
         .iter()
         .filter(|transparent| matches!(transparent, TransparentGroup::Particles { .. }))
         .count()
-}
-
-fn color(view: &wgpu::TextureView, clear: bool) -> wgpu::RenderPassColorAttachment<'_> {
-    wgpu::RenderPassColorAttachment {
-        view,
-        depth_slice: None,
-        resolve_target: None,
-        ops: wgpu::Operations {
-            load: match clear {
-                true => wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                false => wgpu::LoadOp::Load,
-            },
-            store: wgpu::StoreOp::Store,
-        },
-    }
 }

@@ -2,27 +2,8 @@
 // scaled so that a white matte surface reflects the color of a light that it faces: pi is left out
 // of both.
 
-struct Draw {
-    // The rows of its pose.
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
-    // x: its tint; y and z: left and top, width and height of its part of the textures; w: bit 0
-    // flipped horizontally, bit 1 flipped vertically.
-    tint: vec4u,
-}
-
-struct Surface {
-    base_color: vec4f,
-    emissive: vec3f,
-    normal_scale: f32,
-    metallic: f32,
-    roughness: f32,
-    occlusion_strength: f32,
-    cutoff: f32,
-    // x: bit 0 it has a normal texture, bit 1 unlit, bit 2 transparent.
-    flags: vec4u,
-}
+#include "view_uniforms.wgsl"
+#include "mesh_draw.wgsl"
 
 const NORMAL_TEXTURE: u32 = 1u;
 const UNLIT: u32 = 2u;
@@ -31,14 +12,10 @@ const SEEN_THROUGH: u32 = 4u;
 // True if pixels with too little alpha are discarded.
 override MASK: bool = false;
 
-@group(0) @binding(1) var<storage, read> draws: array<Draw>;
-@group(0) @binding(2) var<storage, read> surfaces: array<Surface>;
 @group(0) @binding(3) var sun_maps: texture_depth_2d_array;
 @group(0) @binding(4) var spot_maps: texture_depth_2d_array;
 @group(0) @binding(5) var compare: sampler_comparison;
 
-@group(1) @binding(0) var base_color_texture: texture_2d<f32>;
-@group(1) @binding(1) var base_color_sampler: sampler;
 @group(1) @binding(2) var metal_rough_texture: texture_2d<f32>;
 @group(1) @binding(3) var metal_rough_sampler: sampler;
 @group(1) @binding(4) var normal_texture: texture_2d<f32>;
@@ -66,12 +43,6 @@ struct Point {
     @location(3) uv: vec2f,
     @location(4) color: vec4f,
     @location(5) @interpolate(flat) surface: u32,
-}
-
-// Maps a uv to the part of the textures that a draw shows.
-fn part_uv(tint: vec4u, uv: vec2f) -> vec2f {
-    let flipped = vec2<bool>((tint.w & 1u) != 0u, (tint.w & 2u) != 0u);
-    return unpack2x16unorm(tint.y) + select(uv, 1.0 - uv, flipped) * unpack2x16unorm(tint.z);
 }
 
 @vertex

@@ -31,7 +31,7 @@ use pipelines::{PipelineCache, PipelineKey};
 use scene_buffers::SceneBuffers;
 use targets::SceneTargets;
 
-pub use encode::EncodeFrame;
+pub use encode::SceneResources;
 
 /// Format of light before tone mapping.
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;

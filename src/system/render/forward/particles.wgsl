@@ -1,5 +1,7 @@
 // Particles: quads that face the camera, and fade where they are close to the surface behind them.
 
+#include "view_uniforms.wgsl"
+
 struct Batch {
     // Distance in metres over which they fade. `spot` is 1 for the engine's built-in round spot.
     softness: f32,

@@ -4,6 +4,7 @@ use super::super::device::GpuDevice;
 use super::super::materials::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
+use super::super::shader_sources::source;
 use super::bind_group_layouts::BindGroupLayouts;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
@@ -32,22 +33,6 @@ pub struct PipelineCache {
     particles: wgpu::ShaderModule,
     samples: u32,
     pipelines: NumberMap<PipelineKey, wgpu::RenderPipeline>,
-}
-
-/// Returns the shaders' sources for a number of samples.
-pub fn sources(samples: u32) -> [(&'static str, String); 5] {
-    let view = include_str!("view_uniforms.wgsl");
-    let whole = |own: &str| {
-        let all = [view, own].join("\n");
-        if samples > 1 { all } else { all.replace("_multisampled_2d", "_2d") }
-    };
-    [
-        ("mesh", whole(include_str!("mesh.wgsl"))),
-        ("shadow", include_str!("shadow.wgsl").to_string()),
-        ("sky", whole(include_str!("sky.wgsl"))),
-        ("show", whole(include_str!("tonemap.wgsl"))),
-        ("particles", whole(include_str!("particles.wgsl"))),
-    ]
 }
 
 const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
@@ -135,18 +120,18 @@ pub fn make(device: &wgpu::Device, parts: &PipelineOptions) -> wgpu::RenderPipel
 
 impl PipelineCache {
     pub fn new(device: &GpuDevice, samples: u32) -> PipelineCache {
-        let [mesh, shadow, sky, tonemap, particles] = sources(samples).map(|(label, source)| {
+        let module = |name| {
             device.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(label),
-                source: wgpu::ShaderSource::Wgsl(source.into()),
+                label: Some(name),
+                source: wgpu::ShaderSource::Wgsl(source(name, samples).into()),
             })
-        });
+        };
         PipelineCache {
-            mesh,
-            shadow,
-            sky,
-            tonemap,
-            particles,
+            mesh: module("mesh"),
+            shadow: module("shadow"),
+            sky: module("sky"),
+            tonemap: module("tonemap"),
+            particles: module("particles"),
             samples,
             pipelines: NumberMap::default(),
         }
@@ -336,41 +321,4 @@ pub fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
             attributes: &WHICH,
         }),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::scene::CASCADES_MAX;
-    use super::*;
-    use engine_frame_packet::scene::{SPOT_SHADOWS_MAX, SUNS_MAX, VIEW_LIGHTS_MAX};
-
-    #[test]
-    fn the_shaders_have_the_same_constants_as_the_packet() {
-        let view = include_str!("view_uniforms.wgsl");
-        for (name, value) in [
-            ("SUNS_MAX", SUNS_MAX),
-            ("CASCADES_MAX", CASCADES_MAX),
-            ("SPOT_SHADOWS_MAX", SPOT_SHADOWS_MAX),
-            ("VIEW_LIGHTS_MAX", VIEW_LIGHTS_MAX),
-        ] {
-            let line = format!("const {name}: u32 = {value}u;");
-            assert!(view.contains(&line), "{line}");
-        }
-    }
-
-    #[test]
-    fn the_shaders_are_right_with_and_without_several_samples() {
-        for samples in [1, 4] {
-            for (name, source) in sources(samples) {
-                let module = wgpu::naga::front::wgsl::parse_str(&source)
-                    .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source)));
-                let flags = wgpu::naga::valid::ValidationFlags::all();
-                let able = wgpu::naga::valid::Capabilities::empty();
-                let valid = wgpu::naga::valid::Validator::new(flags, able).validate(&module);
-                if let Err(error) = valid {
-                    panic!("{name}: {}", error.emit_to_string(&source));
-                }
-            }
-        }
-    }
 }

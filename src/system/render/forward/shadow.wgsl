@@ -1,22 +1,6 @@
 // Meshes in shadow maps: depth only.
 
-struct Draw {
-    x: vec4f,
-    y: vec4f,
-    z: vec4f,
-    tint: vec4u,
-}
-
-struct Surface {
-    base_color: vec4f,
-    emissive: vec3f,
-    normal_scale: f32,
-    metallic: f32,
-    roughness: f32,
-    occlusion_strength: f32,
-    cutoff: f32,
-    flags: vec4u,
-}
+#include "mesh_draw.wgsl"
 
 struct Map {
     to_clip: mat4x4f,
@@ -25,11 +9,6 @@ struct Map {
 }
 
 @group(0) @binding(0) var<uniform> map: Map;
-@group(0) @binding(1) var<storage, read> draws: array<Draw>;
-@group(0) @binding(2) var<storage, read> surfaces: array<Surface>;
-
-@group(1) @binding(0) var base_color_texture: texture_2d<f32>;
-@group(1) @binding(1) var base_color_sampler: sampler;
 
 struct Corner {
     @location(0) position: vec3f,
@@ -43,12 +22,6 @@ struct Point {
     @location(0) uv: vec2f,
     @location(1) alpha: f32,
     @location(2) @interpolate(flat) surface: u32,
-}
-
-// Maps a uv to the part of the textures that a draw shows.
-fn part_uv(tint: vec4u, uv: vec2f) -> vec2f {
-    let flipped = vec2<bool>((tint.w & 1u) != 0u, (tint.w & 2u) != 0u);
-    return unpack2x16unorm(tint.y) + select(uv, 1.0 - uv, flipped) * unpack2x16unorm(tint.z);
 }
 
 @vertex

@@ -1,5 +1,7 @@
 // The sky, drawn behind everything.
 
+#include "view_uniforms.wgsl"
+
 struct Ray {
     @builtin(position) clip: vec4f,
     @location(0) at: vec2f,

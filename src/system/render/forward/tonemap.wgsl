@@ -1,6 +1,8 @@
 // Tone mapping: every sample is exposed and mapped to the displayable range, and the mean of the
 // samples is blended over the background. So edges stay smooth, however bright one side is.
 
+#include "view_uniforms.wgsl"
+
 // Number of samples per pixel.
 override SAMPLES: i32 = 4;
 

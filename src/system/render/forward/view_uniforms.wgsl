@@ -1,5 +1,5 @@
 // Common part of all scene shaders: the view uniform and its colors. Draws nothing itself; the
-// other shaders follow it.
+// other shaders include it.
 
 const SUNS_MAX: u32 = 4u;
 const CASCADES_MAX: u32 = 4u;
@@ -28,22 +28,7 @@ struct Light {
 }
 
 struct View {
-    to_clip: mat4x4f,
-    from_clip: mat4x4f,
-    // w is 0 for an orthographic camera.
-    eye: vec4f,
-    // w is the time in seconds.
-    ahead: vec4f,
-    right: vec4f,
-    up: vec4f,
-    // w is the exposure.
-    top: vec4f,
-    // w is 1 if the sky is shown.
-    horizon: vec4f,
-    // w is 1 if light that is too bright is clipped instead of compressed.
-    ground: vec4f,
-    // w is the density.
-    fog: vec4f,
+#include "view_fields.wgsl"
     // Number of suns, lights and cascades; flags.
     counts: vec4u,
     cascade_ends: vec4f,

@@ -16,7 +16,7 @@ mod shadows;
 #[cfg(test)]
 mod tests;
 
-pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, TransparentGroup, ViewPlan};
+pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::SceneUniform;
 pub use retained_scene::{DrawData, RetainedScene};

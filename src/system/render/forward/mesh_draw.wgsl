@@ -1,0 +1,29 @@
+// Draws and surfaces of meshes, as the light pass and the shadow maps read them.
+
+struct Draw {
+#include "draw_fields.wgsl"
+}
+
+struct Surface {
+    base_color: vec4f,
+    emissive: vec3f,
+    normal_scale: f32,
+    metallic: f32,
+    roughness: f32,
+    occlusion_strength: f32,
+    cutoff: f32,
+    // x: bit 0 it has a normal texture, bit 1 unlit, bit 2 transparent.
+    flags: vec4u,
+}
+
+@group(0) @binding(1) var<storage, read> draws: array<Draw>;
+@group(0) @binding(2) var<storage, read> surfaces: array<Surface>;
+
+@group(1) @binding(0) var base_color_texture: texture_2d<f32>;
+@group(1) @binding(1) var base_color_sampler: sampler;
+
+// Maps a uv to the part of the textures that a draw shows.
+fn part_uv(tint: vec4u, uv: vec2f) -> vec2f {
+    let flipped = vec2<bool>((tint.w & 1u) != 0u, (tint.w & 2u) != 0u);
+    return unpack2x16unorm(tint.y) + select(uv, 1.0 - uv, flipped) * unpack2x16unorm(tint.z);
+}

@@ -1,0 +1,345 @@
+//! The table of render passes: every step that draws a view, in the order in which they run. A row
+//! says what the pass reads and writes, its shaders, the settings that change it, and when it runs.
+//! view_encode.rs executes the rows, and chooses from them the attachments, what is cleared, and
+//! what is stored. A new pass is a new row here.
+//!
+//! Rows that draw onto the same attachments share one pass of the adapter, unless a row samples
+//! what the pass before it draws.
+
+use super::view_encode::ViewEncoder;
+
+/// An image that passes draw and read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassResource {
+    /// The shadow maps of the view's lights: depth from the light.
+    ShadowMaps,
+    /// The light that reaches the camera, as half floats, before tone mapping.
+    Light,
+    /// The depth of the view's scene.
+    Depth,
+    /// The view's part of its target: the screen, a window or a texture. It has an image before
+    /// the first pass, and if world Guis follow, a depth buffer of its own.
+    Target,
+}
+
+/// A resource that a pass draws onto.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PassWrite {
+    /// Draws onto a cleared image. Every resource but the target is cleared by its first pass.
+    Clear(PassResource),
+    /// Draws over what the passes before have drawn.
+    Keep(PassResource),
+}
+
+impl PassWrite {
+    pub fn resource(self) -> PassResource {
+        let (PassWrite::Clear(resource) | PassWrite::Keep(resource)) = self;
+        resource
+    }
+}
+
+/// The images that a pass of the adapter draws onto together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attachments {
+    /// One shadow map after the other: the pass runs once for each.
+    ShadowMap,
+    /// Light, and the depth buffer, which is read-only for rows that do not write the depth.
+    Scene,
+    Target,
+}
+
+/// One render pass.
+pub struct PassRow {
+    /// Unique name.
+    pub name: &'static str,
+    /// Resources that its shaders sample.
+    pub reads: &'static [PassResource],
+    /// Resources that it draws onto; all belong to the same attachments.
+    pub writes: &'static [PassWrite],
+    /// Names of its shaders in [`super::shader_sources`].
+    pub shaders: &'static [&'static str],
+    /// The project's settings that change it.
+    pub settings: &'static [&'static str],
+    /// Returns true if the pass runs for this view.
+    pub runs: fn(&ViewEncoder) -> bool,
+    /// Encodes its draws.
+    pub encode: fn(&ViewEncoder, &mut wgpu::RenderPass),
+}
+
+impl PassRow {
+    pub fn attachments(&self) -> Attachments {
+        match self.writes[0].resource() {
+            PassResource::ShadowMaps => Attachments::ShadowMap,
+            PassResource::Light | PassResource::Depth => Attachments::Scene,
+            PassResource::Target => Attachments::Target,
+        }
+    }
+
+    pub fn does_read(&self, resource: PassResource) -> bool {
+        self.reads.contains(&resource)
+    }
+
+    pub fn does_write(&self, resource: PassResource) -> bool {
+        self.writes.iter().any(|write| write.resource() == resource)
+    }
+}
+
+/// All passes, in order.
+pub static RENDER_PASSES: &[PassRow] = &[
+    PassRow {
+        name: "shadows",
+        reads: &[],
+        writes: &[PassWrite::Clear(PassResource::ShadowMaps)],
+        shaders: &["shadow"],
+        settings: &["render.shadow_texels", "render.shadow_distance", "render.shadow_maps"],
+        runs: |view| view.has_shadows(),
+        encode: |view, to| view.draw_shadow(to),
+    },
+    PassRow {
+        name: "opaque objects",
+        reads: &[PassResource::ShadowMaps],
+        writes: &[PassWrite::Clear(PassResource::Light), PassWrite::Clear(PassResource::Depth)],
+        shaders: &["mesh", "custom"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_scene(),
+        encode: |view, to| view.draw_opaque(to),
+    },
+    PassRow {
+        name: "sky",
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::Light)],
+        shaders: &["sky"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_sky(),
+        encode: |view, to| view.draw_sky(to),
+    },
+    PassRow {
+        name: "transparent objects",
+        reads: &[PassResource::ShadowMaps],
+        writes: &[PassWrite::Keep(PassResource::Light)],
+        shaders: &["mesh", "custom"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_scene() && !view.has_particles(),
+        encode: |view, to| view.draw_transparent(to),
+    },
+    PassRow {
+        name: "transparent objects and particles",
+        // Particles fade where they are close to the surface behind them.
+        reads: &[PassResource::ShadowMaps, PassResource::Depth],
+        writes: &[PassWrite::Keep(PassResource::Light)],
+        shaders: &["mesh", "custom", "particles"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_particles(),
+        encode: |view, to| view.draw_transparent(to),
+    },
+    PassRow {
+        name: "background",
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["gui"],
+        settings: &[],
+        runs: |view| view.has_fill(),
+        encode: |view, to| view.draw_fill(to),
+    },
+    PassRow {
+        name: "tone mapping",
+        reads: &[PassResource::Light],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["tonemap"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_scene() && !view.has_world_guis(),
+        encode: |view, to| view.tonemap(to),
+    },
+    PassRow {
+        name: "tone mapping with depth",
+        // World Guis are tested against the scene's depth.
+        reads: &[PassResource::Light, PassResource::Depth],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["tonemap"],
+        settings: &["render.smooth_edges"],
+        runs: |view| view.has_scene() && view.has_world_guis(),
+        encode: |view, to| view.tonemap(to),
+    },
+    PassRow {
+        name: "guis",
+        reads: &[],
+        writes: &[PassWrite::Keep(PassResource::Target)],
+        shaders: &["gui"],
+        settings: &[],
+        runs: |_| true,
+        encode: |view, to| view.draw_guis(to),
+    },
+];
+
+/// Checks a table: unique names, known shaders, resources that are cleared once and before they are
+/// used, and no pass that samples what it draws onto. `shaders` are the names of all shaders. Returns
+/// a message for the first row that is wrong.
+pub fn check(rows: &[PassRow], shaders: &[&str]) -> Result<(), String> {
+    let mut drawn = vec![PassResource::Target];
+    for (i, row) in rows.iter().enumerate() {
+        let name = row.name;
+        if rows[..i].iter().any(|other| other.name == name) {
+            return Err(format!("two render passes are named '{name}': give one another name"));
+        }
+        if let Some(shader) = row.shaders.iter().find(|shader| !shaders.contains(shader)) {
+            let all = shaders.join(", ");
+            return Err(format!("render pass '{name}': no shader is named '{shader}': {all}"));
+        }
+        if row.writes.is_empty() {
+            return Err(format!("render pass '{name}' draws onto nothing: add it to `writes`"));
+        }
+        for resource in row.reads {
+            if row.does_write(*resource) {
+                return Err(format!(
+                    "render pass '{name}' samples {resource:?} and draws onto it: a pass cannot do \
+                     both"
+                ));
+            }
+            if !drawn.contains(resource) {
+                return Err(format!(
+                    "render pass '{name}' samples {resource:?}, which no pass before it draws: move \
+                     it behind the pass that does"
+                ));
+            }
+        }
+        for write in row.writes {
+            let resource = write.resource();
+            let is_drawn = drawn.contains(&resource);
+            match write {
+                PassWrite::Clear(_) if is_drawn => {
+                    return Err(format!(
+                        "render pass '{name}' clears {resource:?}, which a pass before it has drawn: \
+                         use `Keep`"
+                    ));
+                }
+                PassWrite::Keep(_) if !is_drawn => {
+                    return Err(format!(
+                        "render pass '{name}' draws over {resource:?}, which no pass before it has \
+                         cleared: use `Clear`, or move it behind the pass that clears it"
+                    ));
+                }
+                _ => drawn.push(resource),
+            }
+            let alone = PassRow { writes: std::slice::from_ref(write), ..*row };
+            if alone.attachments() != row.attachments() {
+                let first = row.writes[0].resource();
+                return Err(format!(
+                    "render pass '{name}' draws onto {first:?} and {resource:?}, which have no \
+                     common size: make two passes of it"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Cuts the rows of a view, in order, into runs that share a pass of the adapter.
+pub fn shared_passes<'a, 'b>(rows: &'b [&'a PassRow]) -> impl Iterator<Item = &'b [&'a PassRow]> {
+    let mut left = rows;
+    std::iter::from_fn(move || {
+        let first = *left.first()?;
+        let is_apart = |end: &usize| {
+            let (before, row) = (&left[..*end], left[*end]);
+            let samples = |write: &PassWrite| row.does_read(write.resource());
+            row.attachments() != first.attachments()
+                || before.iter().any(|other| other.writes.iter().any(samples))
+        };
+        let end = (1..left.len()).find(is_apart).unwrap_or(left.len());
+        let (run, rest) = left.split_at(end);
+        left = rest;
+        Some(run)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PassResource::*;
+    use super::PassWrite::*;
+    use super::*;
+    use crate::shader_sources;
+    use engine_resource::settings::SETTINGS;
+
+    const SHADERS: &[&str] = &["paint"];
+
+    const fn row(
+        name: &'static str,
+        reads: &'static [PassResource],
+        writes: &'static [PassWrite],
+    ) -> PassRow {
+        let shaders = SHADERS;
+        PassRow { name, reads, writes, shaders, settings: &[], runs: |_| true, encode: |_, _| () }
+    }
+
+    #[track_caller]
+    fn refuses(rows: &[PassRow], wanted: &str) {
+        let message = check(rows, SHADERS).expect_err("a table that is wrong");
+        assert!(message.contains(wanted), "{message}");
+    }
+
+    #[test]
+    fn the_table_of_the_engine_is_right() {
+        assert_eq!(check(RENDER_PASSES, &shader_sources::names()), Ok(()));
+    }
+
+    #[test]
+    fn a_pass_comes_behind_those_that_draw_what_it_samples() {
+        let light = row("light", &[], &[Clear(Light)]);
+        let show = row("show", &[Light], &[Keep(Target)]);
+        assert_eq!(check(&[row("light", &[], &[Clear(Light)]), show], SHADERS), Ok(()));
+        let show = row("show", &[Light], &[Keep(Target)]);
+        refuses(&[show, light], "'show' samples Light, which no pass before it draws");
+    }
+
+    #[test]
+    fn a_resource_is_cleared_by_its_first_pass_alone() {
+        let first = || row("a", &[], &[Clear(Light)]);
+        refuses(&[row("a", &[], &[Keep(Light)])], "'a' draws over Light");
+        refuses(&[first(), row("b", &[], &[Clear(Light)])], "'b' clears Light");
+        refuses(&[row("a", &[], &[Clear(Target)])], "'a' clears Target");
+        assert_eq!(check(&[first(), row("b", &[], &[Keep(Light)])], SHADERS), Ok(()));
+    }
+
+    #[test]
+    fn a_pass_has_a_name_a_shader_and_attachments_of_one_size() {
+        let twice = [row("a", &[], &[Keep(Target)]), row("a", &[], &[Keep(Target)])];
+        refuses(&twice, "two render passes are named 'a'");
+        refuses(
+            &[PassRow { shaders: &["pant"], ..row("a", &[], &[Keep(Target)]) }],
+            "'pant': paint",
+        );
+        refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
+        refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
+        let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];
+        refuses(&both, "'b' samples Light and draws onto it");
+    }
+
+    fn names(rows: &[&PassRow]) -> Vec<Vec<&'static str>> {
+        shared_passes(rows).map(|run| run.iter().map(|row| row.name).collect()).collect()
+    }
+
+    #[test]
+    fn passes_share_one_of_the_adapter_unless_one_samples_what_another_draws() {
+        let of = |wanted: &[&str]| -> Vec<&PassRow> {
+            RENDER_PASSES.iter().filter(|row| wanted.contains(&row.name)).collect()
+        };
+        let plain = of(&["shadows", "opaque objects", "sky", "transparent objects", "guis"]);
+        let scene = vec!["opaque objects", "sky", "transparent objects"];
+        assert_eq!(names(&plain), [vec!["shadows"], scene, vec!["guis"]]);
+        let particles = of(&["opaque objects", "sky", "transparent objects and particles"]);
+        let apart = vec!["transparent objects and particles"];
+        assert_eq!(names(&particles), [vec!["opaque objects", "sky"], apart]);
+        assert_eq!(names(&[]), Vec::<Vec<&str>>::new());
+    }
+
+    #[test]
+    fn every_setting_of_worlds_changes_a_pass() {
+        let named: Vec<&str> = RENDER_PASSES.iter().flat_map(|row| row.settings).copied().collect();
+        let keys = SETTINGS.iter().map(|setting| setting.key);
+        // It chooses other values of the same settings.
+        let of_worlds =
+            |key: &&str| key.starts_with("render.") && *key != "render.less_on_processor";
+        let settings: Vec<&str> = keys.filter(of_worlds).collect();
+        assert!(named.iter().all(|name| settings.contains(name)), "{named:?}");
+        assert!(settings.iter().all(|name| named.contains(name)), "{settings:?}");
+    }
+}
