@@ -78,7 +78,7 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
                 frame_input.changes.push(change);
             }
             WindowEvent::Key { code, pressed, repeat, label, text } => {
-                if let Some(key) = key_of_code(&code) {
+                if let Some(key) = code.and_then(key_of_code) {
                     let button = key as u16;
                     if let Some(text) = label
                         && input.device(KEYBOARD).label(key) != Some(&text)
@@ -128,11 +128,21 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_input::button_names::DeviceClass;
+
+    #[test]
+    fn every_key_that_games_know_is_reported_by_windows() {
+        let mut reported: Vec<&str> = engine_window::key_codes::names().collect();
+        let buttons = DeviceClass::Keyboard.buttons().iter().map(|button| button.code);
+        let mut known: Vec<&str> = buttons.filter(|code| !code.is_empty()).collect();
+        (reported.sort_unstable(), known.sort_unstable());
+        assert_eq!(reported, known);
+    }
 
     #[test]
     fn keys_are_sorted_by_their_places_and_the_focus_releases_them() {
-        let key = |code: &str, pressed| WindowEvent::Key {
-            code: code.into(),
+        let key = |code: Option<&'static str>, pressed| WindowEvent::Key {
+            code,
             pressed,
             repeat: false,
             label: Some("ö".into()),
@@ -141,8 +151,8 @@ mod tests {
         let mut input = Input::default();
         let mut frame_input = FrameInput::default();
         let window_events = vec![
-            key("Semicolon", true),
-            key("NoSuchKey", true),
+            key(Some("Semicolon"), true),
+            key(None, true),
             WindowEvent::Change(WindowChange::Focus(false)),
         ];
         translate(window_events, &input, &mut frame_input);
@@ -154,7 +164,7 @@ mod tests {
         assert_eq!(keyboard.label(semicolon), Some("ö"));
         // The label is known now and not reported again.
         let mut frame_input = FrameInput::default();
-        translate(vec![key("Semicolon", false)], &input, &mut frame_input);
+        translate(vec![key(Some("Semicolon"), false)], &input, &mut frame_input);
         assert_eq!(frame_input.events.len(), 1);
     }
 

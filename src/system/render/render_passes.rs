@@ -7,6 +7,7 @@
 //! what the pass before it draws.
 
 use super::view_encode::ViewEncoder;
+use engine_resource::settings::SETTINGS;
 
 /// An image that passes draw and read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,9 +172,9 @@ pub static RENDER_PASSES: &[PassRow] = &[
     },
 ];
 
-/// Checks a table: unique names, known shaders, resources that are cleared once and before they are
-/// used, and no pass that samples what it draws onto. `shaders` are the names of all shaders. Returns
-/// a message for the first row that is wrong.
+/// Checks a table: unique names, shaders and settings that exist, resources that are cleared once
+/// and before they are used, and no pass that samples what it draws onto. `shaders` are the names of
+/// all shaders. Returns a message for the first row that is wrong.
 pub fn check(rows: &[PassRow], shaders: &[&str]) -> Result<(), String> {
     let mut drawn = vec![PassResource::Target];
     for (i, row) in rows.iter().enumerate() {
@@ -184,6 +185,10 @@ pub fn check(rows: &[PassRow], shaders: &[&str]) -> Result<(), String> {
         if let Some(shader) = row.shaders.iter().find(|shader| !shaders.contains(shader)) {
             let all = shaders.join(", ");
             return Err(format!("render pass '{name}': no shader is named '{shader}': {all}"));
+        }
+        let is_setting = |name: &&&str| SETTINGS.iter().any(|setting| setting.key == **name);
+        if let Some(setting) = row.settings.iter().find(|name| !is_setting(name)) {
+            return Err(format!("render pass '{name}': no setting is named '{setting}'"));
         }
         if row.writes.is_empty() {
             return Err(format!("render pass '{name}' draws onto nothing: add it to `writes`"));
@@ -257,7 +262,6 @@ mod tests {
     use super::PassWrite::*;
     use super::*;
     use crate::shader_sources;
-    use engine_resource::settings::SETTINGS;
 
     const SHADERS: &[&str] = &["paint"];
 
@@ -307,6 +311,8 @@ mod tests {
             &[PassRow { shaders: &["pant"], ..row("a", &[], &[Keep(Target)]) }],
             "'pant': paint",
         );
+        let setting = PassRow { settings: &["render.shine"], ..row("a", &[], &[Keep(Target)]) };
+        refuses(&[setting], "'a': no setting is named 'render.shine'");
         refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
         refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
         let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];

@@ -91,8 +91,9 @@ pub enum PointerPhase {
 pub enum WindowEvent {
     Change(WindowChange),
     Key {
-        /// Code of the key's position in the web standard (KeyboardEvent code).
-        code: String,
+        /// Code of the key's position in the web standard (KeyboardEvent code); `None` for keys
+        /// that only type text.
+        code: Option<&'static str>,
         pressed: bool,
         repeat: bool,
         /// Label of the key on this keyboard.

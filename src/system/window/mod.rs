@@ -9,6 +9,7 @@ mod display_loss;
 mod dropped_files;
 mod event;
 mod foreign_window;
+pub mod key_codes;
 mod native_window;
 mod secondary_windows;
 mod text_validation;

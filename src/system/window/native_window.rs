@@ -1,6 +1,7 @@
 //! Native window: translates its desktop events and executes the game's commands.
 
 use super::event::{PointerPhase, WindowChange, WindowEvent};
+use super::key_codes;
 use super::{CursorMode, CursorShape, Fullscreen, IconImage, WindowCommand, WindowOptions};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -384,7 +385,7 @@ impl NativeWindow {
             _ => None,
         };
         events.push(WindowEvent::Key {
-            code: format!("{code:?}"),
+            code: key_codes::name_of(code),
             pressed,
             repeat: event.repeat,
             label,
