@@ -1,5 +1,5 @@
 //! The Rust part of the Lua module `Application`: the process, the frame, and worlds. User settings
-//! and data are in the prelude (lua/application.lua).
+//! and data are in the prelude (lua/boot/application.lua).
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;

@@ -1,5 +1,5 @@
 //! The Lua module `Mover`: character controllers. `Unit.mover` and related functions are in the
-//! prelude (lua/physics_units.lua), around the native parts at the end of this file.
+//! prelude (lua/world/physics_units.lua), around the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, TextArgument};

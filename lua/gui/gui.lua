@@ -1,6 +1,6 @@
 -- `Gui`: two-dimensional drawing. This file creates Guis, draws rectangles, bitmaps and triangles,
--- and has the helpers that all drawing functions share. Shapes are in gui_shapes.lua, texts in
--- gui_text.lua; transforms and clipping are native.
+-- and has the helpers that all drawing functions share. Shapes are in shapes.lua, texts in
+-- text.lua; transforms and clipping are native.
 --
 -- Drawing functions split vectors into numbers for native code (src/script/api/gui/draw.rs), so
 -- that compiled code never allocates the vectors. Arguments that do not fit this fast path go to a

@@ -14,7 +14,7 @@ local copy, merge = core.copy, core.kept.merge
 local World, Unit = core.module("World"), core.module("Unit")
 local Application = core.module("Application")
 
--- A native function. frame.lua uses the same name, `core.update`, for its own function.
+-- A native function. lua/boot/frame.lua uses the same name, `core.update`, for its own function.
 local update_systems = core.update
 
 -- Native steps of a world's update, in execution order. Scripts can run between these steps. A

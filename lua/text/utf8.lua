@@ -4,7 +4,7 @@ local core = ...
 
 local type, ipairs, pairs, select = type, ipairs, pairs, select
 local byte, format = string.byte, string.format
--- The bounded versions (strings.lua), because a text may be long.
+-- The bounded versions (lua/boot/strings.lua), because a text may be long.
 local find, gsub = core.string.find, core.string.gsub
 local len, reverse_bytes, sub, to_char = string.len, string.reverse, string.sub, string.char
 local ascii_lower, ascii_upper = string.lower, string.upper

@@ -3,7 +3,8 @@ local core = ...
 
 local type, tostring, setmetatable, rawget, next = type, tostring, setmetatable, rawget, next
 local concat, tonumber = table.concat, tonumber
--- The bounded versions (strings.lua, tables.lua), because there may be many texts and keys.
+-- The bounded versions (lua/boot/strings.lua, lua/boot/tables.lua), because there may be many texts
+-- and keys.
 local gsub, sort = core.string.gsub, core.table.sort
 local bad_argument, raise, suggest = core.bad_argument, core.raise, core.suggest
 local has_native_stack = core.has_native_stack

@@ -7,7 +7,8 @@ local tonumber, tostring, setmetatable = tonumber, tostring, setmetatable
 local byte, find, format = string.byte, string.find, string.format
 local len, rep, sub = string.len, string.rep, string.sub
 local concat = table.concat
--- Variants with limits (strings.lua, tables.lua), because there may be many keys and long texts.
+-- Variants with limits (lua/boot/strings.lua, lua/boot/tables.lua), because there may be many keys
+-- and long texts.
 local gsub, sort = core.string.gsub, core.table.sort
 local floor, huge = math.floor, math.huge
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
