@@ -1,4 +1,5 @@
--- The Lua part of `Application`: user settings, and shared data that any file can read.
+-- The Lua part of `Application`: user settings, shared data that any file can read, and the release
+-- of worlds.
 local core = ...
 
 local type, select, next = type, select, next
@@ -6,7 +7,9 @@ local format, concat, gmatch, sub = string.format, core.table.concat, string.gma
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
 
-local Application = core.module("Application")
+local Application, World = core.module("Application"), core.module("World")
+
+local world_release, world_released = core.event("world_release"), core.event("world_released")
 
 local SETTING_VALUES_MAX = 65536 -- in one user setting
 
@@ -219,8 +222,8 @@ local function tell(listener, path, value)
   core.with_context("When reporting a changed user setting:", path, listener.fn, path, copy(value))
 end
 
--- Runs the callbacks of the changed settings. Called once per frame.
-function core.tell_changes()
+-- Runs the callbacks of the changed settings.
+core.on("frame_update", "user_settings", function()
   if #changes == 0 then
     return
   end
@@ -242,7 +245,7 @@ function core.tell_changes()
       end
     end
   end
-end
+end)
 
 -- Data under nested keys, for code that has no better location for a shared value.
 local data = {}
@@ -295,4 +298,16 @@ function Application.has_data(...)
   local count = select("#", ...)
   check_data_keys("Application.has_data", count, ...)
   return look(data, count, ...) ~= nil
+end
+
+---Destroys a world and everything in it. Its handle is stale afterwards.
+---@param world World the world to release
+function Application.release_world(...)
+  local world = ...
+  -- The native function refuses any other argument.
+  if type(world) == "number" and World.alive(world) then
+    world_release(world)
+  end
+  core.release_world(...)
+  world_released(world)
 end

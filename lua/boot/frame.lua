@@ -7,6 +7,9 @@ local World, Application = core.module("World"), core.module("Application")
 local resume_timer = core.resume_timer
 local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
 local globals = core.globals
+local frame_update, frame_render = core.event("frame_update"), core.event("frame_render")
+local resources_changed, scripts_reloaded =
+  core.event("resources_changed"), core.event("scripts_reloaded")
 
 -- Returns true if the game has a function of that name. Callers call it as a field of the globals,
 -- so that stack traces show its name.
@@ -82,13 +85,7 @@ end
 
 -- Runs the Lua part of a frame's update. If the game has no `update`, the default world is updated.
 function core.update(dt)
-  core.update_console()
-  core.update_actions()
-  core.tell_changes()
-  core.tell_alarms()
-  core.begin_components()
-  core.advance_timers(dt)
-  core.advance_tweens(dt)
+  frame_update(dt)
   if has_callback("update") then
     globals.update(dt)
   elseif core.has_main_world() then
@@ -103,10 +100,7 @@ end
 local waiting = {}
 
 function core.swap(files, names, gone)
-  core.forget_units()
-  core.forget_physics()
-  core.forget_texts()
-  core.forget_sheets()
+  resources_changed()
   local told = {}
   for i = 1, #names do
     told[names[i]] = true
@@ -128,7 +122,7 @@ function core.swap(files, names, gone)
     end
     names = others
   end
-  if tries then core.components_reloaded() end
+  if tries then scripts_reloaded() end
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end
@@ -143,8 +137,7 @@ function core.render()
   elseif core.has_main_world() then
     Application.render_world(Application.main_world())
   end
-  core.draw_graphs()
-  core.draw_console()
+  frame_render()
 end
 
 function core.on_activate(active)

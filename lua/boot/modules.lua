@@ -20,6 +20,15 @@ core.modules, core.preload = loaded, preload
 -- Modules by name that are consulted last, if there is no file: test libraries that suites expect.
 core.stand_ins = {}
 
+local module_read = core.event("module_read")
+
+-- Finds a module's file and reads its text, or returns the reason why there is none.
+function core.read_module(name)
+  local script = core.read_script(name)
+  module_read(script)
+  return script
+end
+
 -- Runs a module's chunk. The first local must be the name: the search for circular requires reads
 -- it from the stack, so a failed load leaves no stale state behind.
 local function run(name, chunk, file, written)
@@ -117,7 +126,7 @@ local function require(name)
       error(path, 0)
     end
   end
-  local script = core.read_script(name)
+  local script = core.read_module(name)
   if script.text then
     return run_script(name, script)
   end
@@ -136,7 +145,7 @@ core.require = require
 -- Starts the game: runs its boot script as a module.
 function core.boot(name)
   core.booted = name
-  local script = core.read_script(name)
+  local script = core.read_module(name)
   if not script.text then
     error(script.problem or script.missing, 0)
   end

@@ -307,6 +307,7 @@ else
   core.reloader.recording = false
 end
 modules._G = globals
+core.seal_events()
 core.note_ctypes()
 if options.worker then
   core.close_off()

@@ -106,7 +106,7 @@ local keys = {
 }
 
 -- Processes the keys typed since the last frame.
-function core.update_console()
+core.on("frame_update", "console", function()
   local name = toggle_key()
   if not name then return end
   if Keyboard.pressed(name) then
@@ -124,7 +124,7 @@ function core.update_console()
       before, after = core.type_into(before, after, stroke, INPUT_BYTES_MAX)
     end
   end
-end
+end)
 
 local function color_of(line)
   if sub(line, 1, 7) == "error: " then return BAD end
@@ -133,7 +133,7 @@ local function color_of(line)
 end
 
 -- Draws the console over the frame.
-function core.draw_console()
+core.on("frame_render", "console", function()
   if not open then return end
   local gui = core.console_gui()
   local width, height = Gui.resolution(gui)
@@ -153,4 +153,4 @@ function core.draw_console()
     local line = lines[i]:gsub("\n.*", " …")
     Gui.text(gui, line, nil, SIZE, nil, V3(MARGIN, y, 2), color_of(line), options)
   end
-end
+end)

@@ -336,7 +336,7 @@ end
 
 -- Draws all shown graphs and tables from the upper right corner downwards, in as many columns as
 -- needed.
-function core.draw_graphs()
+core.on("frame_render", "graphs", function()
   frame = frame + 1
   local gui, width, height, x, top
   for _, graph in ipairs(graphs) do
@@ -352,4 +352,4 @@ function core.draw_graphs()
       top = (graph.prefixes and draw_table or draw_graph)(gui, graph, x, top)
     end
   end
-end
+end)

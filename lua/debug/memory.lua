@@ -143,11 +143,8 @@ end
 -- ones.
 local snapshots = setmetatable({}, { __mode = "k" })
 
--- Returns the tables that hold the game's globals. Test suites have additional ones
--- (lua/test/budget.lua).
-function core.global_tables()
-  return { globals }
-end
+-- Adds the tables with the globals of test suites (lua/test/budget.lua).
+local add_global_tables = core.event("global_tables")
 
 local function is_engines(value)
   return type(value) == "function" and sub(getinfo(value, "S").source, 1, 1) ~= "@"
@@ -165,7 +162,9 @@ local function walk_scripts()
   for snapshot in next, snapshots do
     walk.seen[snapshot] = true
   end
-  for _, from in ipairs(core.global_tables()) do
+  local tables = { globals }
+  add_global_tables(tables)
+  for _, from in ipairs(tables) do
     walk.seen[from] = true
     for _, name in ipairs(core.names(from)) do
       local value = rawget(from, name)

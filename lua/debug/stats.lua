@@ -109,7 +109,7 @@ function Stats.remove_alarm(name)
 end
 
 -- Runs the reactions of counters that rose above their limits in the last frame.
-function core.tell_alarms()
+core.on("frame_update", "alarms", function()
   if next(reactions) == nil then return end
   local alarms = core.take_alarms()
   for i = 1, #alarms do
@@ -121,4 +121,4 @@ function core.tell_alarms()
       core.log("warning", format("%s (it is %.14g)", reaction, value))
     end
   end
-end
+end)

@@ -31,9 +31,9 @@ local Sprite = core.module("Sprite")
 -- Cache of sheets and the sequences of their tags. Sheets that are compiled again are read again.
 local sheets = {}
 
-function core.forget_sheets()
+core.on("resources_changed", "sprites", function()
   sheets = {}
-end
+end)
 
 local ALL = {} -- the key of the sequence without a tag
 

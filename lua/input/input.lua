@@ -274,7 +274,7 @@ local function action_of(where, name)
 end
 
 -- Updates all actions. Called once per frame, before any code of the game.
-function core.update_actions()
+core.on("frame_update", "actions", function()
   if not actions then
     ensure()
     return
@@ -282,7 +282,7 @@ function core.update_actions()
   for i = 1, #names do
     update(actions[names[i]], actions[names[i]].down)
   end
-end
+end)
 
 ---Sets the game's actions and replaces all previous actions. An action is a list of bindings: it is
 ---down while one of them is down. An action with `negative` and `positive` (and `axis`, such as

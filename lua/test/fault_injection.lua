@@ -116,9 +116,7 @@ end
 -- Functions called by the driver ------------------------------------------------------------------
 
 -- Modules that are loaded later also use their new text.
-local read_script = core.read_script
-function core.read_script(name)
-  local script = read_script(name)
+core.on("module_read", "suites", function(script)
   if script.text then
     kit.keep_frames(script.text)
     kit.choose_test_word_of_module(script.text)
@@ -126,8 +124,7 @@ function core.read_script(name)
   if script.chunk and texts[script.chunk] then
     script.text = texts[script.chunk]
   end
-  return script
-end
+end)
 
 -- Returns true if a script exists: it is loaded, or can be found by the name that corresponds to
 -- its path.
@@ -136,7 +133,7 @@ local function is_known(file)
     return true
   end
   local name = file:match("^(.*)/init%.lua$") or file:match("^(.*)%.lua$")
-  local script = name and read_script((name:gsub("/", ".")))
+  local script = name and core.read_script((name:gsub("/", ".")))
   return script and script.chunk == file
 end
 

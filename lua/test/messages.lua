@@ -206,8 +206,3 @@ local function default_words(value, extra)
   return format("(%s) '%s'", kind, tostring(value))
 end
 kit.default_words = default_words
-
----There are no matchers until match.lua is loaded.
-kit.is_matcher = function()
-  return false
-end

@@ -44,6 +44,8 @@ function core.forget_texts()
   end
 end
 
+core.on("resources_changed", "localizers", core.forget_texts)
+
 local meta = {
   __index = function(_, key)
     raise("a Localizer has no field '" .. tostring(key)

@@ -381,4 +381,4 @@ function wait_frames(frames)
 end
 
 -- The engine calls this once per frame, before the game's update, with the game's time step.
-core.advance_timers = advance
+core.on("frame_update", "timers", advance)

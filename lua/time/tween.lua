@@ -438,4 +438,4 @@ function Tween.advance(seconds)
 end
 
 -- The engine calls this once per frame, after the timers and before the game's update.
-core.advance_tweens = advance
+core.on("frame_update", "tweens", advance)

@@ -3,7 +3,7 @@
 local core = ...
 
 local no_reload = core.no_reload
-local check, set, get = core.kept.check, core.kept.set, core.kept.get
+local check, set, get = core.user_data.check, core.user_data.set, core.user_data.get
 
 local screen_to_ray = core.screen_to_ray
 

@@ -9,13 +9,11 @@ local byte, sub, reverse, min = string.byte, string.sub, string.reverse, math.mi
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
 
-local copy, merge = core.copy, core.kept.merge
+local copy, merge = core.copy, core.user_data.merge
 
-local World, Unit = core.module("World"), core.module("Unit")
-local Application = core.module("Application")
+local Unit, Application = core.module("Unit"), core.module("Application")
 
--- A native function. lua/boot/frame.lua uses the same name, `core.update`, for its own function.
-local update_systems = core.update
+local begin_update, update_systems = core.begin_update, core.update_systems
 
 -- Native steps of a world's update, in execution order. Scripts can run between these steps. A
 -- script runs before the first step unless it names a step under `after`.
@@ -37,7 +35,7 @@ local function is_nowhere(name)
   local module = "components." .. name
   local known = core.modules[module] or core.preload[module] or core.stand_ins[module]
     or (not core.reloader.recording and core.load_script(module))
-  return not known and core.read_script(module).missing ~= nil
+  return not known and core.read_module(module).missing ~= nil
 end
 
 -- Returns a "did you mean" suffix for the message about a missing component, or "".
@@ -407,10 +405,12 @@ local function end_halves()
 end
 
 -- Removes a unit's components. Components that have not been notified of its end are not notified.
-function core.forget_parts(world, unit)
+local function forget_parts(world, unit)
   for _, part in ipairs(parts_of[unit] or {}) do note_gone(types[part.component], world, unit) end
   parts_of[unit] = nil
 end
+
+core.on("unit_abandoned", "components", forget_parts)
 
 local function check_not_dying(unit)
   if dying[unit] then
@@ -419,7 +419,7 @@ local function check_not_dying(unit)
   end
 end
 
-function core.components_unspawned(world, unit)
+core.on("unit_end", "components", function(world, unit)
   local parts = parts_of[unit]
   if not parts then return end
   check_not_dying(unit)
@@ -432,10 +432,10 @@ function core.components_unspawned(world, unit)
     note_gone(kind, world, unit)
     tell(kind, "unspawned", { unit })
   end
-  core.forget_parts(world, unit)
+  forget_parts(world, unit)
   dying[unit] = nil
   if dying[#dying] == unit then dying[#dying] = nil end
-end
+end)
 
 -- Returns true if a unit is already going to be destroyed, so that destroying a level can skip it.
 function core.is_ending(unit)
@@ -444,6 +444,8 @@ end
 
 -- Function that updates components. `core.updating` searches the stack for it.
 local update_components
+-- Destroys the scheduled units.
+local end_units
 
 -- Returns true if a component update is running. After a caught error, `updating` is still set, but
 -- the stack no longer contains the update function. If `within` is true, the caller's own update
@@ -463,14 +465,17 @@ function core.updating(within)
     level = level + 1
   end
   updating = nil
-  core.end_units()
+  end_units()
   return false
 end
 
--- Returns the name of the component that is being updated in a world, or nil.
-function core.updating_in_world(world)
-  return core.updating() and updating_of == world and updating or nil
-end
+-- A world cannot be released by its components.
+core.on("world_release", "update_check", function(world)
+  if core.updating() and updating_of == world then
+    raise("Application.release_world: the component '" .. updating
+      .. "' of the world is being updated: release it in update(dt)")
+  end
+end)
 
 -- Schedules a unit to be destroyed after the running component's update. Raises if the unit is
 -- already being destroyed.
@@ -486,8 +491,8 @@ function core.destroy_later(world, unit)
   return true
 end
 
--- Destroys the scheduled units. If one raises, the next call destroys the others.
-local function end_units()
+-- If the end of one unit raises, the next call destroys the others.
+function end_units()
   while ended < #ending do
     ended = ended + 1
     local world, unit = ending[ended][1], ending[ended][2]
@@ -498,21 +503,17 @@ local function end_units()
   if ended > 0 then ending, ended = {}, 0 end
 end
 
-core.end_units = end_units
-
 -- Resets the state that an error in the last update may have left.
-function core.begin_components()
+core.on("frame_update", "components", function()
   updating = nil
   end_units()
   if #half > 0 or #dying > 0 then end_halves() end
-end
+end)
 
-local update_native = World.update
-
--- Runs the native `World.update`, then the script components between the engine's own systems, in
--- the order of their `after` and `before`.
+-- Begins the native update of a world, which checks the arguments of `World.update`. Then runs the
+-- script components between the engine's own systems, in the order of their `after` and `before`.
 function update_components(...)
-  update_native(...)
+  begin_update(...)
   local world, delta = ...
   if core.updating(true) then
     raise("World.update: the component '" .. updating
@@ -549,10 +550,9 @@ function update_components(...)
   if physics or scene_graph then update_systems(world, delta, physics, scene_graph) end
 end
 
-World.update = update_components
+core.on("world_update", "components", update_components)
 
-function core.inspect_components(unit)
-  local lines = {}
+core.on("unit_inspect", "components", function(unit, lines)
   for _, part in ipairs(parts_of[unit] or {}) do
     lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
     local module = types[part.component].module
@@ -562,13 +562,12 @@ function core.inspect_components(unit)
       lines[#lines + 1] = (fine and "  " or "  its inspect fails: ") .. tostring(words)
     end
   end
-  return lines
-end
+end)
 
 -- Updates the component types after a reload. Units stay with their component, and a changed order
 -- takes effect at once. If a module returns another table than before, that table is used; if it
 -- returns no table, the old one stays in use.
-function core.components_reloaded()
+core.on("scripts_reloaded", "components", function()
   order = nil
   for _, name in ipairs(core.names(types)) do
     local kind, module = types[name], core.modules["components." .. name]
@@ -582,11 +581,11 @@ function core.components_reloaded()
         .. "returned before stays in use", name, core.describe(module)))
     end
   end
-end
+end)
 
--- Drops a destroyed world's lists of units.
-function core.forget_components(world)
+-- Drops a world's lists of units.
+core.on("world_release", "components", function(world)
   for _, kind in next, types do
     kind.units[world], kind.gone[world] = nil, nil
   end
-end
+end)

@@ -7,12 +7,11 @@ local abs, huge = math.abs, math.huge
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
-local check, set, get = core.kept.check, core.kept.set, core.kept.get
+local check, set, get = core.user_data.check, core.user_data.set, core.user_data.get
 local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
 local World, Level, Unit = core.module("World"), core.module("Level"), core.module("Unit")
-local Application, Vector3 = core.module("Application"), core.module("Vector3")
-local Matrix4x4 = core.module("Matrix4x4")
+local Vector3, Matrix4x4 = core.module("Vector3"), core.module("Matrix4x4")
 
 -- Levels of each world that are still being spawned, in order: { level =, units_per_frame = }.
 local spawning = {}
@@ -101,7 +100,7 @@ function World.spawn_level(world, resource, position, rotation, options)
     bad_argument("World.spawn_level", 4, "rotation", "Quaternion or nil", rotation)
   end
   local level = core.spawn_level(world, resource, position, rotation, scale, options.object_sets)
-  core.kept.begin(level, core.level_data(level))
+  core.user_data.begin(level, core.level_data(level))
   local place = #half + 1
   half[place] = { world = world, level = level }
   local whole = spawn(level, options.units_per_frame and 0 or huge)
@@ -114,31 +113,29 @@ function World.spawn_level(world, resource, position, rotation, options)
   return level
 end
 
-local update = World.update
-
--- Updates the world after continuing the levels that are still being spawned.
-World.update = function(...)
-  local list = spawning[(...)]
-  if list then
-    local left = {}
-    for _, one in ipairs(list) do
-      -- An entry that still has `begun` set contains a unit that could not be spawned. It is
-      -- dropped, and the level keeps the units that it has.
-      if Level.alive(one.level) and not one.begun then
-        one.begun = true
-        if not spawn(one.level, one.units_per_frame) then left[#left + 1] = one end
-        one.begun = nil
-      end
+-- Continues the levels that are still being spawned.
+core.on("world_update", "levels", function(world)
+  local list = spawning[world]
+  if not list then return end
+  local left = {}
+  for _, one in ipairs(list) do
+    -- An entry that still has `begun` set contains a unit that could not be spawned. It is dropped,
+    -- and the level keeps the units that it has.
+    if Level.alive(one.level) and not one.begun then
+      one.begun = true
+      if not spawn(one.level, one.units_per_frame) then left[#left + 1] = one end
+      one.begun = nil
     end
-    spawning[(...)] = #left > 0 and left or nil
   end
-  update(...)
-end
+  spawning[world] = #left > 0 and left or nil
+end)
 
-local begin = core.begin_components
+core.on("world_released", "levels", function(world)
+  spawning[world] = nil
+end)
 
-function core.begin_components()
-  begin()
+-- Destroys levels that an error left half spawned in the last frame.
+core.on("frame_update", "levels", function()
   if #half == 0 then return end
   local left = half
   half = {}
@@ -147,7 +144,7 @@ function core.begin_components()
       World.destroy_level(left[i].world, left[i].level)
     end
   end
-end
+end)
 
 ---Returns true if every unit of a level and of its nested levels has been spawned.
 ---@param level Level a level
@@ -261,13 +258,4 @@ function Level.set_data(level, ...)
   no_reload("Level.set_data")
   check("Level.set_data", Level, level)
   set("Level.set_data", level, ...)
-end
-
-local release = Application.release_world
-
--- Releases the world and drops its list of levels that are still being spawned.
-Application.release_world = function(...)
-  release(...)
-  local world = ...
-  spawning[world] = nil
 end

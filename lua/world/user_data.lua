@@ -1,5 +1,5 @@
 -- User data that games store with objects that have handles: cameras, viewports, worlds, levels.
--- Unit data is in unit.lua, because it starts with the values of the unit's resource.
+-- Unit data is in unit/data.lua, because it starts with the values of the unit's resource.
 local core = ...
 
 local type, select, next = type, select, next
@@ -99,41 +99,11 @@ local function merge(into, over)
   end
 end
 
-core.kept = { check = check, set = set, get = get, put = put, merge = merge }
+core.user_data = { check = check, set = set, get = get, put = put, merge = merge }
 
 -- Sets the initial data of an object from its resource. The table belongs to the game afterwards.
-function core.kept.begin(handle, tree)
+function core.user_data.begin(handle, tree)
   if next(tree) == nil then return end
   if count >= room then sweep() end
   data[handle], count = tree, count + 1
-end
-
-local World = core.module("World")
-local no_reload = core.no_reload
-
----Stores a value with a world under one or more keys. The value is removed with the world.
----@param world World the world
----@param ... any the keys, then the value; nil removes the value
-function World.set_data(world, ...)
-  no_reload("World.set_data")
-  check("World.set_data", World, world)
-  set("World.set_data", world, ...)
-end
-
----Returns the value stored with a world under the keys, or nil.
----@param world World the world
----@param ... string|number the keys
----@return any value the stored value
-function World.get_data(world, ...)
-  check("World.get_data", World, world)
-  return get("World.get_data", world, ...)
-end
-
----Returns true if a value is stored with a world under the keys.
----@param world World the world
----@param ... string|number the keys
----@return boolean exists true if `get_data` returns a value
-function World.has_data(world, ...)
-  check("World.has_data", World, world)
-  return get("World.has_data", world, ...) ~= nil
 end

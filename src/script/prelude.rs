@@ -27,9 +27,13 @@ macro_rules! files {
     };
 }
 
+/// The check of debug builds, which is booted before all others (prelude_check.rs).
+pub const EXPORTS: PreludeFile = file!("boot/exports");
+
 /// The files that every VM boots, in order.
 pub const FILES: &[PreludeFile] = files![
     "boot/core",
+    "boot/events",
     "boot/coroutines",
     "boot/strings",
     "boot/tables",
@@ -73,12 +77,18 @@ pub const FILES: &[PreludeFile] = files![
     "text/localizer",
     "boot/worker",
     "world/user_data",
-    "world/unit",
-    "world/unit_many",
+    "world/world",
+    "world/unit/data",
+    "world/unit/inspect",
+    "world/unit/lists",
+    "world/units",
     "world/components",
     "world/mesh",
-    "world/physics",
-    "world/physics_units",
+    "world/light",
+    "world/unit/rendering",
+    "world/physics/queries",
+    "world/physics/joints",
+    "world/unit/physics",
     "world/level",
     "world/broadphase",
     "gui/gui",

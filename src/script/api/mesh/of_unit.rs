@@ -128,7 +128,7 @@ pub static UNIT: ModuleRows = more(
 );
 
 /// Native functions for the prelude, which converts their results into vectors
-/// (lua/world/mesh.lua).
+/// (lua/world/unit/rendering.lua).
 pub static CORE: ModuleRows = more(
     "Unit",
     &[func(

@@ -1,5 +1,5 @@
 //! The Rust part of the Lua module `PhysicsWorld`: gravity, bodies without units, saved states,
-//! queries. Functions with options are in the prelude (lua/world/physics.lua), around the native
+//! queries. Functions with options are in the prelude (lua/world/physics/), around the native
 //! parts at the end.
 
 pub(super) mod queries;

@@ -1,6 +1,7 @@
 -- Physics functions that take options or lists: raycasts, overlap queries and sweeps, immediate or
--- queued, and lists of contacts. Actors of units are in physics_units.lua. Bodies are native
--- (src/script/api/actor/), and so is the ray (src/script/api/physics_world/raycast.rs).
+-- queued, and lists of contacts. Joints are in joints.lua, actors of units in
+-- lua/world/unit/physics.lua. Bodies are native (src/script/api/actor/), and so is the ray
+-- (src/script/api/physics_world/raycast.rs).
 local core = ...
 
 local type, select, next, ipairs, pcall = type, select, next, ipairs, pcall
@@ -35,10 +36,9 @@ local filters
 -- Queued queries of each physics world: functions, in order.
 local queued = {}
 
--- Called after the game's properties changed on disk.
-function core.forget_physics()
+core.on("resources_changed", "collision_filters", function()
   filters = nil
-end
+end)
 
 local function filter_place(name, value)
   if type(value) ~= "string" then
@@ -506,8 +506,8 @@ function core.answer_questions(world)
 end
 
 -- Drops the queued queries of worlds that were released.
-function core.forget_questions()
+core.on("world_released", "physics_queries", function()
   for physics_world in next, queued do
     if not pcall(PhysicsWorld.num_awake, physics_world) then queued[physics_world] = nil end
   end
-end
+end)

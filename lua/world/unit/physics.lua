@@ -1,86 +1,26 @@
--- Physics of units: actors, movers and joints, their part of `Unit.inspect`, and joints created by
--- scripts. Queries and lists are in physics.lua; bodies are native (src/script/api/actor/).
+-- Physics of units: their actors, movers and joints, and their lines in `Unit.inspect`. Bodies are
+-- native (src/script/api/actor/).
 local core = ...
 
-local type, next, tostring, ipairs = type, next, tostring, ipairs
-local format, concat = string.format, table.concat
+local type, next, tostring = type, next, tostring
+local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
 local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
 
 local World, Unit = core.module("World"), core.module("Unit")
 local PhysicsWorld, Actor = core.module("PhysicsWorld"), core.module("Actor")
-local Mover, Joint = core.module("Mover"), core.module("Joint")
+local Mover = core.module("Mover")
 
-local create_joint, joint_of = core.create_joint, core.joint
 local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
 local create_actor = core.create_actor
 local mover_of, set_mover, mover_fits_at = core.mover, core.set_mover, core.mover_fits_at
-local separate_mover = core.separate_mover
 local num_movers, find_mover = core.num_movers, core.find_mover
 local disable_physics, enable_physics = core.disable_physics, core.enable_physics
-local joint_limits, joint_motor = core.joint_limits, core.joint_motor
+local joint_of = core.joint
 
-local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
-  spring = true }
-local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
-  length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
-  collides = true }
--- Largest joint limit, in radians or metres.
-local LIMIT_MAX = 1e7
 -- Limits for the fields of an actor. A call must not receive more values or deeper tables.
 local FIELD_VALUES_MAX, FIELDS_DEPTH_MAX = 2 ^ 21, 16
-local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
-
----Joins two actors, or one actor and the world: "fixed" rigidly, "ball" at a point, "hinge" about
----an axis, "slider" along an axis, "rope" up to a length, "spring" at a length. Options:
----`position` (anchor on the first actor, in the world; its center by default), `other_position`
----(anchor on the second actor, for rope and spring), `axis` (up by default), `limits` (radians for
----a hinge, metres for a slider: { least, most }), `length`, `stiffness`, `damping`, `break_force`
----(newtons), `break_torque`, `collides` (true if the two actors still collide).
----@param physics_world PhysicsWorld the physics of a world
----@param kind string "fixed", "ball", "hinge", "slider", "rope" or "spring"
----@param actor_1 Actor the first actor
----@param actor_2? Actor the second; the world if nil
----@param options? table the options
----@return Joint joint the new joint
-function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, options)
-  local name = "PhysicsWorld.create_joint"
-  no_reload(name)
-  if not JOINTS[kind] then
-    bad_argument(name, 2, "kind", concat(core.names(JOINTS), ", "), kind)
-  end
-  core.check_options(name, 5, "options", options, JOINT_OPTIONS)
-  options = options or {}
-  for _, key in ipairs({ "position", "other_position", "axis" }) do
-    if options[key] ~= nil and not istype(V3, options[key]) then
-      raise(format("%s: option '%s' must be Vector3, got %s", name, key,
-        core.describe(options[key])))
-    end
-  end
-  local numbers = { collides = options.collides and true or false }
-  for _, key in ipairs(JOINT_NUMBERS) do
-    local value = options[key]
-    if value ~= nil and (type(value) ~= "number" or not (value >= 0 and value < 1e30)) then
-      raise(format("%s: option '%s' must be a number from 0 on, got %s", name, key,
-        core.describe(value)))
-    end
-    numbers[key] = value
-  end
-  local limits = options.limits
-  if limits ~= nil then
-    if type(limits) ~= "table" or type(limits[1]) ~= "number" or type(limits[2]) ~= "number"
-      or not (limits[1] <= limits[2]) then
-      raise(name .. ": option 'limits' must be two numbers, the smaller first")
-    elseif limits[1] < -LIMIT_MAX or limits[2] > LIMIT_MAX then
-      raise(format("%s: option 'limits' must be at most %d to either side, got %g and %g", name,
-        LIMIT_MAX, limits[1], limits[2]))
-    end
-    numbers.least, numbers.most = limits[1], limits[2]
-  end
-  return create_joint(physics_world, kind, actor_1, actor_2, options.position,
-    options.other_position, options.axis, numbers)
-end
 
 ---Returns an actor of a unit, by its name in the unit's file or by its index there, from 1.
 ---Returns nil if the actor was destroyed, or in a world without physics.
@@ -248,42 +188,6 @@ function Unit.mover_fits_at(unit, name, position)
   return mover_fits_at(unit, name, position)
 end
 
----Computes how to move a mover out of an overlap, for example after an object was placed inside
----it. The mover is not moved: pass the new position to `Mover.set_position`. If there is no such
----position, the mover is stuck, for example between a lift and a ceiling.
----@param mover Mover a mover
----@param distance? number maximum distance in metres; the mover's height by default
----@return boolean overlaps true if it overlaps anything
----@return Actor|nil actor the actor with the deepest overlap
----@return Vector3|nil offset vector out of the overlap
----@return Vector3|nil position position without overlap; nil if it is too far
-function Mover.separate(mover, distance)
-  local list = separate_mover(mover, distance)
-  local actor = list[1]
-  if not actor then return false end
-  local way = V3(list[2], list[3], list[4])
-  return true, actor, way, list[5] and Mover.position(mover) + way or nil
-end
-
----Returns the limits of a hinge or a slider, in radians or metres, or nil if it is unlimited.
----@param joint Joint a joint
----@return number|nil least the lower limit
----@return number|nil most the upper limit
-function Joint.limits(joint)
-  local list = joint_limits(joint)
-  return list[1], list[2]
-end
-
----Returns the motor of a hinge or a slider, as set by `Joint.set_motor`, or nil if it moves
----freely.
----@param joint Joint a joint
----@return number|nil speed radians or metres per second
----@return number|nil max_force maximum torque or force, in newton metres or newtons
-function Joint.motor(joint)
-  local list = joint_motor(joint)
-  return list[1], list[2]
-end
-
 ---Returns a joint of a unit's file by its name, or nil if it does not exist or was destroyed.
 ---@param unit Unit a unit
 ---@param name string its name
@@ -292,11 +196,7 @@ function Unit.joint(unit, name)
   return joint_of(unit, name)
 end
 
-local inspect = core.inspect_components
-
--- Extends the output of `Unit.inspect` with actors and movers.
-function core.inspect_components(unit)
-  local lines = inspect(unit)
+core.on("unit_inspect", "physics", function(unit, lines)
   for place = 1, num_actors(unit) do
     local actor = actor_at(unit, place)
     if not actor then
@@ -315,5 +215,4 @@ function core.inspect_components(unit)
     lines[#lines + 1] = format("mover %q at %s%s", Mover.debug_name(mover),
       tostring(Mover.position(mover)), Mover.standing_frames(mover) > 0 and ", on the ground" or "")
   end
-  return lines
-end
+end)
