@@ -102,7 +102,7 @@ local function trial_require(box, name)
     box.results[name] = result == nil and true or result
     return box.results[name]
   elseif not entry then
-    local script = core.read_script(name)
+    local script = core.read_module(name)
     if not script.text then
       return core.require(name)
     end

@@ -1,5 +1,5 @@
 -- The assertion engine: chains of keywords, registration, failures, snapshots. Messages and the
--- formatting of values are in words.lua, the assertions in assertions.lua, the matchers in
+-- formatting of values are in messages.lua, the assertions in assertions.lua, the matchers in
 -- match.lua.
 local core = ...
 

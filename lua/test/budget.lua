@@ -192,15 +192,13 @@ local function within_budget(state, arguments)
   return #lines == 0
 end
 
--- Returns the globals of a suite: those of the running block or test, and of its enclosing blocks.
-function core.global_tables()
-  local tables = { core.globals }
+-- The globals of a suite: those of the running block or test, and of its enclosing blocks.
+core.on("global_tables", "suites", function(tables)
   local at = kit.suite.current and kit.suite.environment_of(kit.suite.current)
   while type(at) == "table" and at ~= core.globals do
     tables[#tables + 1] = at
     at = core.debug.getmetatable(at).__index
   end
-  return tables
-end
+end)
 
 luassert:register("assertion", "within_budget", within_budget)

@@ -1,5 +1,5 @@
 //! Engine overlays drawn over everything: the report of an error that stopped the game, and the
-//! console. The content of the console is in the prelude (lua/console.lua).
+//! console. The content of the console is in the prelude (lua/debug/console.lua).
 
 use super::Engine;
 use engine_foundation::{Error, Handle};

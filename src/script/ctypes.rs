@@ -25,7 +25,7 @@ pub const VALUE_TYPES: [ValueType; 10] = [
     ValueType { name: "IdString32", floats: 0 },
     ValueType { name: "IdString64", floats: 0 },
     ValueType { name: "Float32Array", floats: 0 },
-    // A reference to a counter; lua/stats.lua registers the type.
+    // A reference to a counter; lua/debug/stats.lua registers the type.
     ValueType { name: "Counter", floats: 0 },
 ];
 

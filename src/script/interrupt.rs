@@ -485,7 +485,7 @@ unsafe fn runs_engine(l: *mut lua_State, ar: *mut lua_Debug) -> bool {
     unsafe {
         lua_getinfo(l, c"S".as_ptr(), ar) != 0
             && CStr::from_ptr((*ar).source).to_bytes().strip_prefix(b"=").is_some_and(|name| {
-                // A game's chunk cannot have this name (lua/modules.lua).
+                // A game's chunk cannot have this name (lua/boot/modules.lua).
                 name.starts_with(ENGINE_CHUNK.as_bytes())
             })
     }

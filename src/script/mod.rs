@@ -27,6 +27,7 @@ mod luajit_layout;
 pub mod modules;
 mod pattern;
 pub mod prelude;
+mod prelude_check;
 mod reload_dry_run;
 mod report;
 pub mod resource;

@@ -1,6 +1,6 @@
 //! Finding the script of a module. The search order is: the compiled script, chosen by variants and
 //! preferences; then the source file; then the engine's own scripts. The loading of modules in Lua
-//! is part of the prelude (lua/modules.lua).
+//! is part of the prelude (lua/boot/modules.lua).
 
 use engine_resource::bundle::SharedBytes;
 use engine_resource::project::{ScriptError, ScriptSource, check_name};

@@ -1,7 +1,7 @@
 //! Lua patterns: a matcher for Lua 5.1 string patterns that counts its steps, a plain search in
 //! linear time, and (in cost.rs) an estimate of the cost of a pattern. Works on byte slices and
-//! returns offsets; knows no VM. The replacement functions that games call are in lua/strings.lua,
-//! and use this module only for the costly cases.
+//! returns offsets; knows no VM. The replacement functions that games call are in
+//! lua/boot/strings.lua, and use this module only for the costly cases.
 //!
 //! The language is that of the Lua 5.1 manual, section 5.4.1, as LuaJIT 2.1 reads it: `%g` is
 //! known, `%z` is the zero byte, classes are ASCII, and a pattern ends at its first zero byte. As

@@ -17,8 +17,12 @@ const VARIABLES_MAX: c_int = 24;
 const FRAMES_WITH_VARIABLES: usize = 6;
 /// Maximum number of nested coroutines whose stacks are shown.
 const COROUTINES_SHOWN: usize = 8;
+/// The chunk of the prelude that calls the game's callbacks.
+const FRAME: &str = "[engine] boot/frame";
+/// The chunk of `Script.context`.
+const CONTEXT: &str = "[engine] boot/context";
 /// Chunks of the prelude that call the game's functions, and are not called by them.
-const CALLERS: [&str; 3] = ["[engine] frame", "[engine] modules", "[engine] context"];
+const CALLERS: [&str; 3] = [FRAME, "[engine] boot/modules", CONTEXT];
 
 /// The result of a stack walk.
 #[derive(Default)]
@@ -176,7 +180,7 @@ unsafe fn depth(l: *mut lua_State, from: c_int) -> c_int {
 unsafe fn script_context(l: *mut lua_State, ar: &mut lua_Debug) -> Option<String> {
     // SAFETY: as for `walk`; the two values are popped again.
     unsafe {
-        if chunk_name(ar) != "[engine] context" || *ar.what != b'L' as c_char {
+        if chunk_name(ar) != CONTEXT || *ar.what != b'L' as c_char {
             return None;
         }
         let mut texts = [String::new(), String::new()];
@@ -228,7 +232,7 @@ unsafe fn called_by_prelude(l: *mut lua_State, level: c_int) -> bool {
         }
         lua_getinfo(l, c"S".as_ptr(), ar.as_mut_ptr());
         let chunk = chunk_name(ar.assume_init_ref());
-        chunk.starts_with(ENGINE_CHUNK) && chunk != "[engine] frame"
+        chunk.starts_with(ENGINE_CHUNK) && chunk != FRAME
     }
 }
 
@@ -290,4 +294,19 @@ unsafe fn variables(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CALLERS;
+    use crate::prelude;
+
+    #[test]
+    fn the_chunks_that_call_games_are_files_of_the_prelude() {
+        for chunk in CALLERS {
+            let found =
+                prelude::FILES.iter().any(|file| chunk == format!("[engine] {}", file.name));
+            assert!(found, "{chunk} is no file: was it moved? Traces would change silently");
+        }
+    }
 }

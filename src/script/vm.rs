@@ -13,7 +13,8 @@ use super::report::{ErrorReport, handler};
 use super::sampler::{self, ScriptSamples};
 use super::value::{ScriptValue, push_value, read_value};
 use super::{
-    api, bytecode, error_hints, ffi_wrappers, heap, heap_snapshot, prelude, reload_dry_run,
+    api, bytecode, error_hints, ffi_wrappers, heap, heap_snapshot, prelude, prelude_check,
+    reload_dry_run,
 };
 use engine_foundation::Error;
 use engine_foundation::memory::{limit, number_of as memory_of};
@@ -277,14 +278,13 @@ impl Vm {
             ("coverage", self.config.coverage),
             ("deterministic", self.config.deterministic),
             ("worker", self.config.worker),
+            ("tests", self.config.tests),
         ];
         let options =
             options.map(|(name, on)| (name.to_string(), ScriptValue::Boolean(on))).to_vec();
         let options = ScriptValue::Table(options);
         let files = prelude::files(self.config.tests, self.config.sandbox);
-        for file in files {
-            self.run_prelude(file, &options)?;
-        }
+        prelude_check::run(self, files, &options)?;
         self.install_fast_forms()?;
         self.run_prelude(prelude::LAST, &options)?;
         self.check_value_layout();
@@ -355,7 +355,8 @@ impl Vm {
         }
     }
 
-    fn run_prelude(
+    /// Runs one file of the prelude, with the table `core` and `options` as arguments.
+    pub(super) fn run_prelude(
         &mut self,
         file: prelude::PreludeFile,
         options: &ScriptValue,

@@ -5,6 +5,10 @@ use super::super::api_row::{ModuleRows, func, hot, module};
 use super::{CallOutcome, Vm, VmConfig, lua_memory};
 use crate::context::{LOADED_BYTES_MAX, ScriptContext};
 use crate::heap::{MarkTable, lua_upvalueid};
+#[cfg(debug_assertions)]
+use crate::prelude::{FILES, PreludeFile};
+#[cfg(debug_assertions)]
+use crate::prelude_check;
 use crate::resource::LUA;
 use crate::{ErrorReport, ScriptValue};
 use engine_foundation::doing;
@@ -222,6 +226,94 @@ fn an_error_between_a_trial_and_its_end_leaves_the_vm_as_strict_as_it_was() {
     let report = vm.run_prelude(file, &ScriptValue::Nil).unwrap_err();
     assert!(report.message.starts_with("between\n"), "{report}");
     assert_eq!(vm.cx().memory.lenience(), 0);
+}
+
+/// Runs planted files of the prelude in a VM, and returns the message of the error.
+#[cfg(debug_assertions)]
+fn planted(vm: &mut Vm, texts: &[(&'static str, &'static str)]) -> String {
+    let files = texts.iter().map(|&(name, text)| PreludeFile { name, text, bytecode: &[] });
+    let outcome = prelude_check::run(vm, files, &ScriptValue::Nil);
+    outcome.err().map_or_else(String::new, |report| report.raised)
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_file_of_the_prelude_cannot_replace_what_another_one_or_native_code_declares() {
+    let (mut vm, _) = booted("replaced", "");
+    let mut check = |name: &str, owner: &str, texts: &[(&'static str, &'static str)]| {
+        let remedy = "subscribe to an event (lua/boot/events.lua), or choose another name";
+        let expected = format!("lua/b.lua replaces {name}, which {owner} declares: {remedy}");
+        assert_eq!(planted(&mut vm, texts), expected);
+    };
+    let empty = ("a", "");
+    check(
+        "core.read_script",
+        "native code",
+        &[
+            empty,
+            (
+                "b",
+                "local core = ... local old = core.read_script core.read_script = function() end",
+            ),
+        ],
+    );
+    check("World.time", "native code", &[empty, ("b", "World.time = nil")]);
+    let time = ("b", "for i, name in ipairs({ 'World' }) do _G[name] = {} end");
+    check("_G.World", "native code", &[empty, time]);
+    check(
+        "core.planted",
+        "lua/a.lua",
+        &[
+            ("a", "local core = ... core.planted = 1"),
+            ("b", "local core = ... core['plan' .. 'ted'] = 2"),
+        ],
+    );
+    check(
+        "Planted.a",
+        "lua/a.lua",
+        &[
+            ("a", "local core = ... local Planted = core.module('Planted') Planted.a = 1"),
+            ("b", "Planted.a, Planted.b = 2, 3"),
+        ],
+    );
+    let new = [("a", "local core = ... core.c = 1"), ("b", "local core = ... core.d = core.c")];
+    assert_eq!(planted(&mut vm, &new), "");
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn events_run_their_handlers_in_order_and_refuse_others() {
+    let (mut vm, _) = booted("events", "");
+    let events = FILES.iter().find(|file| file.name == "boot/events").unwrap().text;
+    let mut check = |expected: &str, case: &str| {
+        let own = "local core = {}; (function(...)";
+        let text = format!("{own} {events} end)(core, {{ tests = true }}) {case}").leak();
+        let message = planted(&mut vm, &[("a", text)]);
+        assert!(
+            message.contains(expected) && message.is_empty() == expected.is_empty(),
+            "{message}"
+        );
+    };
+    check(
+        "",
+        "local order = ''
+        core.on('frame_render', 'console', function() order = order .. 'console' end)
+        core.on('frame_render', 'graphs', function() order = order .. 'graphs ' end)
+        core.event('frame_render')()
+        assert(order == 'graphs console', order)",
+    );
+    check("there is no event 'start'", "core.on('start', 'graphs', print)");
+    check("there is no event 'start'", "core.event('start')");
+    check(
+        "the order of the event 'frame_render' has no 'x'",
+        "core.on('frame_render', 'x', print)",
+    );
+    let twice = "for _ = 1, 2 do core.on('frame_render', 'graphs', print) end";
+    check("'graphs' subscribes to 'frame_render' twice", twice);
+    check("does not subscribe to the event", "core.seal_events()");
+    let late = "local core = ... core.on('frame_render', 'graphs', print)";
+    let late = planted(&mut vm, &[("a", late)]);
+    assert!(late.contains("'graphs' subscribes to 'frame_render' after the start"), "{late}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! The Rust part of the Lua module `Application`: the process, the frame, and worlds. User settings
-//! and data are in the prelude (lua/application.lua).
+//! The Rust part of the Lua module `Application`: the process, the frame, and worlds. User
+//! settings, data and the release of worlds are in the prelude (lua/boot/application.lua).
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;
-use crate::api_row::{ModuleRows, func, hot, module};
+use crate::api_row::{ModuleRows, func, hot, module, more};
 use crate::argument::{Integer, RestArguments, TextArgument};
 use crate::return_value::{ExpectedResult, ManyResults, ResourceContent};
 use crate::value::ScriptValue;
@@ -224,13 +224,6 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
              scripts and rendering, and become visible one update later.",
         ),
         func(
-            "release_world",
-            release_world,
-            &[("world", "the world to release")],
-            "Destroys a world and everything in it. Its handle is stale afterwards.",
-        )
-        .when_full(),
-        func(
             "main_world",
             main_world,
             &[],
@@ -295,6 +288,19 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         .when_full(),
         func("worlds", worlds, &[], "Returns all existing worlds, oldest slot first.").pure(),
     ],
+);
+
+/// Native functions on which the prelude's functions of `Application` are built.
+pub static CORE: ModuleRows = more(
+    "Application",
+    &[func(
+        "release_world",
+        release_world,
+        &[("world", "")],
+        "Destroys a world and everything in it that is native.",
+    )
+    .public_name("Application.release_world")
+    .when_full()],
 );
 
 fn argv(engine: &mut Engine) -> ManyResults {

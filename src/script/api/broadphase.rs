@@ -1,6 +1,6 @@
 //! The Lua module `Broadphase`: spatial queries in a grid for objects near a point, in a box, in a
-//! camera's view, or on a ray. The queries are in the prelude (lua/broadphase.lua), around the
-//! native parts at the end of this file.
+//! camera's view, or on a ray. The queries are in the prelude (lua/world/broadphase.lua), around
+//! the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, RestArguments};

@@ -1,5 +1,5 @@
 //! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
-//! the prelude reads (lua/mesh.lua).
+//! the prelude reads (lua/world/light.lua).
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};

@@ -1,5 +1,5 @@
 //! The Rust part of the Lua module `Math`: random numbers and noise. Geometry is in the prelude
-//! (lua/geometry.lua).
+//! (lua/math/geometry.lua).
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::Integer;

@@ -1,5 +1,5 @@
 //! The Rust part of the Lua module `Memory`: memory held by the engine's owners. The memory of
-//! scripts is measured by the prelude (lua/memory.lua).
+//! scripts is measured by the prelude (lua/debug/memory.lua).
 
 use crate::api::profiler::{TableList, table};
 use crate::api_row::{ModuleRows, func, module};

@@ -102,6 +102,7 @@ pub const MODULES: &[&ModuleRows] = &[
 /// Functions that only the prelude can call, in its table `core`.
 pub const CORE_MODULES: &[&ModuleRows] = &[
     &actor::of_unit::CORE,
+    &application::CORE,
     &prelude_core::CORE,
     &broadphase::CORE,
     &camera::CORE,

@@ -1,5 +1,6 @@
-//! The Lua module `Mover`: character controllers. `Unit.mover` and related functions are in the
-//! prelude (lua/physics_units.lua), around the native parts at the end of this file.
+//! The Lua module `Mover`: character controllers. `Unit.mover`, `Mover.separate` and related
+//! functions are in the prelude (lua/world/unit/physics.lua, lua/world/physics/joints.lua), around
+//! the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, TextArgument};

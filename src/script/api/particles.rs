@@ -1,5 +1,5 @@
 //! The functions of `World` and `Gui` that play particle effects. The rows of `World` are in
-//! world.rs; the functions on which the prelude's lua/particles.lua is built are here.
+//! world/mod.rs; the functions on which the prelude's lua/gui/particles.lua is built are here.
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};
@@ -12,8 +12,8 @@ use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::unit::UnitId;
 
-/// Native functions in the prelude's table `core`, on which lua/particles.lua is built. They have
-/// the names of the public functions, which error messages show.
+/// Native functions in the prelude's table `core`, on which lua/gui/particles.lua is built. They
+/// have the names of the public functions, which error messages show.
 pub static GUI_CORE: ModuleRows = module(
     "Gui",
     "Particles, for the prelude.",

@@ -1,6 +1,6 @@
 //! The Lua module `Profiler`: profiling results for scripts. The scopes themselves are opened and
-//! closed by the prelude (lua/profiler.lua) through the functions of `CORE` or, in compiled code,
-//! through their addresses.
+//! closed by the prelude (lua/debug/profiler.lua) through the functions of `CORE` or, in compiled
+//! code, through their addresses.
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{Integer, TextArgument};

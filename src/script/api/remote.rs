@@ -1,6 +1,6 @@
 //! Native functions for the console's commands and `Application.console_send`: messages to tools,
 //! commands for the run, loaded resources, render settings. The commands themselves are in the
-//! prelude (lua/commands.lua).
+//! prelude (lua/debug/commands.lua).
 
 use crate::api::profiler::{TableList, table};
 use crate::api_row::{ModuleRows, func, module};

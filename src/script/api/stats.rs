@@ -1,5 +1,5 @@
 //! The Lua module `Stats`: counters, their histories and alarms. Compiled Lua increments a counter
-//! directly through the address of its value (lua/stats.lua).
+//! directly through the address of its value (lua/debug/stats.lua).
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{Integer, TextArgument};

@@ -1,5 +1,5 @@
 //! The Lua module `Texture`: queries of textures by name and, for the prelude, the animations of a
-//! sheet (lua/sprite.lua).
+//! sheet (lua/gui/sprite.lua).
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::TextArgument;

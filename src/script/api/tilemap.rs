@@ -1,5 +1,5 @@
 //! The Lua module `Tilemap`: maps of Tiled and LDtk, to draw, query and change. Drawing is in the
-//! prelude (lua/tilemap.lua), around the native parts at the end of this file.
+//! prelude (lua/world/tilemap.lua), around the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};

@@ -18,8 +18,8 @@ pub struct ApiModel {
     pub callbacks: Vec<FunctionDoc>,
     /// The functions of test suites, in the order of their definitions.
     pub testing: Vec<FunctionDoc>,
-    /// Errors in the comments of the prelude, as `lua/timer.lua:12: words`. Empty except in the
-    /// middle of an edit; a test checks this.
+    /// Errors in the comments of the prelude, as `lua/time/timer.lua:12: words`. Empty except in
+    /// the middle of an edit; a test checks this.
     pub problems: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
 //! The actors of units: native functions for the prelude's `Unit.actor` and related functions
-//! (lua/physics_units.lua).
+//! (lua/world/unit/physics.lua).
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::TextArgument;

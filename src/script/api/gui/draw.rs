@@ -1,7 +1,7 @@
-//! The drawing functions of `Gui`, for the prelude only (lua/gui.lua). They are C functions that
-//! compiled Lua calls with plain numbers, so that the vectors of a call are never created and an
-//! object costs some nanoseconds. Types are checked in Lua, everything else here. An error returns
-//! -1, and `core.gui_refusal` returns its message.
+//! The drawing functions of `Gui`, for the prelude only (lua/gui/gui.lua). They are C functions
+//! that compiled Lua calls with plain numbers, so that the vectors of a call are never created and
+//! an object costs some nanoseconds. Types are checked in Lua, everything else here. An error
+//! returns -1, and `core.gui_refusal` returns its message.
 
 use crate::api::gui::text::{text, text_extents};
 use crate::context::ScriptContext;

@@ -1,6 +1,6 @@
 //! The Rust part of the Lua module `Gui`: transforms, clipping, removal of objects, queries, and
 //! the functions that the prelude needs to create Guis. Drawing itself is in gui/draw.rs, below the
-//! prelude's lua/gui.lua.
+//! prelude's lua/gui/gui.lua.
 
 pub mod draw;
 pub(super) mod text;

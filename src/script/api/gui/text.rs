@@ -1,4 +1,4 @@
-//! The text functions of `Gui`, for the prelude only (lua/gui_text.lua). The text system lays out
+//! The text functions of `Gui`, for the prelude only (lua/gui/text.lua). The text system lays out
 //! the text, and the Gui system draws it. Code shared with the other drawing functions is in
 //! gui/draw.rs.
 
@@ -13,7 +13,7 @@ use engine_gui::{DrawRequest, GuiMode, PLAIN, PrimitiveKind, SourceNumber, Sourc
 use engine_runtime::Engine;
 use std::ffi::c_void;
 
-/// Maximum number of differently colored spans in a text (lua/gui_text.lua has the same number).
+/// Maximum number of differently colored spans in a text (lua/gui/text.lua has the same number).
 const SPANS_MAX: usize = 64;
 /// Number of floats of a style before its spans, and of each span.
 const STYLE_FLOATS: usize = 21;

@@ -1,5 +1,5 @@
 //! The Rust part of the Lua module `Input`: the input events of this frame, in order. Actions and
-//! their bindings are in the prelude (lua/input.lua).
+//! their bindings are in the prelude (lua/input/input.lua).
 
 pub(super) mod device;
 pub(super) mod keyboard;

@@ -1,5 +1,5 @@
 //! The Lua module `Level`: queries of a level that is in a world. Spawning, removal and data are in
-//! the prelude (lua/level.lua), around the native parts at the end of this file.
+//! the prelude (lua/world/level.lua), around the native parts at the end of this file.
 
 pub(super) mod resource;
 

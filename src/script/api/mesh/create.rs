@@ -1,5 +1,5 @@
-//! Meshes that a game adds to units, from models or from numbers. The prelude (lua/mesh.lua) passes
-//! a game's lists as bytes.
+//! Meshes that a game adds to units, from models or from numbers. The prelude (lua/world/mesh.lua)
+//! passes a game's lists as bytes.
 
 use crate::api::light::node_of;
 use crate::argument::{ByteArgument, Integer, TextArgument};

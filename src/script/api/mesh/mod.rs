@@ -1,5 +1,5 @@
 //! The Lua module `Mesh`: meshes of units. Creating meshes from numbers is in the prelude
-//! (lua/mesh.lua), around the native parts at the end of this file.
+//! (lua/world/mesh.lua), around the native parts at the end of this file.
 
 pub(super) mod create;
 pub(super) mod of_unit;

@@ -127,7 +127,8 @@ pub static UNIT: ModuleRows = more(
     ],
 );
 
-/// Native functions for the prelude, which converts their results into vectors (lua/mesh.lua).
+/// Native functions for the prelude, which converts their results into vectors
+/// (lua/world/unit/rendering.lua).
 pub static CORE: ModuleRows = more(
     "Unit",
     &[func(

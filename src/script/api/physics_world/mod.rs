@@ -1,6 +1,6 @@
 //! The Rust part of the Lua module `PhysicsWorld`: gravity, bodies without units, saved states,
-//! queries. Functions with options are in the prelude (lua/physics.lua), around the native parts at
-//! the end.
+//! queries. Functions with options are in the prelude (lua/world/physics/), around the native
+//! parts at the end.
 
 pub(super) mod queries;
 pub mod raycast;

@@ -1,5 +1,5 @@
-//! Native functions on which the prelude's functions of `PhysicsWorld` are built (lua/physics.lua):
-//! spatial queries, contacts and triggers, and joints with options.
+//! Native functions on which the prelude's functions of `PhysicsWorld` are built
+//! (lua/world/physics/): spatial queries, contacts and triggers, and joints with options.
 
 use crate::api::physics_world::{PHYSICS, check_rotation};
 use crate::api_row::{ModuleRows, func, module};

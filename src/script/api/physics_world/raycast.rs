@@ -1,6 +1,6 @@
-//! The fast raycast of the prelude (lua/physics.lua): a C function that compiled Lua calls with
-//! plain numbers, so that no vectors are created for it. Types are checked in Lua, everything else
-//! here. An error returns -1, and the row `raycast` then reports it.
+//! The fast raycast of the prelude (lua/world/physics/queries.lua): a C function that compiled Lua
+//! calls with plain numbers, so that no vectors are created for it. Types are checked in Lua,
+//! everything else here. An error returns -1, and the row `raycast` then reports it.
 
 use crate::api::gui::draw::FunctionAddress;
 use crate::api::physics_world::queries::{cast, query_of};

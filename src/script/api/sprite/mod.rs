@@ -1,5 +1,5 @@
 //! The sprites and tile maps of units: finding them with `Unit`, and the functions of `Sprite` and
-//! `Tilemap`. Playing frames without a unit is in the prelude (lua/sprite.lua).
+//! `Tilemap`. Playing frames without a unit is in the prelude (lua/gui/sprite.lua).
 
 pub(super) mod material;
 

@@ -1,5 +1,6 @@
 //! The Lua module `Unit`: queries and changes of a unit. Spawning, data and components are in the
-//! prelude (lua/unit.lua, lua/components.lua), around the native parts at the end of this file.
+//! prelude (lua/world/unit/, lua/world/units.lua, lua/world/components.lua), around the native
+//! parts at the end of this file.
 
 pub(super) mod nodes;
 pub(super) mod resource;

@@ -21,13 +21,6 @@ assert(World.time(world) == 0.5)
 Application.release_world(world)
 assert(not World.alive(world))"#,
     &[
-        func(
-            "update",
-            update,
-            &[("world", "the world to advance"), ("delta", "seconds, zero or more")],
-            "Advances everything in the world by a time step. Call it once in `update(dt)`.",
-        )
-        .when_full(),
         hot(
             "time",
             time,
@@ -182,17 +175,28 @@ pub static CORE: ModuleRows = module(
     "World",
     "The native update of a world, for the prelude.",
     "assert(core == nil)",
-    &[func(
-        "update",
-        update_systems,
-        &[("world", ""), ("delta", ""), ("physics", ""), ("scene_graph", "")],
-        "Runs the systems of a world, or those before or after scripts. Returns true if the world \
-         has physics.",
-    )
-    .when_full()],
+    &[
+        func(
+            "begin_update",
+            begin_update,
+            &[("world", ""), ("delta", "")],
+            "Begins an update of a world: advances its time.",
+        )
+        .public_name("World.update")
+        .when_full(),
+        func(
+            "update_systems",
+            update_systems,
+            &[("world", ""), ("delta", ""), ("physics", ""), ("scene_graph", "")],
+            "Runs the systems of a world, or those before or after scripts. Returns true if the \
+             world has physics.",
+        )
+        .public_name("World.update")
+        .when_full(),
+    ],
 );
 
-fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), Error> {
+fn begin_update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), Error> {
     if delta < 0.0 {
         return Err(engine_foundation::error!(
             "argument #2 'delta' must not be negative, got {delta}"

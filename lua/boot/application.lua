@@ -1,0 +1,313 @@
+-- The Lua part of `Application`: user settings, shared data that any file can read, and the release
+-- of worlds.
+local core = ...
+
+local type, select, next = type, select, next
+local format, concat, gmatch, sub = string.format, core.table.concat, string.gmatch, string.sub
+local bad_argument, raise = core.bad_argument, core.raise
+local no_reload = core.no_reload
+
+local Application, World = core.module("Application"), core.module("World")
+
+local world_release, world_released = core.event("world_release"), core.event("world_released")
+
+local SETTING_VALUES_MAX = 65536 -- in one user setting
+
+-- User settings: the values that the player chose, on top of the defaults in settings.sjson. They
+-- are loaded on first use and written only by `save_user_settings`. Tables are copied when they are
+-- passed in or returned, so a game that modifies such a table changes no setting.
+local chosen, problem
+local defaults
+local set_aside = false -- true if the next save keeps a file that could not be read
+local listeners = {} -- callbacks in order of registration: { name, fn }
+local changes = {} -- settings set since the last frame: { path, value }
+
+local function load_settings()
+  if chosen == nil then
+    chosen, problem = core.load_user_settings()
+    if type(chosen) ~= "table" then
+      chosen = {}
+    end
+    defaults = Application.settings().user_settings
+    if problem then
+      set_aside = true
+      core.log("warning", format("the saved user settings are not used: %s (the next save keeps "
+        .. "that file as user_settings.broken.sjson)", problem))
+    end
+  end
+end
+
+local function check_keys(name, count, ...)
+  if count < 1 then
+    raise(name .. ": give at least one name")
+  end
+  for i = 1, count do
+    local key = select(i, ...)
+    if type(key) ~= "string" then
+      bad_argument(name, i, "name", "string", key)
+    elseif key == "" then
+      raise(format("%s: argument #%d 'name' must not be empty", name, i))
+    end
+  end
+end
+
+local function look(tree, count, ...)
+  for i = 1, count do
+    if type(tree) ~= "table" then
+      return nil
+    end
+    tree = tree[(select(i, ...))]
+  end
+  return tree
+end
+
+local function copy(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local made = {}
+  for key, item in next, value do
+    made[key] = copy(item)
+  end
+  return made
+end
+
+-- Returns true if a table is keyed by names and is not a list. An empty table counts as either.
+local function is_named(value)
+  return type(value) == "table" and value[1] == nil
+end
+
+-- Returns a copy of the chosen value, filled with the defaults where the value has no entry. Lists
+-- are not merged: a chosen list replaces the default list.
+local function merged(value, default)
+  if value == nil then
+    return copy(default)
+  elseif not (is_named(value) and is_named(default)) then
+    return copy(value)
+  end
+  local made = {}
+  for key, item in next, default do
+    made[key] = merged(value[key], item)
+  end
+  for key, item in next, value do
+    if made[key] == nil then
+      made[key] = copy(item)
+    end
+  end
+  return made
+end
+
+---Returns the value that the player set, or the default from settings.sjson (`user_settings`), or
+---nil. A table is returned as a copy, in which names that the player did not set have their
+---defaults.
+---@param ... string the setting's name, or the path of names that leads to it
+---@return any value a boolean, number, string or table
+function Application.user_setting(...)
+  local count = select("#", ...)
+  check_keys("Application.user_setting", count, ...)
+  load_settings()
+  return merged(look(chosen, count, ...), look(defaults, count, ...))
+end
+
+-- Returns a deep copy of a value. Raises if it contains anything but plain data.
+local function plain_copy(value, depth, read)
+  local kind = type(value)
+  read.count = read.count + 1
+  if read.count > SETTING_VALUES_MAX then
+    raise("Application.set_user_setting: there are more than " .. SETTING_VALUES_MAX
+      .. " values (SETTING_VALUES_MAX; a table that is reached twice counts twice): keep large "
+      .. "data in a save")
+  elseif kind == "table" then
+    if depth > 16 then
+      raise("Application.set_user_setting: tables are nested more than 16 deep")
+    end
+    local made = {}
+    for key, item in next, value do
+      if type(key) ~= "string" and type(key) ~= "number" then
+        raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
+          .. core.describe(key))
+      end
+      made[key] = plain_copy(item, depth + 1, read)
+    end
+    return made
+  elseif kind == "number" then
+    if value ~= value or value == 1 / 0 or value == -1 / 0 then
+      raise("Application.set_user_setting: a number must be finite, got " .. core.describe(value))
+    end
+  elseif kind ~= "nil" and kind ~= "boolean" and kind ~= "string" then
+    raise("Application.set_user_setting: a setting is a boolean, number, string or table, got "
+      .. core.describe(value))
+  end
+  return value
+end
+
+-- Stores a value in the chosen settings. A nil value creates no tables on the path to it.
+local function put(value, count, ...)
+  local tree = chosen
+  for i = 1, count - 1 do
+    local key = select(i, ...)
+    if type(tree[key]) ~= "table" then
+      if value == nil then
+        return
+      end
+      tree[key] = {}
+    end
+    tree = tree[key]
+  end
+  tree[(select(count, ...))] = value
+end
+
+---Sets a user setting; nil restores the default. Callbacks run before the next `update`. A table is
+---copied: later changes to the table change no setting.
+---@param ... any the path of names, then the value
+function Application.set_user_setting(...)
+  no_reload("Application.set_user_setting")
+  local count = select("#", ...) - 1
+  check_keys("Application.set_user_setting", count, ...)
+  local value = plain_copy(select(count + 1, ...), 1, { count = 0 })
+  load_settings()
+  put(value, count, ...)
+  changes[#changes + 1] = {
+    path = concat({ ... }, ".", 1, count),
+    value = merged(look(chosen, count, ...), look(defaults, count, ...)),
+  }
+end
+
+---Writes the user settings to the game's save folder. The write is atomic: after a crash, the file
+---holds either the old or the new settings in full. A file that could not be read is kept as
+---user_settings.broken.sjson.
+---@return boolean|nil saved true, or nil if the file could not be written
+---@return string|nil problem the reason
+function Application.save_user_settings(...)
+  no_reload("Application.save_user_settings")
+  if select("#", ...) > 0 then
+    raise("Application.save_user_settings: takes no arguments")
+  end
+  load_settings()
+  local saved, why = core.save_user_settings(chosen, set_aside)
+  set_aside = set_aside and not saved
+  return saved, why
+end
+
+---Returns the reason why the saved user settings could not be read at startup, or nil. If the file
+---could not be read, the defaults are used.
+---@return string|nil problem the error in the file
+function Application.user_settings_load_error(...)
+  if select("#", ...) > 0 then
+    raise("Application.user_settings_load_error: takes no arguments")
+  end
+  load_settings()
+  return problem
+end
+
+---Registers a callback that runs before the next `update` whenever a user setting changes.
+---@param name string a setting or a parent path; "sound.volume" also reacts to a change of "sound"
+---@param fn fun(name: string, value: any) receives the setting's full name and its current value
+function Application.on_user_setting_changed(name, fn)
+  no_reload("Application.on_user_setting_changed")
+  if type(name) ~= "string" then
+    bad_argument("Application.on_user_setting_changed", 1, "name", "string", name)
+  elseif type(fn) ~= "function" then
+    bad_argument("Application.on_user_setting_changed", 2, "fn", "function", fn)
+  end
+  listeners[#listeners + 1] = { name = name, fn = fn }
+end
+
+-- Returns true if the names in `path` begin with all names in `name`.
+local function begins(path, name)
+  return path == name or sub(path, 1, #name + 1) == name .. "."
+end
+
+local function tell(listener, path, value)
+  core.with_context("When reporting a changed user setting:", path, listener.fn, path, copy(value))
+end
+
+-- Runs the callbacks of the changed settings.
+core.on("frame_update", "user_settings", function()
+  if #changes == 0 then
+    return
+  end
+  local told = changes
+  changes = {}
+  for i = 1, #told do
+    local change = told[i]
+    for k = 1, #listeners do
+      local listener = listeners[k]
+      if begins(change.path, listener.name) then
+        tell(listener, change.path, change.value)
+      elseif begins(listener.name, change.path) then
+        -- The callback's setting is nested inside the setting that changed.
+        local value = change.value
+        for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
+          value = look(value, 1, key)
+        end
+        tell(listener, listener.name, value)
+      end
+    end
+  end
+end)
+
+-- Data under nested keys, for code that has no better location for a shared value.
+local data = {}
+
+local function check_data_keys(name, count, ...)
+  if count < 1 then
+    raise(name .. ": give at least one key")
+  end
+  for i = 1, count do
+    local key = select(i, ...)
+    if type(key) ~= "string" and type(key) ~= "number" then
+      bad_argument(name, i, "key", "string or number", key)
+    end
+  end
+end
+
+---Stores a value under one or more keys, where any file can read it.
+---@param ... any the keys, then the value; nil removes the value
+function Application.set_data(...)
+  no_reload("Application.set_data")
+  local count = select("#", ...) - 1
+  check_data_keys("Application.set_data", count, ...)
+  local tree = data
+  for i = 1, count - 1 do
+    local key = select(i, ...)
+    if tree[key] == nil then
+      tree[key] = {}
+    elseif type(tree[key]) ~= "table" then
+      raise(format("Application.set_data: there is a value at key #%d, so nothing can be inside",
+        i))
+    end
+    tree = tree[key]
+  end
+  tree[(select(count, ...))] = (select(count + 1, ...))
+end
+
+---Returns the value under the keys, or nil.
+---@param ... string|number the keys
+---@return any value the stored value
+function Application.get_data(...)
+  local count = select("#", ...)
+  check_data_keys("Application.get_data", count, ...)
+  return look(data, count, ...)
+end
+
+---Returns true if a value is stored under the keys.
+---@param ... string|number the keys
+---@return boolean exists true if `get_data` returns a value
+function Application.has_data(...)
+  local count = select("#", ...)
+  check_data_keys("Application.has_data", count, ...)
+  return look(data, count, ...) ~= nil
+end
+
+---Destroys a world and everything in it. Its handle is stale afterwards.
+---@param world World the world to release
+function Application.release_world(...)
+  local world = ...
+  -- The native function refuses any other argument.
+  if type(world) == "number" and World.alive(world) then
+    world_release(world)
+  end
+  core.release_world(...)
+  world_released(world)
+end

@@ -1,0 +1,168 @@
+-- The frame as Lua sees it: the functions that native code calls at startup, in each frame and at
+-- shutdown. The main loop around them, devices and time are native.
+local core = ...
+
+local type, rawget, error, ipairs = type, rawget, error, ipairs
+local World, Application = core.module("World"), core.module("Application")
+local resume_timer = core.resume_timer
+local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
+local globals = core.globals
+local frame_update, frame_render = core.event("frame_update"), core.event("frame_render")
+local resources_changed, scripts_reloaded =
+  core.event("resources_changed"), core.event("scripts_reloaded")
+
+-- Returns true if the game has a function of that name. Callers call it as a field of the globals,
+-- so that stack traces show its name.
+local function has_callback(name)
+  local fn = rawget(globals, name)
+  if fn ~= nil and type(fn) ~= "function" then
+    error("the global '" .. name .. "' is a " .. type(fn) .. ", and should be the function that "
+      .. "the engine calls", 0)
+  end
+  return fn ~= nil
+end
+
+-- Callbacks of a game, and their names in other engines.
+local CALLBACKS = { "init", "update", "render", "shutdown", "on_close", "on_reload", "on_activate" }
+local ELSEWHERE = { draw = "render", load = "init", quit = "shutdown" }
+
+-- Warns of global functions whose name is almost a callback's name: the engine would never call
+-- such a function, and no error would appear.
+local function check_callbacks()
+  for _, name in ipairs(core.names(globals)) do
+    local fn = rawget(globals, name)
+    local meant = ELSEWHERE[name] or core.suggest(name, CALLBACKS)
+    if type(fn) == "function" and meant and meant ~= name and rawget(globals, meant) == nil
+      and core.debug.getinfo(fn, "S").source:sub(1, 1) == "@" then
+      core.log("warning", "the global function '" .. name .. "' is never called by the engine: did "
+        .. "you mean '" .. meant .. "'?")
+    end
+  end
+end
+
+local init_ran = false
+
+function core.init()
+  check_callbacks()
+  if has_callback("init") then
+    globals.init()
+  end
+  init_ran = true
+end
+
+-- Returns the source text of the game's `init`, and its location.
+local function init_text()
+  local fn = rawget(globals, "init")
+  local info = init_ran and type(fn) == "function" and getinfo(fn, "S")
+  local text = info and core.source(sub(info.source, 2))
+  if not text then
+    return nil
+  end
+  local lines, line = {}, 0
+  for content in gmatch(text, "([^\n]*)\n?") do
+    line = line + 1
+    if line > info.lastlinedefined then
+      break
+    elseif line >= info.linedefined then
+      lines[#lines + 1] = content
+    end
+  end
+  return concat(lines, "\n"), sub(info.source, 2) .. ":" .. info.linedefined
+end
+
+-- Reloads scripts. Warns if the reload changed `init`: it has run already, so the change has no
+-- effect before the next start.
+local function reload(files)
+  local before = init_text()
+  local reloaded = core.reload(files).ok
+  local after, place = init_text()
+  if reloaded and before and after and before ~= after then
+    core.log("warning", place .. ": `init` has run already, and is not called again by a reload: "
+      .. "what was changed in it acts at the next start (on_reload can do it now)")
+  end
+  return reloaded
+end
+
+-- Runs the Lua part of a frame's update. If the game has no `update`, the default world is updated.
+function core.update(dt)
+  frame_update(dt)
+  if has_callback("update") then
+    globals.update(dt)
+  elseif core.has_main_world() then
+    World.update(Application.main_world(), dt)
+  end
+end
+
+-- Swaps in changed scripts (`files` has their chunk names and texts) and passes the names of all
+-- new resources to the game's `on_reload`. Names of scripts that cannot be reloaded are held back
+-- until a reload succeeds. `gone` has the chunk names of deleted scripts. Returns true if any names
+-- are held back.
+local waiting = {}
+
+function core.swap(files, names, gone)
+  resources_changed()
+  local told = {}
+  for i = 1, #names do
+    told[names[i]] = true
+  end
+  -- A broken file that was deleted no longer holds back files that were saved with it.
+  local tries = core.forget_waiting(gone) or #files > 0
+  if tries then
+    for i = 1, #waiting do
+      told[waiting[i]] = true
+    end
+    waiting = {}
+  end
+  names = core.names(told)
+  if tries and not reload(files) then
+    local others = {}
+    for i = 1, #names do
+      local list = names[i]:sub(-4) == ".lua" and waiting or others
+      list[#list + 1] = names[i]
+    end
+    names = others
+  end
+  if tries then scripts_reloaded() end
+  if #names > 0 and has_callback("on_reload") then
+    globals.on_reload(names)
+  end
+  return #waiting > 0
+end
+
+-- Runs the Lua part of a frame's rendering. If the game has no `render`, the default world is
+-- drawn.
+function core.render()
+  if has_callback("render") then
+    globals.render()
+  elseif core.has_main_world() then
+    Application.render_world(Application.main_world())
+  end
+  frame_render()
+end
+
+function core.on_activate(active)
+  if has_callback("on_activate") then
+    globals.on_activate(active)
+  end
+end
+
+-- Returns true if the game allows a window to be closed; nil is the main window.
+function core.on_close(window)
+  return not has_callback("on_close") or globals.on_close(window) ~= false
+end
+
+function core.shutdown()
+  if has_callback("shutdown") then
+    globals.shutdown()
+  end
+end
+
+-- Resumes a timer's coroutine. An error in the coroutine is raised here, and the report shows the
+-- coroutine's own stack.
+function core.resume_reporting(thread, ...)
+  local ok, problem = resume_timer(thread, ...)
+  if not ok then
+    error(problem, 0)
+  end
+  return problem
+end

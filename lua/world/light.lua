@@ -1,0 +1,121 @@
+-- Light: the color of lights, and the sky of a world, which lights it from all sides. The rest of
+-- `Light` is native.
+local core = ...
+
+local ipairs, next, tostring, type = ipairs, next, tostring, type
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local describe, format, istype = core.describe, string.format, core.ffi.istype
+local V3, ColorType = core.ctypes.Vector3, core.ctypes.Color
+
+local Light, World = core.module("Light"), core.module("World")
+
+-- Converts an sRGB component from 0 to 255 to linear light (IEC 61966-2-1).
+local function light_of(part)
+  part = part / 255
+  return part <= 0.04045 and part / 12.92 or ((part + 0.055) / 1.055) ^ 2.4
+end
+
+-- Returns a color, or a vector of linear light, as a vector of linear light.
+local function linear(name, i, argument, color)
+  if istype(V3, color) then return color end
+  if not istype(ColorType, color) then
+    bad_argument(name, i, argument, "Color or Vector3", color)
+  end
+  return V3(light_of(color.r), light_of(color.g), light_of(color.b))
+end
+
+---Sets the color of a light.
+---@param light Light a light
+---@param color Color|Vector3 a color, or red, green and blue of linear light
+function Light.set_color(light, color)
+  no_reload("Light.set_color")
+  core.set_color(light, linear("Light.set_color", 2, "color", color))
+end
+
+-- Options of a sky: the index of their first number in the list, and a flag for colors.
+local SKY = {
+  { name = "top", at = 1, color = true },
+  { name = "horizon", at = 4, color = true },
+  { name = "ground", at = 7, color = true },
+  { name = "fog_color", at = 10, color = true },
+  { name = "exposure", at = 13, number = true },
+  { name = "fog_density", at = 14, number = true },
+  { name = "shown", at = 15 },
+  { name = "tone_mapping", at = 16 },
+}
+local SKY_KEYS = {}
+for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
+
+-- Maximum of a color component and of other numbers. Larger values make no visible difference.
+local SKY_MOST = 1e9
+
+local function is_light(number) return number >= 0 and number <= SKY_MOST end
+
+local function set_option(numbers, option, value)
+  local name, at = option.name, option.at
+  if option.color then
+    local color = linear("World.set_sky", 2, name, value)
+    if not (is_light(color.x) and is_light(color.y) and is_light(color.z)) then
+      raise(format("World.set_sky: '%s' must have parts from 0 to %g, got %s", name, SKY_MOST,
+        tostring(color)))
+    end
+    numbers[at], numbers[at + 1], numbers[at + 2] = color.x, color.y, color.z
+  elseif option.number then
+    if type(value) ~= "number" or not is_light(value) then
+      raise(format("World.set_sky: '%s' must be a number from 0 to %g, got %s", name, SKY_MOST,
+        describe(value)))
+    end
+    numbers[at] = value
+  else
+    if type(value) ~= "boolean" then
+      raise(format("World.set_sky: '%s' must be true or false, got %s", name, describe(value)))
+    end
+    numbers[at] = value and 1 or 0
+  end
+end
+
+---Sets the surroundings of a world: the light from above (`top`), from the side (`horizon`) and
+---from below (`ground`), as colors or as vectors of linear light; `shown`, true if the sky is
+---drawn behind everything; `exposure`, a factor applied to all light before it is displayed (1);
+---`fog_density`, the density of the fog: light fades by exp(-density * metres) (0), and
+---`fog_color`; `tone_mapping`, true to compress values near and above white so that they stay
+---distinguishable (true), or false to clip them, so that textures keep their exact colors. Omitted
+---options keep their values.
+---@param world World a world
+---@param options table top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
+function World.set_sky(world, options)
+  no_reload("World.set_sky")
+  if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
+  for key in next, options do
+    if not SKY_KEYS[key] then
+      local near = type(key) == "string" and core.suggest(key, core.names(SKY_KEYS))
+      raise(format("World.set_sky: unknown option %s%s", describe(key),
+        near and format(", did you mean '%s'?", near) or ""))
+    end
+  end
+  local numbers = core.sky(world)
+  for _, option in ipairs(SKY) do
+    local value = options[option.name]
+    if value ~= nil then set_option(numbers, option, value) end
+  end
+  core.set_sky(world, numbers)
+end
+
+---Returns the surroundings of a world, as passed to `World.set_sky`. Colors are vectors of linear
+---light.
+---@param world World a world
+---@return table options top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
+function World.sky(world)
+  local numbers, sky = core.sky(world), {}
+  for _, option in ipairs(SKY) do
+    local at = option.at
+    if option.color then
+      sky[option.name] = V3(numbers[at], numbers[at + 1], numbers[at + 2])
+    elseif option.number then
+      sky[option.name] = numbers[at]
+    else
+      sky[option.name] = numbers[at] ~= 0
+    end
+  end
+  return sky
+end

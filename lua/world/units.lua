@@ -1,0 +1,235 @@
+-- The functions of `World` for units: spawning, destruction, links, lists of units. Functions of
+-- `Unit` are in unit/. Notifications of script components are in components.lua.
+local core = ...
+
+local type, next, ipairs = type, next, ipairs
+local pcall, error = pcall, error
+local format = string.format
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local istype = core.ffi.istype
+local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
+
+local World, Unit = core.module("World"), core.module("Unit")
+local Matrix4x4 = core.module("Matrix4x4")
+
+local data, copy, merge = core.unit_data, core.copy, core.user_data.merge
+local unit_end, unit_abandoned = core.event("unit_end"), core.event("unit_abandoned")
+
+-- Data and script components of each resource, by name.
+local resources = {}
+
+-- { parts = { { name =, component =, fields = }, … }, data = }
+local function resource_of(name)
+  local known = resources[name]
+  if known == nil then
+    local read = core.unit_resource(name)
+    known = { parts = {}, data = read[2] }
+    for i, part in ipairs(read[1]) do
+      known.parts[i] = { name = part[1], component = part[2], fields = part[3] }
+    end
+    resources[name] = known
+  end
+  return known
+end
+
+-- Units that are spawned later use the new resources.
+core.on("resources_changed", "units", function()
+  resources = {}
+end)
+
+-- Returns position, rotation and scale from the arguments of a spawn.
+local function placed(name, position, rotation)
+  if position == nil then
+    -- The resource's own values are used.
+  elseif istype(M, position) then
+    if rotation ~= nil then raise(name .. ": a pose already has a rotation") end
+    return Matrix4x4.translation(position), Matrix4x4.rotation(position), Matrix4x4.scale(position)
+  elseif not istype(V3, position) then
+    bad_argument(name, 3, "position", "Vector3, Matrix4x4 or nil", position)
+  end
+  if rotation ~= nil and not istype(Q, rotation) then
+    bad_argument(name, 4, "rotation", "Quaternion or nil", rotation)
+  end
+  return position, rotation, nil
+end
+
+---Spawns a unit from a resource in a world. Its script components have been notified when this
+---function returns.
+---@param world World world in which the unit is spawned
+---@param resource string the name of a unit, such as "units/barrel" for units/barrel.unit
+---@param position? Vector3|Matrix4x4 position or pose of its root; the resource's own by default
+---@param rotation? Quaternion rotation of its root; the resource's own by default
+---@return Unit unit the new unit
+function World.spawn_unit(world, resource, position, rotation)
+  no_reload("World.spawn_unit")
+  local at, turned, sized = placed("World.spawn_unit", position, rotation)
+  local unit = core.spawn_unit(world, resource, at, turned, sized)
+  core.finish_units(world, { unit }, {})
+  return unit
+end
+
+-- Initializes the data of units, with the overrides from `overs`. Returns the parts of each unit.
+local function begin_units(units, overs)
+  local parts = {}
+  for i, unit in ipairs(units) do
+    local made_of, over = resource_of(Unit.debug_name(unit)), overs[i]
+    if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
+    if over and next(over) ~= nil then
+      data[unit] = data[unit] or {}
+      merge(data[unit], over)
+    end
+    parts[i] = made_of.parts
+  end
+  return parts
+end
+
+-- Completes a spawn in Lua: initializes the units' data and their script components, each of which
+-- is notified of all units at once. Units without valid data are destroyed immediately, because no
+-- script has their handles yet.
+function core.finish_units(world, units, overs)
+  local fine, parts = pcall(begin_units, units, overs)
+  if not fine then
+    for i = 1, #units do
+      if Unit.alive(units[i]) then core.end_dead(world, units[i]) end
+    end
+    error(parts, 0)
+  end
+  core.components_spawned(world, units, parts)
+end
+
+-- Destroys a unit immediately.
+local function destroy(world, unit)
+  core.destroy_unit(world, unit)
+  unit_end(world, unit)
+  core.end_unit(unit)
+end
+
+core.destroy_now = destroy
+
+-- Destroys a unit if notifying its components failed.
+function core.end_dead(world, unit)
+  unit_abandoned(world, unit)
+  core.end_unit(unit)
+end
+
+core.on("world_release", "units", function(world)
+  for _, unit in ipairs(core.units(world)) do
+    -- Destroying one unit may have destroyed others.
+    if Unit.alive(unit) then destroy(world, unit) end
+  end
+end)
+
+---Destroys a unit. Units that are linked to it stay in place. While components are updated, the
+---unit is destroyed after the update of the running component.
+---@param world World the unit's world
+---@param unit Unit the unit to destroy
+function World.destroy_unit(world, unit)
+  no_reload("World.destroy_unit")
+  if not (core.updating() and core.destroy_later(world, unit)) then destroy(world, unit) end
+end
+
+---Spawns many units from a resource, one for each position. Script components are notified of all
+---of them at once.
+---@param world World world in which the units are spawned
+---@param resource string the name of a unit
+---@param positions Vector3[]|Matrix4x4[] position or pose of each root
+---@param rotations? Quaternion[] rotation of each root; the resource's own by default
+---@return Unit[] units in the order of the positions
+function World.spawn_units(world, resource, positions, rotations)
+  no_reload("World.spawn_units")
+  local name = "World.spawn_units"
+  if type(positions) ~= "table" then
+    bad_argument(name, 3, "positions", "a table of positions", positions)
+  end
+  if rotations ~= nil then
+    if type(rotations) ~= "table" then
+      bad_argument(name, 4, "rotations", "a table of rotations or nil", rotations)
+    end
+    if #rotations ~= #positions then
+      raise(format("%s: argument #4 'rotations' has %d values for %d positions", name, #rotations,
+        #positions))
+    end
+  end
+  for i = 1, #positions do
+    local position = positions[i]
+    if not istype(V3, position) and not istype(M, position) then
+      raise(format("%s: argument #3 'positions' must hold Vector3 or Matrix4x4, got %s at %d",
+        name, core.describe(position), i))
+    end
+    if rotations and istype(M, position) then
+      raise(name .. ": a pose already has a rotation")
+    end
+    if rotations and not istype(Q, rotations[i]) then
+      raise(format("%s: argument #4 'rotations' must hold Quaternion, got %s at %d", name,
+        core.describe(rotations[i]), i))
+    end
+  end
+  local units, fine, unit = {}, true, nil
+  for i = 1, #positions do
+    local position, rotation, scale = positions[i], rotations and rotations[i], nil
+    if istype(M, position) then
+      rotation, scale = Matrix4x4.rotation(position), Matrix4x4.scale(position)
+      position = Matrix4x4.translation(position)
+    end
+    fine, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
+    if not fine then break end
+    units[i] = unit
+  end
+  core.finish_units(world, units, {})
+  -- If a unit cannot be spawned, the units before it are complete.
+  if not fine then error(unit, 0) end
+  return units
+end
+
+---Destroys many units, in the order of the list. Units that are already destroyed are skipped.
+---@param world World the units' world
+---@param units Unit[] the units to destroy
+function World.destroy_units(world, units)
+  no_reload("World.destroy_units")
+  if type(units) ~= "table" then
+    bad_argument("World.destroy_units", 2, "units", "a table of units", units)
+  end
+  for i = 1, #units do
+    if Unit.alive(units[i]) then World.destroy_unit(world, units[i]) end
+  end
+end
+
+---Links a unit to a node of another unit: its pose is then relative to that node. Its local pose
+---does not change, so set it as needed.
+---@param world World the world of both
+---@param child Unit the unit to attach
+---@param parent Unit the unit to attach it to
+---@param node? integer index of the parent's node; the root by default
+function World.link_unit(world, child, parent, node)
+  core.link_unit(world, child, parent, node)
+end
+
+---Unlinks a unit from its parent. It keeps its pose in the world.
+---@param world World the unit's world
+---@param unit Unit the linked unit
+function World.unlink_unit(world, unit)
+  core.unlink_unit(world, unit)
+end
+
+---Returns the units of a world.
+---@param world World a world
+---@return Unit[] units in the order of their slots, which are reused
+function World.units(world)
+  return core.units(world)
+end
+
+---Returns the units of a world that were spawned from a resource, or from one that inherits from
+---it.
+---@param world World a world
+---@param resource string the name of a unit resource
+---@return Unit[] units in the order of their slots
+function World.units_by_resource(world, resource)
+  if type(resource) ~= "string" then
+    bad_argument("World.units_by_resource", 2, "resource", "string", resource)
+  end
+  local found = {}
+  for _, unit in ipairs(core.units(world)) do
+    if Unit.is_a(unit, resource) then found[#found + 1] = unit end
+  end
+  return found
+end
