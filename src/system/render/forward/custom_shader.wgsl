@@ -11,7 +11,7 @@ struct EngineSceneDraw {
     tint: vec4u,
 }
 
-// The first fields of `View` in view.wgsl.
+// The first fields of `View` in view_uniforms.wgsl.
 struct EngineSceneView {
     to_clip: mat4x4f,
     from_clip: mat4x4f,
@@ -98,6 +98,6 @@ fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     if ENGINE_MULTIPLIES {
         air = vec3f(seen.a);
     }
-    // As `kept` in view.wgsl.
+    // As `kept` in view_uniforms.wgsl.
     return vec4f(min(mix(air, seen.rgb, left), vec3f(60000.0)), seen.a);
 }
