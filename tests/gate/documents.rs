@@ -114,27 +114,22 @@ fn leads_somewhere(document: &str, target: &str) -> bool {
     outside || path.is_empty() || root().join(folder_of(document)).join(path).exists()
 }
 
-/// Returns the lines of a source file with their numbers, each without the code before its comment.
+/// Returns the comments of a source file, a line each, with the numbers of their lines.
 fn comments(file: &File) -> Vec<(usize, &str)> {
-    let code = if file.ends_with(&[".lua"]) { String::new() } else { code(&file.text, true) };
-    let mut code = code.lines();
-    let comment = |(line, text)| {
-        let before: &str = code.next().unwrap_or_default();
-        let text: &str = text;
-        (line, if file.ends_with(&[".lua"]) { behind_dashes(text) } else { &text[before.len()..] })
-    };
-    file.lines().map(comment).collect()
-}
-
-/// Returns a line of Lua behind its first two dashes.
-fn behind_dashes(text: &str) -> &str {
-    text.split_once("--").map_or("", |(_, comment)| comment)
+    if file.ends_with(&[".lua"]) {
+        let comments =
+            file.lines().filter_map(|(line, text)| Some((line, text.split_once("--")?.1)));
+        return comments.collect();
+    }
+    let code = code(&file.text, true);
+    let lines = file.lines().zip(code.lines().chain(std::iter::repeat("")));
+    lines.map(|((line, text), code)| (line, text.get(code.len()..).unwrap_or_default())).collect()
 }
 
 /// Returns true if a word of a comment names a source file or a folder of the project. Names of one
 /// letter, names in capitals and names of test files are examples of a game's files.
 fn is_source_path(word: &str) -> bool {
-    let (folder, name) = word.rsplit_once('/').unwrap_or(("", word));
+    let name = word.rsplit_once('/').map_or(word, |(_, name)| name);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let inside = word.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
     let example = stem.len() < 2
