@@ -142,7 +142,7 @@ fn example() -> Group {
     }
     Group {
         name: "example",
-        title: "The update of the threading example (SYSTEMS A9.9), workers against threads that \
+        title: "The update of Mick West's threading example, workers against threads that \
                 are started each time",
         workload: "80,000 particles in a plane, a force away from a point, drag, a whisker from \
                    which they bounce; ages and deaths are updated too. Wall time of one update, \

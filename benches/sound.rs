@@ -119,7 +119,7 @@ fn evaluation() -> Group {
     }
 }
 
-/// A fixed table of 32 parameter slots for every sound, used or not, which A7.4 calls wasteful.
+/// A fixed table of 32 parameter slots for every sound, used or not, for comparison.
 struct FixedTable {
     keys: [u32; 32],
     values: [u32; 32],
@@ -175,7 +175,7 @@ fn parameters() -> Group {
     let exact = (12 * VOICES * PARAMETERS + 4 * VOICES) as f64 / 1024.0;
     Group {
         name: "parameters",
-        title: "nodes in one array against 32 fixed places for each sound (A7.4)",
+        title: "nodes in one array against 32 fixed slots for each sound",
         workload: "512 sounds with 10 parameters each; every parameter looked up once and put \
                    through a curve of 3 points. Memory of an array of just that limit, heads \
                    included.",

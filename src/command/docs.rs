@@ -1,5 +1,5 @@
 //! `engine docs`: prints the API, writes it to files, or shows it with the manual in a browser.
-//! src/script/emit generates the content.
+//! src/script/docgen generates the content.
 
 mod html;
 mod lua_highlight;

@@ -1,5 +1,5 @@
 //! Editor definitions of the engine's functions in a game's folder. They are rewritten when a
-//! different engine opens the game. src/script/emit generates their content.
+//! different engine opens the game. src/script/docgen generates their content.
 
 use engine_foundation::file_access::{is_file, read_text, readers};
 use engine_foundation::log;

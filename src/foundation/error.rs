@@ -41,8 +41,8 @@ macro_rules! error {
     ($($arguments:tt)*) => { $crate::Error::new(format!($($arguments)*)) };
 }
 
-/// Formats the failure of an assertion as SYSTEMS A1.7 specifies: one line per context, outermost
-/// first, then the assertion, then its message and its source location, indented.
+/// Formats the failure of an assertion: one line per context, outermost first, then the assertion,
+/// then its message and its source location, indented.
 pub fn assertion(test: &str, message: &str, file: &str, line: u32) -> String {
     let mut text = String::new();
     for context in context::lines() {

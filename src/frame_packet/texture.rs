@@ -33,8 +33,8 @@ pub enum TexelFormat {
     /// Red, green, blue and alpha, one byte each. Color is sRGB; alpha is premultiplied (in linear
     /// light). For visible pictures.
     Rgba8Srgb,
-    /// The same bytes as linear numbers without premultiplication. For data such as normals and
-    /// masks.
+    /// Red, green, blue and alpha, one byte each, as linear numbers without premultiplication.
+    /// For data such as normals and masks.
     Rgba8,
     /// One byte per texel.
     R8,

@@ -42,7 +42,7 @@ pub struct CompileTarget<'a> {
     /// The folder of compiled data.
     pub data: PathBuf,
     pub kinds: ResourceKinds,
-    /// Platform whose source variants are selected (A2.7).
+    /// Platform whose source variants are selected.
     pub source_platform: &'a str,
     /// True for a release: names and development statements are left out.
     pub release: bool,

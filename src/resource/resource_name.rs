@@ -41,7 +41,7 @@ impl ResourceName {
             || (resource.kind == "lua" && self.name.replace('.', "/") == resource.name)
     }
 
-    /// Returns the id of the resource in compiled data (A2.2): the hash of the whole string,
+    /// Returns the id of the resource in compiled data: the hash of the whole string,
     /// including the type.
     pub fn id(&self) -> IdString64 {
         // Called on every lookup, so names of normal length need no allocation.

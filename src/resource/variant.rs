@@ -1,5 +1,6 @@
 //! Variants: selects which of a resource's files is used, by platform and by the game's
-//! preferences. Works on property names only, independent of files and kinds. SYSTEMS A2.3 to A2.7.
+//! preferences. Works on property names only, independent of files and kinds. docs/resources.md
+//! describes the rules for games.
 
 use engine_foundation::hash::IdString64;
 
@@ -59,7 +60,7 @@ impl std::fmt::Display for VariantProperties {
 }
 
 /// Returns the indices of a resource's variants that are compiled for a platform. If any variants
-/// name the platform, these are selected; otherwise those that name no platform (A2.4).
+/// name the platform, these are selected; otherwise those that name no platform.
 pub fn for_platform(variants: &[VariantProperties], platform: &str) -> Vec<usize> {
     let named = |i: &usize| variants[*i].platforms().any(|word| word == platform);
     let own: Vec<usize> = (0..variants.len()).filter(named).collect();
@@ -128,7 +129,7 @@ impl VariantPreferences {
         Some(rank)
     }
 
-    /// Returns the index of the variant to use (A2.6), or `None` if no variant qualifies.
+    /// Returns the index of the variant to use, or `None` if no variant qualifies.
     pub fn winner(&self, variants: &[VariantProperties]) -> Option<usize> {
         best_ranked(variants.iter().map(|variant| self.rank(variant)))
     }

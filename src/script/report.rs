@@ -232,8 +232,8 @@ impl ScriptContext {
 }
 
 impl std::fmt::Display for ErrorReport {
-    /// Writes the report in the form of SYSTEMS A1.7: contexts, the error, its location, then the
-    /// stack. The text does not end with a line break.
+    /// Writes the report: contexts, the error, its location, then the stack. The text does not end
+    /// with a line break.
     fn fmt(&self, out: &mut Formatter) -> std::fmt::Result {
         for line in &self.contexts {
             writeln!(out, "{line}")?;

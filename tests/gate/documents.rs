@@ -1,7 +1,9 @@
-//! Finds the names in a document: paths in backquotes and in code blocks, and the targets of links.
-//! Distinguishes paths of the project from other words.
+//! Finds the names in a document: paths in backquotes and in code blocks, and the targets of links;
+//! and the paths in the comments of source files. Distinguishes paths of the project from other
+//! words.
 
-use super::source::{File, root};
+use super::settle;
+use super::source::{File, code, files, root};
 
 /// The top-level folders of the project. A word that begins with one of them is a path.
 pub const FOLDERS: &[&str] = &[
@@ -110,6 +112,87 @@ fn leads_somewhere(document: &str, target: &str) -> bool {
     let outside = ["http://", "https://", "mailto:"].iter().any(|start| target.starts_with(start));
     let path = target.split('#').next().unwrap_or_default();
     outside || path.is_empty() || root().join(folder_of(document)).join(path).exists()
+}
+
+/// Returns the comments of a source file, a line each, with the numbers of their lines.
+fn comments(file: &File) -> Vec<(usize, &str)> {
+    if file.ends_with(&[".lua"]) {
+        let comments =
+            file.lines().filter_map(|(line, text)| Some((line, text.split_once("--")?.1)));
+        return comments.collect();
+    }
+    let code = code(&file.text, true);
+    let lines = file.lines().zip(code.lines().chain(std::iter::repeat("")));
+    lines.map(|((line, text), code)| (line, text.get(code.len()..).unwrap_or_default())).collect()
+}
+
+/// Returns true if a word of a comment names a source file or a folder of the project. Names of one
+/// letter, names in capitals and names of test files are examples of a game's files.
+fn is_source_path(word: &str) -> bool {
+    let name = word.rsplit_once('/').map_or(word, |(_, name)| name);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let inside = word.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
+    let example = stem.len() < 2
+        || stem.ends_with("_test")
+        || stem.ends_with("_spec")
+        || stem.contains(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '_');
+    match ending {
+        _ if inside => true,
+        "rs" | "wgsl" => !example,
+        // A game's scripts are in folders; the engine's are named with `lua/` before them.
+        "lua" => !word.contains('/') && !example,
+        _ => false,
+    }
+}
+
+/// Returns the paths in comments of a source file that lead nowhere. A path may begin at any
+/// folder: `forward/mesh.wgsl`. Pages of the manual may be named by their form for browsers.
+pub fn dead_paths_in_comments(source: &File, files: &[File]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (line, comment) in comments(source) {
+        let words = comment.split(|c: char| !(c.is_alphanumeric() || "._-/*{}".contains(c)));
+        for word in words.map(|word| word.trim_end_matches('.')).filter(|word| is_source_path(word))
+        {
+            let page = word.strip_suffix(".html").map(|page| format!("{page}.md"));
+            let ending = format!("/{word}");
+            let known = exists(page.as_deref().unwrap_or(word), folder_of(&source.path), files)
+                || files.iter().any(|file| file.path.ends_with(&ending));
+            if !known {
+                found.push(format!("{}:{line}: there is no {word}", source.path));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn comments_name_only_files_that_exist() {
+    let files = files();
+    let engine = |file: &&File| {
+        let inside = ["src/", "lua/", "core/"].iter().any(|folder| file.path.starts_with(folder));
+        inside && file.ends_with(&[".rs", ".wgsl", ".lua"])
+    };
+    let sources = files.iter().filter(engine);
+    settle(
+        sources.flat_map(|file| dead_paths_in_comments(file, &files)).collect(),
+        "name the path that it has now, or take it out of the comment",
+    );
+}
+
+#[test]
+fn dead_paths_in_comments_are_found_and_examples_let_be() {
+    let check = |path: &str, text: &str, wanted: &[&str]| {
+        let source = File { path: path.into(), text: text.into() };
+        let files = [File { path: "src/system/render/forward/mesh.wgsl".into(), text: "".into() }];
+        assert_eq!(dead_paths_in_comments(&source, &files), wanted, "{text}");
+    };
+    check("src/a.rs", "// As in mesh.wgsl, forward/mesh.wgsl, src/main.rs and docs/*.md.", &[]);
+    check("src/a.rs", "// See docs/gui.html, x.lua, enemy_test.lua, NAME.lua, a/b/init.lua", &[]);
+    check("src/a.rs", "let path = \"src/gone.rs\";", &[]);
+    check("src/a.rs", "let a = 1; // (src/gone.rs).", &["src/a.rs:1: there is no src/gone.rs"]);
+    check("src/a.rs", "\n/// gone.rs", &["src/a.rs:2: there is no gone.rs"]);
+    check("lua/a.lua", "a() -- (lua/gone.lua)", &["lua/a.lua:1: there is no lua/gone.lua"]);
+    check("lua/a.lua", "-- see gone.lua", &["lua/a.lua:1: there is no gone.lua"]);
 }
 
 #[test]

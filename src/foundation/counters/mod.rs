@@ -12,19 +12,21 @@
 //! At the end of a frame, [`push`] sums the arrays. Only watched counters keep a history. Counters
 //! are never deleted. This module knows no clocks and no scripts.
 
+mod alarms;
 mod export;
-mod history;
 mod registry;
+mod results;
 mod thread_counters;
 
-use history::HistoryStore;
+use results::CounterResults;
 use std::ops::{AddAssign, Deref, DerefMut};
 use std::sync::Mutex;
 use thread_counters::ThreadCounters;
 
+pub use alarms::{ALARMS_MAX, RaisedAlarm};
 pub use export::{EXPORT_VALUES_MAX, ExportFormat};
-pub use history::{ALARMS_MAX, HISTORY_FRAMES, RaisedAlarm, WATCHED_MAX};
 pub use registry::{COUNTERS_MAX, CounterSite, NAME_BYTES_MAX, counter, find, name_of, names};
+pub use results::{HISTORY_FRAMES, WATCHED_MAX};
 
 /// Adds to a counter of this thread: `counter!("gui/objects") += 1;`
 #[macro_export]
@@ -103,38 +105,38 @@ pub fn scope_counter(path: &str) -> u32 {
     counter(&clean.join("/")).unwrap_or(0)
 }
 
-static BOARD: Mutex<Option<HistoryStore>> = Mutex::new(None);
+static RESULTS: Mutex<Option<CounterResults>> = Mutex::new(None);
 
-fn with<R>(f: impl FnOnce(&mut HistoryStore) -> R) -> R {
+fn with<R>(f: impl FnOnce(&mut CounterResults) -> R) -> R {
     crate::owner!("statistics");
-    let mut board = BOARD.lock().unwrap_or_else(|poison| poison.into_inner());
-    f(board.get_or_insert_with(HistoryStore::new))
+    let mut results = RESULTS.lock().unwrap_or_else(|poison| poison.into_inner());
+    f(results.get_or_insert_with(CounterResults::new))
 }
 
 /// Ends a frame: stores the sum over all threads as each counter's newest value, and resets this
 /// thread's values to zero. Must be called by the thread that plays the frames.
 pub fn push() {
     let (own, count) = (thread_counters::own(), registry::count());
-    with(|board| board.push(own, &thread_counters::other_threads(own), count));
+    with(|results| results.push(own, &thread_counters::other_threads(own), count));
 }
 
 /// Returns a counter's value in the last frame.
 pub fn newest(number: u32) -> f64 {
-    with(|board| board.newest(number))
+    with(|results| results.newest(number))
 }
 
 /// Returns all counters with their values in the last frame, in order of creation.
 pub fn all() -> Vec<(&'static str, f64)> {
     let names = names();
-    with(|board| {
-        let values = (1..).map(|number| board.newest(number));
+    with(|results| {
+        let values = (1..).map(|number| results.newest(number));
         names.into_iter().zip(values).collect()
     })
 }
 
 /// Returns the number of frames pushed so far.
 pub fn frames() -> u64 {
-    with(|board| board.frame)
+    with(|results| results.frame)
 }
 
 /// Starts to record the history of a counter: its last [`HISTORY_FRAMES`] values.
@@ -142,17 +144,17 @@ pub fn frames() -> u64 {
 /// # Errors
 /// Returns an error if [`WATCHED_MAX`] other counters are watched.
 pub fn watch(number: u32) -> Result<(), crate::Error> {
-    with(|board| board.watch(number))
+    with(|results| results.watch(number))
 }
 
 /// Ends one [`watch`]. The last call for a counter deletes its history.
 pub fn unwatch(number: u32) {
-    with(|board| board.unwatch(number));
+    with(|results| results.unwatch(number));
 }
 
 /// Returns the last values of a watched counter, oldest first, at most `count`.
 pub fn history(number: u32, count: usize) -> Option<Vec<f64>> {
-    with(|board| board.history(number, count))
+    with(|results| results.history(number, count))
 }
 
 /// Sets an alarm: [`take_alarms`] reports when the counter rises above a limit.
@@ -160,28 +162,30 @@ pub fn history(number: u32, count: usize) -> Option<Vec<f64>> {
 /// # Errors
 /// Returns an error if [`ALARMS_MAX`] alarms are set.
 pub fn set_alarm(number: u32, limit: f64) -> Result<(), crate::Error> {
-    with(|board| board.set_alarm(number, limit))
+    with(|results| results.alarms.set(number, limit))
 }
 
 /// Removes a counter's alarm. Returns true if it existed.
 pub fn remove_alarm(number: u32) -> bool {
-    with(|board| board.remove_alarm(number))
+    with(|results| results.alarms.remove(number))
 }
 
 /// Returns the counters that rose above their limits since the last call.
 pub fn take_alarms() -> Vec<RaisedAlarm> {
-    with(|board| std::mem::take(&mut board.alarmed))
+    with(|results| std::mem::take(&mut results.alarms.raised))
 }
 
 /// Starts to record the values of all counters in all frames, for [`exported`].
 pub fn begin_export() {
-    with(|board| board.export = Some(export::CounterExport::default()));
+    with(|results| results.export = Some(export::CounterExport::default()));
 }
 
 /// Returns everything recorded since [`begin_export`], as a table of frames and counters. The
 /// second value is the number of frames at the end that did not fit.
 pub fn exported(form: ExportFormat) -> (String, u64) {
-    with(|board| board.export.as_ref().map_or_else(Default::default, |export| export.write(form)))
+    with(|results| {
+        results.export.as_ref().map_or_else(Default::default, |export| export.write(form))
+    })
 }
 
 /// Clears values, histories, watches and alarms before another game starts in this process.
@@ -189,12 +193,12 @@ pub fn exported(form: ExportFormat) -> (String, u64) {
 pub fn forget() {
     let own = thread_counters::own();
     own.clear();
-    with(|board| {
-        let export = board.export.take();
-        *board = HistoryStore::new();
-        board.push(own, &thread_counters::other_threads(own), registry::count());
-        board.export = export;
-        board.frame = 0;
+    with(|results| {
+        let export = results.export.take();
+        *results = CounterResults::new();
+        results.push(own, &thread_counters::other_threads(own), registry::count());
+        results.export = export;
+        results.frame = 0;
     });
 }
 

@@ -76,7 +76,7 @@ thread_local! {
     /// of that work.
     static IS_APART: Cell<bool> = const { Cell::new(false) };
     static APART_BYTES: Cell<i64> = const { Cell::new(0) };
-    /// Everything that this thread has added to the shared total.
+    /// Bytes that this thread has added to the shared total.
     static ADDED: Cell<i64> = const { Cell::new(0) };
 }
 

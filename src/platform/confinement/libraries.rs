@@ -50,8 +50,8 @@ pub const SYSTEM: &[&str] = &[
     "/proc/bus/input",
 ];
 
-/// Such paths in the user's home: the display's cookie, keyboard and pointer themes, configuration
-/// of sound and drivers, and the layers that Vulkan loads.
+/// Paths in the user's home folder that libraries read: the display's cookie, keyboard and pointer
+/// themes, configuration of sound and drivers, and the layers that Vulkan loads.
 pub const HOME: &[&str] = &[
     ".Xauthority",
     ".XCompose",
@@ -66,10 +66,11 @@ pub const HOME: &[&str] = &[
     ".local/share/Steam/ubuntu12_64",
 ];
 
-/// Such paths in the user's data folder, if `XDG_DATA_HOME` names another one.
+/// Paths that libraries read in the user's data folder, if `XDG_DATA_HOME` moves it out of
+/// [`HOME`].
 pub const DATA: &[&str] = &["icons", "vulkan"];
 
-/// Such paths in the user's configuration folder.
+/// Paths that libraries read in the user's configuration folder.
 pub const CONFIGURATION: &[&str] =
     &["alsa", "pulse", "pipewire", "vulkan", "drirc", "MangoHud", "vkBasalt", "user-dirs.dirs"];
 

@@ -31,7 +31,7 @@ pub struct MarkTable {
     numbers: Vec<usize>,
     pages: Vec<Option<MarkPage>>,
     used: usize,
-    /// The other flags of the few objects that have any.
+    /// Flags that do not fit in the pages' bits, of the few objects that have any.
     others: HashMap<usize, usize>,
 }
 

@@ -1,11 +1,11 @@
 //! Guis: two-dimensional drawing, as instanced quads in the arrays of a render packet. Knows no
 //! fonts, files or devices: texts arrive as quads, textures as slots in the renderer's table.
 //!
-//! Follows the dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013; SYSTEMS A8.7
-//! to A8.9): one interface with two modes. An immediate Gui shows for one frame what is drawn in
-//! that frame. A retained Gui keeps objects. The renderer has the only copy of an object, so a
-//! change must pass the complete object again. The number of draw calls equals the number of
-//! distinct [`GuiBatchKey`]s.
+//! Follows the dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013): one
+//! interface with two modes. An immediate Gui shows for one frame what is drawn in that frame. A
+//! retained Gui keeps objects. The renderer has the only copy of an object, so a change must pass
+//! the complete object again. The number of draw calls equals the number of distinct
+//! [`GuiBatchKey`]s.
 
 mod draw_recording;
 mod frame_output;

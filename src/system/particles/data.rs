@@ -141,9 +141,9 @@ keyword_enum!(
     /// Treatment of effects that no view shows.
     Culling {
         None = "none",
-        /// They are simulated on every fourth step, by four steps at once.
+        /// Invisible effects are simulated on every fourth step, by four steps at once.
         Slow = "slow",
-        /// They are paused.
+        /// Invisible effects are paused.
         Pause = "pause",
     }
 );

@@ -111,9 +111,9 @@ impl ParticleBlock {
     /// Moves the first `count` particles. The others are also moved, without visible effect. `D` is
     /// the number of axes, 2 or 3.
     ///
-    /// The order follows Mick West, "Multithreading Particle Systems", Game Developer, April 2006
-    /// (SYSTEMS A9.9): the new position follows from the old velocity, and the new velocity from
-    /// the forces at the old position.
+    /// The order follows Mick West, "Multithreading Particle Systems", Game Developer, April 2006:
+    /// the new position follows from the old velocity, and the new velocity from the forces at the
+    /// old position.
     pub fn step<const D: usize>(&mut self, count: usize, step: &MotionStep) {
         let dt = step.delta;
         for i in 0..LANES {
@@ -293,7 +293,8 @@ mod tests {
         assert_eq!(block.dead >> 20, 0, "those beyond the count are nobody");
     }
 
-    /// Returns position and velocity after the step of the article (SYSTEMS A9.9).
+    /// Returns position and velocity after the step of the article that [`ParticleBlock::step`]
+    /// names.
     fn example([x, y]: [f32; 2], [vx, vy]: [f32; 2], dt: f32) -> ([f32; 2], [f32; 2]) {
         let (a, b) = ([500.0f32, 300.0], [800.0, 420.0]);
         let to = [x - 640.0, y - 360.0];

@@ -20,7 +20,7 @@ const REST_BYTES_MAX: usize = 4 << 20;
 /// Result of a step of a handshake.
 #[derive(Debug, PartialEq)]
 pub enum HandshakeStep {
-    /// Nothing could be read or written.
+    /// The socket was not ready: no data was read or written in this step.
     Waits,
     /// Data was read or written, and more work remains.
     Moved,

@@ -1,7 +1,7 @@
 // The Gui's shader: bindings, one quadrilateral for each instance, every paint, and the entry
 // points. A material's own part declares `fn paint(in: Paint) -> vec4f`; the engine's own materials
-// use gui_paint.wgsl. Constants repeat those of src/frame_packet/gui.rs and texture.rs, and a test
-// compares them.
+// use gui_default_material.wgsl. Constants repeat those of src/frame_packet/gui.rs and texture.rs,
+// and a test compares them.
 
 /// The uniform of a Gui in a view.
 struct Frame {

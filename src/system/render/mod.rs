@@ -256,8 +256,8 @@ pub struct FrameStatistics {
     pub scene: SceneStatistics,
     /// Milliseconds of the renderer's thread for the packet, without waiting for the display.
     pub encode_ms: f32,
-    /// The same time by stage: "changes" applied, "worlds" culled and grouped, "copies" to the
-    /// adapter, "passes" encoded and submitted.
+    /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and
+    /// grouped, "copies" to the adapter, "passes" encoded and submitted.
     pub cpu_passes: Vec<(&'static str, f32)>,
     /// Milliseconds on the adapter for each pass of a recent frame; empty without timing.
     pub gpu_passes: Vec<(String, f32)>,

@@ -1,6 +1,6 @@
-//! The parameters of sounds, SYSTEMS A7.2 to A7.4: numbers and hashed texts in one array of small
-//! nodes, linked into a list for each owner. Knows neither voices nor curves: an owner keeps the
-//! head of its list, and the reader of a value knows its type.
+//! The parameters of sounds: numbers and hashed texts in one array of small nodes, linked into a
+//! list for each owner. Knows neither voices nor curves: an owner keeps the head of its list, and
+//! the reader of a value knows its type.
 
 use engine_foundation::hash::IdString32;
 

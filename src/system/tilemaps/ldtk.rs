@@ -1,5 +1,5 @@
 //! Compiler for LDtk maps (version 1.5 of the JSON format, ldtk.io). Produces the tree that
-//! `map.rs` reads. Each level becomes a map. Tiles stacked in one layer become separate layers.
+//! `data.rs` reads. Each level becomes a map. Tiles stacked in one layer become separate layers.
 
 use super::relative_path::{resolve, texture};
 use super::tiled::object;

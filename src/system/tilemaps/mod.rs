@@ -1,6 +1,6 @@
 //! Tile maps: layers of tiles, objects and integer grids imported from Tiled and LDtk, and the
 //! quads that draw each tile from its tile set's image. The engine decides where the quads are
-//! drawn. The submodules compile map files; all of them produce the tree that `map.rs` describes.
+//! drawn. The submodules compile map files; all of them produce the tree that `data.rs` describes.
 //!
 //! Columns and rows count from 1 at the bottom left. Lengths are in texels; y points up.
 

@@ -1,5 +1,5 @@
 //! Compiler for Tiled maps (version 1.10 of the JSON format, mapeditor.org). Produces the tree that
-//! `map.rs` reads. XML maps are converted to the same JSON tree first (`tmx.rs`).
+//! `data.rs` reads. XML maps are converted to the same JSON tree first (`tmx.rs`).
 
 use super::relative_path::{resolve, texture};
 use super::tmx;

@@ -1,7 +1,7 @@
 //! Time-step policies: convert the measured time of a frame into the game's time step. Knows no
-//! clock and no Lua: the frame loop measures and waits; `words` parses a game's settings.
+//! clock and no Lua: the frame loop measures and waits; `policy_parser` reads a game's settings.
 //!
-//! Source: SYSTEMS A5. The algorithm is Bitsquid's "Time Step Smoothing" (2010). The names are
+//! The algorithm is Bitsquid's "Time Step Smoothing" (2010). The names are
 //! those of `Application.set_time_step_policy` in Stingray. The warm-up and the debt follow Crown's
 //! filter.
 //!

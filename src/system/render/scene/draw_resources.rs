@@ -25,7 +25,7 @@ pub struct PipelineClass(pub u8);
 impl PipelineClass {
     /// Pixels with too little alpha are discarded.
     pub const MASK: u8 = 1;
-    /// Both sides are visible.
+    /// Both sides of the triangles are drawn.
     pub const DOUBLE: u8 = 2;
     /// The pose mirrors the mesh, so the other side is the front.
     pub const MIRRORED: u8 = 4;

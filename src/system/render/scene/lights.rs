@@ -37,7 +37,7 @@ pub struct LightUniform {
     pub cone_offset: f32,
     /// Metres that a texel of its shadow map covers, for each metre of distance.
     pub texel: f32,
-    /// Its shadow bias.
+    /// Depth bias of its shadow map, against shadow acne.
     pub bias: f32,
     pub spare: f32,
 }

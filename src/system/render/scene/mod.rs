@@ -1,6 +1,6 @@
 //! Scenes: the retained content of the packets' worlds, and the draw plan of each view. Pure
 //! arithmetic on arrays, the same with and without an adapter; creates no resources on one
-//! (src/system/render/lit does).
+//! (src/system/render/forward does).
 //!
 //! A scene is retained as packets change it. For each view its spheres are culled, and the visible
 //! draws are counted by batch and written as one list of instances. Only transparent draws are

@@ -42,14 +42,16 @@ struct BatchLookup {
 
 /// State bits of a draw, in [`RetainedScene::states`].
 pub mod state {
-    /// It was put, and has not ended.
+    /// The draw exists: a packet added it, and no packet has removed it.
     pub const EXISTS: u8 = 1;
-    /// Its pose mirrors the mesh.
+    /// The draw's pose mirrors the mesh.
     pub const MIRRORED: u8 = 2;
-    /// It is visible; it casts a shadow.
+    /// The draw is visible in views.
     pub const VISIBLE: u8 = 4;
+    /// The draw is visible in shadow maps.
     pub const CASTS_SHADOW: u8 = 8;
-    /// It has a range of distances in [`RetainedScene::ranges`](super::RetainedScene::ranges).
+    /// The draw has a range of distances in
+    /// [`RetainedScene::ranges`](super::RetainedScene::ranges).
     pub const RANGED: u8 = 16;
 }
 

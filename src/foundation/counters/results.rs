@@ -1,7 +1,9 @@
-//! Counter results: the values of the last frame, the histories of watched counters, and alarms.
+//! Counter results: the values of the last frame and the histories of watched counters, and at the
+//! end of a frame the update of alarms and the export.
 
+use super::alarms::AlarmTable;
 use super::export::CounterExport;
-use super::registry::{COUNTERS_MAX, name_of};
+use super::registry::COUNTERS_MAX;
 use super::thread_counters::{CHUNK, ThreadCounters};
 use crate::Error;
 use crate::error;
@@ -11,8 +13,6 @@ use crate::memory::LazyZeroed;
 pub const HISTORY_FRAMES: usize = 1024;
 /// Maximum number of counters that can be watched at once.
 pub const WATCHED_MAX: usize = 1024;
-/// Maximum number of alarms that can be set at once.
-pub const ALARMS_MAX: usize = 256;
 
 /// The history of one counter: a ring buffer indexed by the frame number that all counters share.
 struct CounterHistory {
@@ -24,37 +24,20 @@ struct CounterHistory {
     values: Box<[f64]>,
 }
 
-/// An upper limit for one counter.
-struct Alarm {
-    number: u32,
-    limit: f64,
-    /// True if the counter was above its limit in the last frame, so the alarm was already
-    /// reported.
-    above: bool,
-}
-
-/// A counter that rose above its limit.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RaisedAlarm {
-    pub name: &'static str,
-    pub value: f64,
-    pub limit: f64,
-}
-
-pub struct HistoryStore {
+/// The results of all counters, and what is recorded of them.
+pub struct CounterResults {
     /// Number of frames pushed so far.
     pub frame: u64,
     newest: LazyZeroed<f64>,
     /// Totals of the other threads' arrays at the end of the last frame.
     last_seen: Vec<(*const ThreadCounters, LazyZeroed<f64>)>,
     histories: Vec<CounterHistory>,
-    alarms: Vec<Alarm>,
-    pub alarmed: Vec<RaisedAlarm>,
+    pub alarms: AlarmTable,
     pub export: Option<CounterExport>,
 }
 
 // SAFETY: the pointers to the arrays are only compared, never dereferenced.
-unsafe impl Send for HistoryStore {}
+unsafe impl Send for CounterResults {}
 
 /// Allocates a zeroed value for each possible counter. Only the pages of existing counters are ever
 /// touched.
@@ -63,15 +46,14 @@ fn all_counters() -> LazyZeroed<f64> {
     unsafe { LazyZeroed::new(COUNTERS_MAX) }
 }
 
-impl HistoryStore {
-    pub fn new() -> HistoryStore {
-        HistoryStore {
+impl CounterResults {
+    pub fn new() -> CounterResults {
+        CounterResults {
             frame: 0,
             newest: all_counters(),
             last_seen: Vec::new(),
             histories: Vec::new(),
-            alarms: Vec::new(),
-            alarmed: Vec::new(),
+            alarms: AlarmTable::default(),
             export: None,
         }
     }
@@ -93,15 +75,7 @@ impl HistoryStore {
             let at = (self.frame % HISTORY_FRAMES as u64) as usize;
             history.values[at] = self.newest[history.number as usize];
         }
-        for alarm in &mut self.alarms {
-            let value = self.newest[alarm.number as usize];
-            let above = value > alarm.limit;
-            if above && !alarm.above {
-                let (name, limit) = (name_of(alarm.number), alarm.limit);
-                self.alarmed.push(RaisedAlarm { name, value, limit });
-            }
-            alarm.above = above;
-        }
+        self.alarms.check(&self.newest);
         if let Some(export) = &mut self.export {
             export.note(&self.newest[..count]);
         }
@@ -162,26 +136,6 @@ impl HistoryStore {
         let at = |frame: u64| history.values[(frame % HISTORY_FRAMES as u64) as usize];
         Some((oldest..self.frame).map(at).collect())
     }
-
-    pub fn set_alarm(&mut self, number: u32, limit: f64) -> Result<(), Error> {
-        if let Some(alarm) = self.alarms.iter_mut().find(|it| it.number == number) {
-            *alarm = Alarm { number, limit, above: false };
-            return Ok(());
-        }
-        if self.alarms.len() >= ALARMS_MAX {
-            return Err(error!(
-                "{ALARMS_MAX} alarms are set already (ALARMS_MAX): remove others first"
-            ));
-        }
-        self.alarms.push(Alarm { number, limit, above: false });
-        Ok(())
-    }
-
-    pub fn remove_alarm(&mut self, number: u32) -> bool {
-        let before = self.alarms.len();
-        self.alarms.retain(|alarm| alarm.number != number);
-        before > self.alarms.len()
-    }
 }
 
 #[cfg(test)]
@@ -190,7 +144,12 @@ mod tests {
     use super::*;
 
     /// Plays the frames 0 to 9, and adds each amount in its frame.
-    fn play(board: &mut HistoryStore, block: &ThreadCounters, number: u32, amounts: &[(f64, f64)]) {
+    fn play(
+        results: &mut CounterResults,
+        block: &ThreadCounters,
+        number: u32,
+        amounts: &[(f64, f64)],
+    ) {
         for frame in 0..10 {
             let frame = f64::from(frame);
             for (amount, at) in amounts {
@@ -198,91 +157,71 @@ mod tests {
                     block.add(number, *amount);
                 }
             }
-            board.push(block, &[], 10);
+            results.push(block, &[], 10);
         }
     }
 
     #[test]
-    fn what_comes_in_a_frame_is_summed_up_and_nothing_is_zero() {
-        let (mut board, block) = (HistoryStore::new(), leaked());
-        board.watch(3).unwrap();
-        play(&mut board, block, 3, &[(782.0, 3.5), (1003.0, 6.1), (450.0, 6.3), (510.0, 9.2)]);
+    fn values_are_summed_within_a_frame_and_start_at_zero() {
+        let (mut results, block) = (CounterResults::new(), leaked());
+        results.watch(3).unwrap();
+        play(&mut results, block, 3, &[(782.0, 3.5), (1003.0, 6.1), (450.0, 6.3), (510.0, 9.2)]);
         let expected = [0.0, 0.0, 0.0, 782.0, 0.0, 0.0, 1453.0, 0.0, 0.0, 510.0];
-        assert_eq!(board.history(3, usize::MAX).unwrap(), expected);
-        assert_eq!(board.history(3, 4).unwrap(), expected[6..]);
-        assert_eq!(board.newest(3), 510.0);
+        assert_eq!(results.history(3, usize::MAX).unwrap(), expected);
+        assert_eq!(results.history(3, 4).unwrap(), expected[6..]);
+        assert_eq!(results.newest(3), 510.0);
     }
 
     #[test]
-    fn only_watched_counters_have_a_history_and_it_begins_when_they_are() {
-        let (mut board, block) = (HistoryStore::new(), leaked());
-        play(&mut board, block, 4, &[(1.0, 0.5)]);
-        assert_eq!(board.history(4, 10), None);
-        board.watch(4).unwrap();
-        assert_eq!(board.history(4, 10), Some(vec![]));
-        play(&mut board, block, 4, &[(7.0, 9.5)]);
-        assert_eq!(board.history(4, 3), Some(vec![0.0, 0.0, 7.0]));
-        board.watch(4).unwrap();
-        board.unwatch(4);
-        assert!(board.history(4, 10).is_some());
-        board.unwatch(4);
-        assert_eq!(board.history(4, 10), None);
+    fn only_watched_counters_have_a_history_and_it_begins_with_the_watch() {
+        let (mut results, block) = (CounterResults::new(), leaked());
+        play(&mut results, block, 4, &[(1.0, 0.5)]);
+        assert_eq!(results.history(4, 10), None);
+        results.watch(4).unwrap();
+        assert_eq!(results.history(4, 10), Some(vec![]));
+        play(&mut results, block, 4, &[(7.0, 9.5)]);
+        assert_eq!(results.history(4, 3), Some(vec![0.0, 0.0, 7.0]));
+        results.watch(4).unwrap();
+        results.unwatch(4);
+        assert!(results.history(4, 10).is_some());
+        results.unwatch(4);
+        assert_eq!(results.history(4, 10), None);
     }
 
     #[test]
-    fn the_ring_keeps_the_last_frames() {
-        let (mut board, block) = (HistoryStore::new(), leaked());
-        board.watch(1).unwrap();
+    fn a_history_keeps_the_last_frames() {
+        let (mut results, block) = (CounterResults::new(), leaked());
+        results.watch(1).unwrap();
         for frame in 0..HISTORY_FRAMES + 3 {
             block.add(1, frame as f64);
-            board.push(block, &[], 2);
+            results.push(block, &[], 2);
         }
-        let history = board.history(1, usize::MAX).unwrap();
+        let history = results.history(1, usize::MAX).unwrap();
         assert_eq!((history.len(), history[0]), (HISTORY_FRAMES, 3.0));
         assert_eq!(history.last(), Some(&((HISTORY_FRAMES + 2) as f64)));
     }
 
     #[test]
-    fn other_threads_sums_go_on_and_count_by_what_is_new() {
-        let (mut board, own, other) = (HistoryStore::new(), leaked(), leaked());
+    fn running_totals_of_other_threads_count_by_their_increase() {
+        let (mut results, own, other) = (CounterResults::new(), leaked(), leaked());
         other.add(5, 3.0);
         own.add(5, 1.0);
-        board.push(own, &[other], 10);
-        assert_eq!(board.newest(5), 4.0);
+        results.push(own, &[other], 10);
+        assert_eq!(results.newest(5), 4.0);
         other.add(5, 2.5);
-        board.push(own, &[other], 10);
-        assert_eq!(board.newest(5), 2.5);
-        board.push(own, &[other], 10);
-        assert_eq!(board.newest(5), 0.0);
+        results.push(own, &[other], 10);
+        assert_eq!(results.newest(5), 2.5);
+        results.push(own, &[other], 10);
+        assert_eq!(results.newest(5), 0.0);
     }
 
     #[test]
-    fn an_alarm_is_told_when_its_limit_is_passed_and_again_after_it_was_not() {
-        let (mut board, block) = (HistoryStore::new(), leaked());
-        let number = super::super::counter("tests/alarm").unwrap();
-        board.set_alarm(number, 10.0).unwrap();
-        for value in [10.0, 11.0, 12.0, 3.0, 20.0] {
-            block.add(number, value);
-            board.push(block, &[], number as usize + 1);
-        }
-        let alarmed: Vec<_> =
-            board.alarmed.iter().map(|it| (it.name, it.value, it.limit)).collect();
-        assert_eq!(alarmed, [("tests/alarm", 11.0, 10.0), ("tests/alarm", 20.0, 10.0)]);
-        assert!(board.remove_alarm(number) && !board.remove_alarm(number));
-    }
-
-    #[test]
-    fn watches_and_alarms_have_limits() {
-        let mut board = HistoryStore::new();
+    fn watches_have_a_limit() {
+        let mut results = CounterResults::new();
         for number in 0..WATCHED_MAX as u32 {
-            board.watch(number + 1).unwrap();
+            results.watch(number + 1).unwrap();
         }
-        let message = board.watch(9999).unwrap_err().message;
+        let message = results.watch(9999).unwrap_err().message;
         assert!(message.contains("1024 counters are watched already (WATCHED_MAX)"), "{message}");
-        for number in 0..ALARMS_MAX as u32 {
-            board.set_alarm(number + 1, 0.0).unwrap();
-        }
-        let message = board.set_alarm(9999, 0.0).unwrap_err().message;
-        assert!(message.contains("256 alarms are set already (ALARMS_MAX)"), "{message}");
     }
 }
