@@ -18,6 +18,7 @@ mod sprite_templates;
 mod state_hash;
 mod tilemap_draws;
 mod tilemaps;
+mod units;
 mod world_update;
 
 pub use draw_recording::FrameRetention;

@@ -13,22 +13,19 @@ use engine_models::{MeshNumber, Model, Models, primitives};
 use engine_resource::panic_report::contain;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use engine_textures::{TextureNumber, Textures};
-use engine_world::mesh_component::{self, ResourceLookup};
-use engine_world::sprite::SequenceNumber;
-use engine_world::unit_resource::UnitResource;
+use engine_textures::Textures;
 use std::sync::Arc;
 
 /// Tables that a model is loaded into.
-struct ModelLoader<'a> {
-    models: &'a mut Models,
-    materials: &'a mut Materials,
-    textures: &'a mut Textures,
+pub(super) struct ModelLoader<'a> {
+    pub models: &'a mut Models,
+    pub materials: &'a mut Materials,
+    pub textures: &'a mut Textures,
 }
 
 impl ModelLoader<'_> {
     /// Returns the model with that name. It is loaded on the first request.
-    fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
+    pub fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         match self.models.known(name) {
             Some(known) => Ok(known.clone()),
             None => {
@@ -92,37 +89,6 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
         double_sided: data.double_sided,
         unlit: data.unlit,
         painter: None,
-    }
-}
-
-impl ResourceLookup for Engine {
-    fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-        let model = self.model(model)?;
-        let number = self.models.mesh_of(&model, mesh)?;
-        Ok((number, self.models.entry(number).materials.len()))
-    }
-
-    fn material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_mesh_material(name)?;
-        Ok(material.0)
-    }
-
-    fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_material(name)?;
-        self.check_picture_material(material)?;
-        Ok(material.0)
-    }
-
-    fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        self.textures.find(&mut self.store, name)
-    }
-
-    fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        Engine::sequence(self, sheet, tag)
-    }
-
-    fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error> {
-        self.tilemaps.find_map(&mut self.store, name, level).map(|_| ())
     }
 }
 
@@ -191,22 +157,6 @@ impl Engine {
                 found.name
             )),
         }
-    }
-
-    /// Returns the unit resource with that name. It is read on the first request.
-    pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
-        if let Some(known) = self.units.resources.get(name) {
-            return Ok(known.clone());
-        }
-        doing!("When reading unit:", name);
-        let Engine { models, materials, textures, store, .. } = self;
-        let mut loader = ModelLoader { models, materials, textures };
-        let mut resource =
-            UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
-        resource.template = mesh_component::read_render_template(&resource, self)?;
-        let resource = Arc::new(resource);
-        self.units.resources.insert(name.to_string(), resource.clone());
-        Ok(resource)
     }
 
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever

@@ -11,9 +11,7 @@ use engine_world::debug_lines::{DebugLine, LINES_MAX};
 use engine_world::physics::{
     ActorDesc, ActorId, MeshPoints, PHYSICS, PhysicsProperties, PhysicsWorldId,
 };
-use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
-use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
 
 /// Returns the debug line color of a body.
@@ -85,39 +83,8 @@ impl Engine {
         Ok(self.physics.properties.clone().expect("they were read"))
     }
 
-    /// Spawns a unit with its native components.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many objects, or if a resource that its file names does
-    /// not exist.
-    pub fn spawn_unit(
-        &mut self,
-        world: WorldId,
-        resource: &Arc<UnitResource>,
-        pose: &NodePose,
-    ) -> Result<UnitId, Error> {
-        let unit = self.units.spawn(world, resource, pose)?;
-        let added = self.add_unit_physics(unit);
-        match added.and_then(|()| self.spawn_render_template(world, unit, resource)) {
-            Ok(()) => Ok(unit),
-            Err(error) => {
-                self.destroy_render_components(unit, "");
-                self.physics.end_unit(unit, self.frame.index, "");
-                self.units.destroy(unit, self.frame.index, "");
-                Err(error)
-            }
-        }
-    }
-
-    /// Destroys a unit with its native components. `location` is the script line.
-    pub fn end_unit(&mut self, unit: UnitId, location: &str) {
-        self.physics.end_unit(unit, self.frame.index, location);
-        self.destroy_render_components(unit, location);
-        self.units.destroy(unit, self.frame.index, location);
-    }
-
     /// Creates the actors, joints and the mover of a newly spawned unit.
-    fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
+    pub(super) fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
         let (world, resource) = {
             let known = self.units.of(unit);
             (known.world, &known.resource)
@@ -233,6 +200,7 @@ mod tests {
     use engine_resource::project::Project;
     use engine_resource::settings::Settings;
     use engine_world::WorldFlags;
+    use engine_world::scene_graph::NodePose;
 
     #[test]
     fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
