@@ -11,6 +11,7 @@ use engine_materials::{MaterialId, Materials};
 use engine_models::data::{ModelData, SurfaceData};
 use engine_models::{MeshNumber, Model, Models, primitives};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_textures::Textures;
@@ -161,10 +162,8 @@ impl Engine {
 
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever
     /// they are shown. If a model is invalid or was removed, its previous version stays.
-    pub fn reload_models(&mut self, changed: &[ResourceName]) {
-        let mut reloaded = false;
-        for name in changed.iter().filter(|name| name.kind == "model") {
-            reloaded = true;
+    pub fn reload_models(&mut self, changed: &ChangedResources) {
+        for name in changed.of(ReloadStep::Models) {
             if self.models.known(&name.name).is_none() {
                 continue;
             }
@@ -183,9 +182,6 @@ impl Engine {
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }
-        }
-        if reloaded {
-            self.units.resources.clear();
         }
     }
 }

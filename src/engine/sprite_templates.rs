@@ -13,7 +13,7 @@ use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_fl
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
-use engine_resource::resource_name::ResourceName;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_textures::{PlayDirection, SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
@@ -349,8 +349,8 @@ impl Engine {
 
     /// Applies changed sheets (hot reload). If a sheet is invalid, the error is reported and the
     /// previous version stays.
-    pub(super) fn reload_sprites(&mut self, changed: &[ResourceName]) {
-        for resource in changed.iter().filter(|resource| resource.kind == "sheet") {
+    pub(super) fn reload_sprites(&mut self, changed: &ChangedResources) {
+        for resource in changed.of(ReloadStep::Sequences) {
             for index in 0..self.scenes.sprites.sequences.len() {
                 let SpriteSequence { sheet, tag, .. } = &self.scenes.sprites.sequences[index];
                 if *sheet != resource.name {

@@ -9,7 +9,7 @@ use super::sprite_templates::SurfaceKey;
 use engine_foundation::{Error, Mat4, Vec3, log};
 use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
-use engine_resource::resource_name::ResourceName;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_tilemaps::{TilemapId, chunks};
 use engine_world::WorldId;
 use engine_world::mesh::flag;
@@ -228,14 +228,11 @@ impl Engine {
     }
 
     /// Applies changed maps and sheets that units show (hot reload).
-    pub fn reload_flat(&mut self, changed: &[ResourceName]) {
+    pub fn reload_flat(&mut self, changed: &ChangedResources) {
         self.reload_sprites(changed);
-        let is_new = |name: &str| {
-            changed.iter().any(|resource| resource.kind == "tilemap" && resource.name == name)
-        };
         let mut maps = std::mem::take(&mut self.scenes.maps);
         for map in maps.iter_mut() {
-            if !is_new(&self.tilemaps.of(map.map).name) {
+            if !changed.has(ReloadStep::Tilemaps, &self.tilemaps.of(map.map).name) {
                 continue;
             }
             let world = self.units.of(map.unit).world;
@@ -251,9 +248,6 @@ impl Engine {
             map.flags |= flag::NEW;
         }
         self.scenes.maps = maps;
-        if changed.iter().any(|name| ["sheet", "tilemap"].contains(&name.kind.as_str())) {
-            self.units.resources.clear();
-        }
     }
 }
 

@@ -17,6 +17,7 @@ use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_models::{Model, primitives};
 use engine_resource::data_resources::read_tree;
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
@@ -30,6 +31,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     words: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,
+    reload: &[ReloadStep::UnitResources],
     compile,
     validate,
 };
