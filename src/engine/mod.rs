@@ -6,6 +6,7 @@ mod draw_recording;
 mod draw_recording_world;
 mod error_overlay;
 mod frame_builder;
+mod handles;
 mod materials;
 mod models;
 mod particles;
@@ -295,39 +296,6 @@ impl Engine {
         );
         self.fill_packet(&mut packet);
         packet
-    }
-
-    /// Returns the kind of object that a live handle refers to.
-    pub fn living(&self, handle: Handle) -> Option<HandleKind> {
-        let kind = HandleKind::of(handle)?;
-        let living = match kind {
-            HandleKind::World => self.worlds.get(handle).is_some(),
-            HandleKind::Gui => self.guis.slots().get(handle).is_some(),
-            HandleKind::GuiObject => self.guis.has_object(handle),
-            HandleKind::Material => self.materials.slots().get(handle).is_some(),
-            HandleKind::Camera => self.cameras.get(handle).is_some(),
-            HandleKind::Viewport => self.viewports.get(handle).is_some(),
-            HandleKind::Window => self.windows.slots().get(handle).is_some(),
-            HandleKind::ParticleEffect => self.particles.slots().get(handle).is_some(),
-            HandleKind::LineObject => self.lines.objects.get(handle).is_some(),
-            HandleKind::Unit => self.units.slots.get(handle).is_some(),
-            HandleKind::Actor => self.physics.actors.get(handle).is_some(),
-            HandleKind::Mover => self.physics.movers.get(handle).is_some(),
-            HandleKind::Joint => self.physics.joints.get(handle).is_some(),
-            HandleKind::PhysicsWorld => self.physics.worlds.get(handle).is_some(),
-            HandleKind::PhysicsSnapshot => self.physics.snapshots.get(handle).is_some(),
-            HandleKind::Mesh => self.scenes.meshes.slots.get(handle).is_some(),
-            HandleKind::Light => self.scenes.lights.slots.get(handle).is_some(),
-            HandleKind::Sprite => self.scenes.sprites.slots.get(handle).is_some(),
-            HandleKind::Level => self.levels.slots.get(handle).is_some(),
-            HandleKind::Tilemap => self.tilemaps.slots.get(handle).is_some(),
-            HandleKind::Broadphase => self.broadphases.get(handle).is_some(),
-            HandleKind::ResourcePackage => self.packages.slots().get(handle).is_some(),
-            HandleKind::Worker => self.workers.slots().get(handle).is_some(),
-            HandleKind::Voice => self.sounds.voices.slots.get(handle).is_some(),
-            HandleKind::SoundWorld => self.sounds.voices.worlds.get(handle).is_some(),
-        };
-        living.then_some(kind)
     }
 
     /// Creates an empty world.
