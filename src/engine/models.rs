@@ -18,15 +18,15 @@ use engine_textures::Textures;
 use std::sync::Arc;
 
 /// Tables that a model is loaded into.
-pub(super) struct ModelLoader<'a> {
-    pub models: &'a mut Models,
-    pub materials: &'a mut Materials,
-    pub textures: &'a mut Textures,
+struct ModelLoader<'a> {
+    models: &'a mut Models,
+    materials: &'a mut Materials,
+    textures: &'a mut Textures,
 }
 
 impl ModelLoader<'_> {
     /// Returns the model with that name. It is loaded on the first request.
-    pub fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
+    fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         match self.models.known(name) {
             Some(known) => Ok(known.clone()),
             None => {

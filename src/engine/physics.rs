@@ -3,14 +3,10 @@
 
 use super::{BuildMode, Engine};
 use engine_foundation::{Error, Handle, HandleKind, Vec3, log};
-use engine_models::Models;
 use engine_physics::{BodyColorClass, SimulationSettings, StepThread};
-use engine_resource::store::ResourceStore;
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
-use engine_world::physics::{
-    ActorDesc, ActorId, MeshPoints, PHYSICS, PhysicsProperties, PhysicsWorldId,
-};
+use engine_world::physics::{ActorDesc, ActorId, PhysicsProperties, PhysicsWorldId};
 use engine_world::unit::UnitId;
 use std::sync::Arc;
 
@@ -85,17 +81,14 @@ impl Engine {
 
     /// Creates the actors, joints and the mover of a newly spawned unit.
     pub(super) fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
-        let (world, resource) = {
-            let known = self.units.of(unit);
-            (known.world, &known.resource)
-        };
-        let physical = resource.parts.iter().any(|part| part.component == PHYSICS.name);
-        if !physical || self.world(world).flags.no_physics {
+        let known = self.units.of(unit);
+        let world = known.world;
+        if known.resource.template.physics.is_none() || self.world(world).flags.no_physics {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
         let Engine { physics: tables, units, store, .. } = self;
-        tables.spawn(unit, units, physics, &mut |mesh| mesh_of(store, mesh))
+        tables.spawn(unit, units, physics, store)
     }
 
     /// Creates a destroyed actor of a unit again, at its index.
@@ -104,7 +97,7 @@ impl Engine {
     /// Returns an error if the actor exists, or if it cannot be created.
     pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
         let Engine { physics: tables, units, store, .. } = self;
-        tables.recreate(unit, units, index, &mut |mesh| mesh_of(store, mesh))
+        tables.recreate(unit, units, index, store)
     }
 
     /// Creates an actor that is not in the unit's file.
@@ -115,7 +108,7 @@ impl Engine {
         let world = self.units.of(unit).world;
         let physics = self.physics_world(world)?;
         let Engine { physics: tables, units, store, .. } = self;
-        tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
+        tables.create_new(unit, units, physics, spec, store)
     }
 
     /// Enables or disables the physics of a unit.
@@ -187,18 +180,13 @@ impl Engine {
     }
 }
 
-/// Returns the points and triangles of a model's mesh.
-fn mesh_of(store: &mut ResourceStore, mesh: &str) -> Result<MeshPoints, Error> {
-    let shape = Models::shape(store, mesh)?;
-    Ok((shape.points, shape.triangles))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::EngineConfig;
     use super::*;
     use engine_resource::project::Project;
     use engine_resource::settings::Settings;
+    use engine_resource::store::ResourceStore;
     use engine_world::WorldFlags;
     use engine_world::scene_graph::NodePose;
 

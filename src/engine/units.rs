@@ -2,49 +2,14 @@
 //! units are in `engine_world`, and each component is in its own file there.
 
 use super::Engine;
-use super::models::ModelLoader;
+use engine_foundation::Error;
 use engine_foundation::doing;
-use engine_foundation::{Error, Handle};
-use engine_models::MeshNumber;
-use engine_textures::TextureNumber;
 use engine_world::WorldId;
-use engine_world::mesh_component::{self, ResourceLookup};
 use engine_world::scene_graph::NodePose;
-use engine_world::sprite::SequenceNumber;
 use engine_world::unit::UnitId;
-use engine_world::unit_resource::UnitResource;
+use engine_world::unit_resource::{UnitReader, UnitResource};
+use engine_world::unit_template::{ResolvedResource, ResourceReference};
 use std::sync::Arc;
-
-impl ResourceLookup for Engine {
-    fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-        let model = self.model(model)?;
-        let number = self.models.mesh_of(&model, mesh)?;
-        Ok((number, self.models.entry(number).materials.len()))
-    }
-
-    fn material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_mesh_material(name)?;
-        Ok(material.0)
-    }
-
-    fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_material(name)?;
-        self.check_picture_material(material)?;
-        Ok(material.0)
-    }
-
-    fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        self.textures.find(&mut self.store, name)
-    }
-
-    fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        Engine::sequence(self, sheet, tag)
-    }
-
-    fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error> {
-        self.tilemaps.find_map(&mut self.store, name, level).map(|_| ())
-    }
-}
 
 impl Engine {
     /// Returns the unit resource with that name. It is read on the first request.
@@ -53,14 +18,47 @@ impl Engine {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
-        let Engine { models, materials, textures, store, .. } = self;
-        let mut loader = ModelLoader { models, materials, textures };
-        let mut resource =
-            UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
-        resource.template = mesh_component::read_render_template(&resource, self)?;
-        let resource = Arc::new(resource);
+        let reader = UnitReader::open(&mut self.store, name)?;
+        let model = reader.model().map(|model| self.model(model)).transpose()?;
+        let unit = reader.finish(model.as_deref())?;
+        let mut resolved = Vec::with_capacity(unit.references.len());
+        for reference in &unit.references {
+            let found = self.resolve(&reference.resource);
+            resolved.push(found.map_err(|fault| reference.fault(fault))?);
+        }
+        let resource = Arc::new(unit.finish(&resolved)?);
         self.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
+    }
+
+    /// Returns the resource that a component refers to.
+    fn resolve(&mut self, reference: &ResourceReference) -> Result<ResolvedResource, Error> {
+        match reference {
+            ResourceReference::Mesh { model, mesh } => {
+                let model = self.model(model)?;
+                let mesh = self.models.mesh_of(&model, mesh.as_deref())?;
+                let material_slots = self.models.entry(mesh).materials.len();
+                Ok(ResolvedResource::Mesh { mesh, material_slots })
+            }
+            ResourceReference::MeshMaterial(name) => {
+                self.find_mesh_material(name).map(|found| ResolvedResource::Material(found.0))
+            }
+            ResourceReference::PictureMaterial(name) => {
+                let material = self.find_material(name)?;
+                self.check_picture_material(material)?;
+                Ok(ResolvedResource::Material(material.0))
+            }
+            ResourceReference::Texture(name) => {
+                self.textures.find(&mut self.store, name).map(ResolvedResource::Texture)
+            }
+            ResourceReference::Sequence { sheet, tag } => {
+                self.sequence(sheet, tag.as_deref()).map(ResolvedResource::Sequence)
+            }
+            ResourceReference::Tilemap { map, level } => {
+                let found = self.tilemaps.find_map(&mut self.store, map, level.as_deref());
+                found.map(|_| ResolvedResource::Tilemap)
+            }
+        }
     }
 
     /// Spawns a unit with its native components.

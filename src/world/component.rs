@@ -2,7 +2,9 @@
 //! Lua modules, `components/NAME.lua`, with the same capabilities. The behavior of each component
 //! is in its own file.
 
-use super::mesh_component::{LIGHT, MESH};
+use super::camera_component::CAMERA;
+use super::light_component::LIGHT;
+use super::mesh_component::MESH;
 use super::physics::{FieldError, PHYSICS};
 use super::sprite_component::{SPRITE, TILEMAP};
 use super::unit_compiler::wrong;
@@ -46,39 +48,6 @@ pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
 
 /// All components of the engine.
 pub static COMPONENTS: &[&ComponentRow] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
-
-/// The component `camera`.
-pub static CAMERA: ComponentRow = ComponentRow {
-    name: "camera",
-    doc: "A camera that looks along the y axis of its node, z up.",
-    fields: &[
-        ComponentField {
-            name: "projection",
-            kind: FieldKind::Choice(&["perspective", "orthographic"]),
-            doc: "type of projection (perspective)",
-        },
-        ComponentField {
-            name: "vertical_fov",
-            kind: FieldKind::Number,
-            doc: "vertical field of view in degrees (60)",
-        },
-        ComponentField {
-            name: "height",
-            kind: FieldKind::Number,
-            doc: "height of the view in metres, for an orthographic camera",
-        },
-        ComponentField {
-            name: "near",
-            kind: FieldKind::Number,
-            doc: "distance of the near plane in metres (0.1)",
-        },
-        ComponentField {
-            name: "far",
-            kind: FieldKind::Number,
-            doc: "distance of the far plane in metres (1000)",
-        },
-    ],
-};
 
 /// Maximum number of components of a unit. The number exceeds what the nodes of a model can
 /// produce.

@@ -2,11 +2,14 @@
 
 pub mod broadphase;
 pub mod camera;
+pub mod camera_component;
 pub mod component;
+mod component_fields;
 pub mod debug_lines;
 pub mod level;
 pub mod level_resource;
 pub mod light;
+pub mod light_component;
 pub mod mesh;
 pub mod mesh_component;
 pub mod model_resource;
@@ -20,6 +23,7 @@ pub mod tilemap_component;
 pub mod unit;
 pub mod unit_compiler;
 pub mod unit_resource;
+pub mod unit_template;
 pub mod volume;
 
 use engine_foundation::Handle;

@@ -3,15 +3,15 @@
 //! up by the caller.
 
 use super::component::{ComponentField, ComponentRow, FieldKind};
-use super::mesh_component::{
-    RenderTemplate, ResourceLookup, group, number, numbers, range, text, truth,
-};
+use super::component_fields::{group, number, numbers, range, text, truth};
 use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
 use super::tilemap_component::TilemapComponent;
 use super::unit_resource::ComponentSource;
+use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+use engine_textures::TextureNumber;
 
 // Fields that both components have.
 const LAYER: ComponentField = ComponentField {
@@ -165,9 +165,15 @@ fn frame_name(sheet: &str, frame: &str) -> String {
     format!("{sheet}/{frame}")
 }
 
+/// Function that stores a resolved resource in an entry of the template.
+type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
+
+/// Reads the fields that both components have. `set_material` stores the material in the entry with
+/// that index.
 fn placement(
     fields: &SjsonTree,
-    lookup: &mut dyn ResourceLookup,
+    builder: &mut TemplateBuilder,
+    (entry, set_material): (usize, SetResource),
 ) -> Result<SpritePlacement, Error> {
     let usual = SpritePlacement::DEFAULT;
     let pixels_per_metre = number(fields, "pixels_per_metre").unwrap_or(usual.pixels_per_metre);
@@ -181,22 +187,25 @@ fn placement(
         return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
     }
     let lit = truth(fields, "lit").unwrap_or(usual.lit);
-    let material = match text(fields, "material") {
+    match text(fields, "material") {
         Some(name) if lit => {
             return Err(error!(
                 "it is lit, and the material '{name}' paints it without light: take one of them out"
             ));
         }
-        Some(name) => Some(lookup.picture_material(name)?),
-        None => None,
-    };
+        Some(name) => {
+            let material = ResourceReference::PictureMaterial(name.to_string());
+            builder.refer(entry, material, set_material);
+        }
+        None => {}
+    }
     Ok(SpritePlacement {
         tint: tint.map(|part| part.round() as u8),
         layer: layer as i32,
         pixels_per_metre,
         flat: text(fields, "plane") == Some(PLANES[1]),
         lit,
-        material,
+        material: None,
         range: range(fields)?,
     })
 }
@@ -223,33 +232,52 @@ pub fn check_picture_part([left, top, width, height]: [f32; 4]) -> Result<(), St
     }
 }
 
-fn source(fields: &SjsonTree, lookup: &mut dyn ResourceLookup) -> Result<SpriteSource, Error> {
+/// Lists the texture or sequence that a sprite shows.
+fn refer_to_source(
+    fields: &SjsonTree,
+    builder: &mut TemplateBuilder,
+    entry: usize,
+) -> Result<(), Error> {
     let (tag, frame) = (text(fields, "tag"), text(fields, "frame"));
-    match (text(fields, "texture"), text(fields, "sheet")) {
-        (Some(_), Some(_)) => Err(error!("it names a texture and a sheet: take one of them out")),
-        (None, None) => Err(error!("it names no picture: texture = \"ship\", or sheet = \"hero\"")),
-        (Some(_), None) if tag.is_some() || frame.is_some() => {
-            Err(error!("'tag' and 'frame' are of a sheet, and it names a texture"))
+    let texture = match (text(fields, "texture"), text(fields, "sheet")) {
+        (Some(_), Some(_)) => {
+            return Err(error!("it names a texture and a sheet: take one of them out"));
         }
-        (Some(texture), None) => Ok(SpriteSource::Picture(lookup.picture(texture)?)),
+        (None, None) => {
+            return Err(error!("it names no picture: texture = \"ship\", or sheet = \"hero\""));
+        }
+        (Some(_), None) if tag.is_some() || frame.is_some() => {
+            return Err(error!("'tag' and 'frame' are of a sheet, and it names a texture"));
+        }
+        (Some(texture), None) => texture.to_string(),
         (None, Some(_)) if tag.is_some() && frame.is_some() => {
-            Err(error!("it has a tag to play and a frame to show: take one of them out"))
+            return Err(error!("it has a tag to play and a frame to show: take one of them out"));
         }
         (None, Some(sheet)) => match frame {
-            Some(frame) => Ok(SpriteSource::Picture(lookup.picture(&frame_name(sheet, frame))?)),
-            None => Ok(SpriteSource::Plays(lookup.sequence(sheet, tag)?)),
+            Some(frame) => frame_name(sheet, frame),
+            None => {
+                let (sheet, tag) = (sheet.to_string(), tag.map(str::to_string));
+                let sequence = ResourceReference::Sequence { sheet, tag };
+                builder.refer(entry, sequence, |template, entry, resolved| {
+                    template.sprites[entry].source = SpriteSource::Plays(resolved.sequence());
+                });
+                return Ok(());
+            }
         },
-    }
+    };
+    builder.refer(entry, ResourceReference::Texture(texture), |template, entry, resolved| {
+        template.sprites[entry].source = SpriteSource::Picture(resolved.texture());
+    });
+    Ok(())
 }
 
 /// Reads a component `sprite`.
-pub(super) fn sprite(
+pub(super) fn read_sprite(
     part: &ComponentSource,
     node: u16,
-    template: &mut RenderTemplate,
-    lookup: &mut dyn ResourceLookup,
+    builder: &mut TemplateBuilder,
 ) -> Result<(), Error> {
-    let fields = &part.fields;
+    let (fields, entry) = (&part.fields, builder.template.sprites.len());
     let usual = SpriteSettings::DEFAULT;
     let size = numbers(fields, "size").unwrap_or(usual.size);
     if fields.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
@@ -264,8 +292,11 @@ pub(super) fn sprite(
         return Err(error!("'speed' must be 0 or more, got {speed}"));
     }
     let mask = text(fields, "alpha") == Some(ALPHAS[1]);
+    let set_material: SetResource = |template, entry, resolved| {
+        template.sprites[entry].look.placement.material = Some(resolved.material());
+    };
     let look = SpriteSettings {
-        placement: placement(fields, lookup)?,
+        placement: placement(fields, builder, (entry, set_material))?,
         size,
         pivot: numbers(fields, "pivot").unwrap_or(usual.pivot),
         part: of,
@@ -273,33 +304,40 @@ pub(super) fn sprite(
         flip_y: truth(fields, "flip_y").unwrap_or(usual.flip_y),
         alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
     };
-    let source = source(fields, lookup)?;
+    refer_to_source(fields, builder, entry)?;
+    let source = SpriteSource::Picture(TextureNumber::MISSING);
     let visible = truth(fields, "visible").unwrap_or(true);
-    let group = group(fields, template)?;
+    let group = group(fields, &mut builder.template)?;
     let name = part.name.clone();
-    template.sprites.push(SpriteComponent { name, node, look, source, speed, visible, group });
+    let sprite = SpriteComponent { name, node, look, source, speed, visible, group };
+    builder.template.sprites.push(sprite);
     Ok(())
 }
 
 /// Reads a component `tilemap`.
-pub(super) fn tilemap(
+pub(super) fn read_tilemap(
     part: &ComponentSource,
     node: u16,
-    template: &mut RenderTemplate,
-    lookup: &mut dyn ResourceLookup,
+    builder: &mut TemplateBuilder,
 ) -> Result<(), Error> {
-    let fields = &part.fields;
+    let (fields, entry) = (&part.fields, builder.template.maps.len());
     let Some(map) = text(fields, "map") else {
         return Err(error!("it names no map: map = \"maps/cave\""));
     };
-    let level = text(fields, "level");
-    lookup.tilemap(map, level)?;
-    let (placement, group) = (placement(fields, lookup)?, group(fields, template)?);
-    template.maps.push(TilemapComponent {
+    let (map, level) = (map.to_string(), text(fields, "level").map(str::to_string));
+    let reference = ResourceReference::Tilemap { map: map.clone(), level: level.clone() };
+    // The map is created at each spawn; here it is only checked that it exists.
+    builder.refer(entry, reference, |_, _, _| {});
+    let set_material: SetResource = |template, entry, resolved| {
+        template.maps[entry].placement.material = Some(resolved.material());
+    };
+    let placement = placement(fields, builder, (entry, set_material))?;
+    let group = group(fields, &mut builder.template)?;
+    builder.template.maps.push(TilemapComponent {
         name: part.name.clone(),
         node,
-        map: map.to_string(),
-        level: level.map(str::to_string),
+        map,
+        level,
         placement,
         visible: truth(fields, "visible").unwrap_or(true),
         group,
@@ -309,58 +347,45 @@ pub(super) fn tilemap(
 
 #[cfg(test)]
 mod tests {
-    use super::super::mesh_component::read_render_template;
     use super::super::scene_graph::{NO_NODE, NodePose};
     use super::super::sprite::SequenceNumber;
     use super::super::unit_resource::UnitResource;
+    use super::super::unit_template::UnresolvedUnit;
     use super::*;
     use engine_foundation::{Handle, HandleKind, Slots, sjson};
-    use engine_models::MeshNumber;
-    use engine_textures::TextureNumber;
 
     /// Returns the material "glow".
     fn glow() -> Handle {
         Slots::new(HandleKind::Material, 1).add(()).unwrap()
     }
 
-    /// Lookup that knows every image, the tag "run", and maps with one level.
-    struct TestLookup;
-
-    impl ResourceLookup for TestLookup {
-        fn mesh(&mut self, model: &str, _: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-            Err(error!("there is no model '{model}'"))
-        }
-
-        fn material(&mut self, name: &str) -> Result<Handle, Error> {
-            Err(error!("there is no material '{name}'"))
-        }
-
-        fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-            match name {
-                "glow" => Ok(glow()),
-                _ => Err(error!("there is no material '{name}'")),
+    /// Resolves a reference in a game with every image, the tag "run", and maps with one level.
+    fn resolve(reference: &ResourceReference) -> Result<ResolvedResource, Error> {
+        match reference {
+            ResourceReference::Mesh { model, .. } => Err(error!("there is no model '{model}'")),
+            ResourceReference::PictureMaterial(name) if name == "glow" => {
+                Ok(ResolvedResource::Material(glow()))
             }
-        }
-
-        fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-            Ok(TextureNumber(name.len() as u32))
-        }
-
-        fn sequence(&mut self, _: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-            match tag {
-                None => Ok(SequenceNumber(0)),
-                Some("run") => Ok(SequenceNumber(1)),
+            ResourceReference::MeshMaterial(name) | ResourceReference::PictureMaterial(name) => {
+                Err(error!("there is no material '{name}'"))
+            }
+            ResourceReference::Texture(name) => {
+                Ok(ResolvedResource::Texture(TextureNumber(name.len() as u32)))
+            }
+            ResourceReference::Sequence { tag, .. } => match tag.as_deref() {
+                None => Ok(ResolvedResource::Sequence(SequenceNumber(0))),
+                Some("run") => Ok(ResolvedResource::Sequence(SequenceNumber(1))),
                 Some(tag) => Err(error!("there is no tag '{tag}'")),
+            },
+            ResourceReference::Tilemap { level: None, .. } => Ok(ResolvedResource::Tilemap),
+            ResourceReference::Tilemap { level: Some(level), .. } => {
+                Err(error!("there is no level '{level}'"))
             }
-        }
-
-        fn tilemap(&mut self, _: &str, level: Option<&str>) -> Result<(), Error> {
-            level.map_or(Ok(()), |level| Err(error!("there is no level '{level}'")))
         }
     }
 
     /// Builds the template of a unit with one component.
-    fn read(component: &str, fields: &str) -> Result<RenderTemplate, String> {
+    fn read(component: &str, fields: &str) -> Result<UnitTemplate, String> {
         let name = "it".to_string();
         let fields = sjson::parse(fields).unwrap().to_tree();
         let unit = UnitResource {
@@ -373,9 +398,14 @@ mod tests {
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             twice: Vec::new(),
-            template: RenderTemplate::default(),
+            template: UnitTemplate::default(),
         };
-        read_render_template(&unit, &mut TestLookup).map_err(|fault| fault.message)
+        let unit = UnresolvedUnit::read(unit);
+        let resolved = unit.references.iter().map(|reference| {
+            resolve(&reference.resource).map_err(|fault| reference.fault(fault).message)
+        });
+        let resolved: Vec<_> = resolved.collect::<Result<_, String>>()?;
+        unit.finish(&resolved).map(|unit| unit.template).map_err(|fault| fault.message)
     }
 
     #[test]

@@ -25,9 +25,10 @@ pub use snapshot::PhysicsWorldSnapshot;
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
-use super::unit_resource::UnitResource;
-use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3};
+use engine_foundation::{Error, Handle, HandleKind, Slots};
+use engine_models::MeshTriangles;
 use engine_physics::{BODIES_MAX, ColliderShape, Simulation, SimulationSettings};
+use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -83,11 +84,6 @@ struct UnitBodies {
     joints: Vec<JointId>,
 }
 
-/// Function that returns the points and triangles of a model's mesh, for shapes built from it.
-pub type MeshOf<'a> = dyn FnMut(&str) -> Result<MeshPoints, Error> + 'a;
-/// Points and triangles.
-pub type MeshPoints = (Vec<Vec3>, Vec<[u32; 3]>);
-
 /// All physics objects of all worlds.
 pub struct PhysicsTables {
     pub worlds: Slots<PhysicsWorld>,
@@ -97,8 +93,6 @@ pub struct PhysicsTables {
     pub snapshots: Slots<PhysicsWorldSnapshot>,
     /// Physics objects by unit row.
     parts: Vec<Option<Box<UnitBodies>>>,
-    /// Physics descriptions of unit resources, by name.
-    specs: HashMap<String, (Arc<UnitResource>, Arc<PhysicsTemplate>)>,
     /// Shapes built from models' meshes, by mesh, hull flag and the bits of the scale. Emptied when
     /// a model changes.
     pub solids: HashMap<(String, bool, [u32; 3]), ColliderShape>,
@@ -134,7 +128,6 @@ impl Default for PhysicsTables {
             joints: Slots::new(HandleKind::Joint, JOINTS_MAX),
             snapshots: Slots::new(HandleKind::PhysicsSnapshot, SNAPSHOTS_MAX),
             parts: Vec::new(),
-            specs: HashMap::new(),
             solids: HashMap::new(),
             properties: None,
             moved: Vec::new(),
@@ -201,27 +194,6 @@ impl PhysicsTables {
         (&mut self.world_mut(physics).simulation, body)
     }
 
-    /// Returns the physics description of a unit's resource.
-    ///
-    /// # Errors
-    /// Returns an error if the compiler would have refused the fields.
-    pub fn spec(&mut self, resource: &Arc<UnitResource>) -> Result<Arc<PhysicsTemplate>, Error> {
-        if let Some((known, spec)) = self.specs.get(&resource.name)
-            && Arc::ptr_eq(known, resource)
-        {
-            return Ok(spec.clone());
-        }
-        let mut spec = PhysicsTemplate::default();
-        for part in resource.parts.iter().filter(|part| part.component == PHYSICS.name) {
-            spec.add(&part.fields).map_err(|fault| {
-                engine_foundation::error!("unit \"{}\": {}", resource.name, fault.message)
-            })?;
-        }
-        let spec = Arc::new(spec);
-        self.specs.insert(resource.name.clone(), (resource.clone(), spec.clone()));
-        Ok(spec)
-    }
-
     /// Returns the physics objects of a unit, if it has any.
     fn parts(&self, unit: UnitId) -> Option<&UnitBodies> {
         self.parts.get(unit.row() as usize)?.as_deref()
@@ -242,15 +214,12 @@ impl PhysicsTables {
         unit: UnitId,
         units: &mut Units,
         physics: PhysicsWorldId,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<(), Error> {
-        let resource = units.of(unit).resource.clone();
-        let spec = self.spec(&resource)?;
-        if spec.is_empty() {
-            return Ok(());
-        }
+        let spec = units.of(unit).resource.template.physics.clone();
+        let Some(spec) = spec.filter(|spec| !spec.is_empty()) else { return Ok(()) };
         self.make_parts(unit, physics, spec.clone());
-        let result = self.spawn_parts(unit, units, &spec, mesh_of);
+        let result = self.spawn_parts(unit, units, &spec, store);
         if result.is_err() {
             self.end_unit(unit, 0, "");
         }
@@ -262,10 +231,10 @@ impl PhysicsTables {
         unit: UnitId,
         units: &mut Units,
         spec: &PhysicsTemplate,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<(), Error> {
         for actor in &spec.actors {
-            self.add_actor(unit, units, actor, mesh_of)?;
+            self.add_actor(unit, units, actor, store)?;
         }
         for joint in &spec.joints {
             self.add_unit_joint(unit, units, joint)?;
@@ -327,7 +296,7 @@ impl PhysicsTables {
 }
 
 /// Builds a shape from a model's mesh.
-fn model_shape((points, triangles): MeshPoints, hull: bool) -> ColliderShape {
+fn model_shape(MeshTriangles { points, triangles }: MeshTriangles, hull: bool) -> ColliderShape {
     match hull {
         true => ColliderShape::Hull { points },
         false => ColliderShape::Mesh { points, triangles },

@@ -1,0 +1,94 @@
+//! The component `camera` as written in unit files: its fields and the meaning of these.
+
+use super::camera::{ANGLE_MIN, Camera, NEAR_MIN, Projection, SIGHT_MAX};
+use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::component_fields::{number, text};
+use super::unit_resource::ComponentSource;
+use super::unit_template::TemplateBuilder;
+use engine_foundation::Error;
+use engine_foundation::error;
+use std::f32::consts::PI;
+
+/// The component `camera`.
+pub static CAMERA: ComponentRow = ComponentRow {
+    name: "camera",
+    doc: "A camera that looks along the y axis of its node, z up.",
+    fields: &[
+        ComponentField {
+            name: "projection",
+            kind: FieldKind::Choice(&["perspective", "orthographic"]),
+            doc: "type of projection (perspective)",
+        },
+        ComponentField {
+            name: "vertical_fov",
+            kind: FieldKind::Number,
+            doc: "vertical field of view in degrees (60)",
+        },
+        ComponentField {
+            name: "height",
+            kind: FieldKind::Number,
+            doc: "height of the view in metres, for an orthographic camera",
+        },
+        ComponentField {
+            name: "near",
+            kind: FieldKind::Number,
+            doc: "distance of the near plane in metres (0.1)",
+        },
+        ComponentField {
+            name: "far",
+            kind: FieldKind::Number,
+            doc: "distance of the far plane in metres (1000)",
+        },
+    ],
+};
+
+/// A camera as declared in a unit's resource.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CameraComponent {
+    pub name: String,
+    pub node: u16,
+    pub camera: Camera,
+}
+
+/// Reads a component `camera`.
+pub(super) fn read(
+    part: &ComponentSource,
+    node: u16,
+    builder: &mut TemplateBuilder,
+) -> Result<(), Error> {
+    let fields = &part.fields;
+    let mut camera = Camera::DEFAULT;
+    if let Some(fov) = number(fields, "vertical_fov") {
+        let angle = fov.to_radians();
+        if !(ANGLE_MIN..=PI - ANGLE_MIN).contains(&angle) {
+            return Err(error!("'vertical_fov' must be above 0 and below 180 degrees, got {fov}"));
+        }
+        camera.vertical_fov = angle;
+    }
+    if text(fields, "projection") == Some("orthographic") {
+        camera.projection = Projection::Orthographic;
+    }
+    if let Some(height) = number(fields, "height") {
+        if !(NEAR_MIN..=SIGHT_MAX).contains(&height) {
+            return Err(error!(
+                "'height' must be {NEAR_MIN} to {SIGHT_MAX} metres, above 0, got {height:e}"
+            ));
+        }
+        let half = height / 2.0;
+        camera.orthographic = [-half, half, -half, half];
+        camera.fits_width = true;
+    }
+    camera.near = number(fields, "near").unwrap_or(camera.near);
+    camera.far = number(fields, "far").unwrap_or(camera.far);
+    let least = camera.projection == Projection::Orthographic || camera.near >= NEAR_MIN;
+    let within = camera.near.abs().max(camera.far.abs()) <= SIGHT_MAX;
+    if !least || !within || camera.far <= camera.near {
+        return Err(error!(
+            "'near' must be above 0 in perspective (at least {NEAR_MIN}) and less than 'far', both \
+             at most {SIGHT_MAX} metres, got {} and {}",
+            camera.near, camera.far
+        ));
+    }
+    builder.template.cameras.push(CameraComponent { name: part.name.clone(), node, camera });
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The component `light` as written in unit files: its fields and the meaning of these.
+
+use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::component_fields::{number, numbers, text, truth};
+use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
+use super::unit_resource::ComponentSource;
+use super::unit_template::TemplateBuilder;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::suggest::hint;
+
+/// The component `light`.
+pub static LIGHT: ComponentRow = ComponentRow {
+    name: "light",
+    doc: "A light at its node, which shines in all directions or along the y axis.",
+    fields: &[
+        ComponentField {
+            name: "type",
+            kind: FieldKind::Choice(&LightType::NAMES),
+            doc: "type of the light (omni)",
+        },
+        ComponentField {
+            name: "color",
+            kind: FieldKind::Numbers(3),
+            doc: "red, green and blue of linear light; white is 1, 1, 1",
+        },
+        ComponentField {
+            name: "intensity",
+            kind: FieldKind::Number,
+            doc: "brightness: with 1, a white wall one metre away reflects the light's colour",
+        },
+        ComponentField {
+            name: "falloff_end",
+            kind: FieldKind::Number,
+            doc: "range in metres; 0: as far as it can be seen",
+        },
+        ComponentField {
+            name: "spot_angle_start",
+            kind: FieldKind::Number,
+            doc: "angle from its axis at which it begins to fade, in degrees (20)",
+        },
+        ComponentField {
+            name: "spot_angle_end",
+            kind: FieldKind::Number,
+            doc: "angle from its axis at which it ends, in degrees (40)",
+        },
+        ComponentField {
+            name: "casts_shadows",
+            kind: FieldKind::Boolean,
+            doc: "true if it casts shadows (false); omni lights cannot",
+        },
+        ComponentField {
+            name: "shadow_depth_bias",
+            kind: FieldKind::Number,
+            doc: "depth bias of its shadows, which separates them from what casts them (1)",
+        },
+        ComponentField {
+            name: "enabled",
+            kind: FieldKind::Boolean,
+            doc: "true if it is switched on (true)",
+        },
+    ],
+};
+
+/// Refuses invalid light settings.
+pub fn check_light(look: &LightSettings) -> Result<(), Error> {
+    let numbers = [look.intensity, look.falloff_end, look.spot_start];
+    if numbers.iter().chain(&look.color).any(|number| *number < 0.0) {
+        return Err(error!("its colour, intensity, falloff and angles must not be below 0"));
+    }
+    let bright = look.color.iter().chain([&look.intensity]);
+    if let Some(wrong) = bright.into_iter().find(|number| **number > BRIGHTNESS_MAX) {
+        return Err(error!(
+            "its colour and intensity must be at most {BRIGHTNESS_MAX} (BRIGHTNESS_MAX), got \
+             {wrong}"
+        ));
+    }
+    if !(0.0..=SHADOW_BIAS_MAX).contains(&look.shadow_bias) {
+        return Err(error!(
+            "'shadow_depth_bias' must be from 0 to {SHADOW_BIAS_MAX} (SHADOW_BIAS_MAX), got {}",
+            look.shadow_bias
+        ));
+    }
+    if look.kind == LightType::Spot
+        && !(look.spot_end > 0.0
+            && look.spot_end <= std::f32::consts::FRAC_PI_2 + 1e-4
+            && look.spot_start <= look.spot_end)
+    {
+        return Err(error!(
+            "its angles must rise from spot_angle_start to spot_angle_end, which is at most 90 \
+             degrees"
+        ));
+    }
+    if look.kind == LightType::Omni && look.casts_shadows {
+        return Err(error!(
+            "an omni light casts no shadows: leave out casts_shadows, or make it a spot light"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads a component `light`.
+pub(super) fn read(
+    part: &ComponentSource,
+    node: u16,
+    builder: &mut TemplateBuilder,
+) -> Result<(), Error> {
+    let (fields, usual) = (&part.fields, LightSettings::DEFAULT);
+    let degrees = |key: &str| number(fields, key).map(f32::to_radians);
+    let kind = match text(fields, "type") {
+        None => usual.kind,
+        Some(word) => LightType::of(word).ok_or_else(|| {
+            error!("there is no light of type '{word}'{}", hint(word, LightType::NAMES))
+        })?,
+    };
+    let look = LightSettings {
+        kind,
+        color: numbers(fields, "color").unwrap_or(usual.color),
+        intensity: number(fields, "intensity").unwrap_or(usual.intensity),
+        falloff_end: number(fields, "falloff_end").unwrap_or(usual.falloff_end),
+        spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),
+        spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
+        casts_shadows: truth(fields, "casts_shadows").unwrap_or(usual.casts_shadows),
+        shadow_bias: number(fields, "shadow_depth_bias").unwrap_or(usual.shadow_bias),
+        enabled: truth(fields, "enabled").unwrap_or(usual.enabled),
+    };
+    check_light(&look)?;
+    builder.template.lights.push(LightComponent { name: part.name.clone(), node, look });
+    Ok(())
+}
