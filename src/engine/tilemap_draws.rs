@@ -4,7 +4,6 @@
 
 use super::Engine;
 use super::particles::is_seen;
-use super::render_scene::WorldRenderScene;
 use super::sprite_templates::SurfaceKey;
 use engine_foundation::{Error, Mat4, Vec3, log};
 use engine_frame_packet::View;
@@ -57,9 +56,7 @@ impl Engine {
         let scene = scenes.of(world);
         scene.check_room(all.len())?;
         map.pieces.extend(all.into_iter().map(|chunk| TilemapPiece::new(chunk, scene.take_slot())));
-        for set in map.sets.clone() {
-            self.assign_scene_texture(set);
-        }
+        scenes.new_textures.extend_from_slice(&map.sets);
         Ok(())
     }
 
@@ -168,7 +165,7 @@ impl Engine {
             let material_slot = self.material_slot(map.placement.material);
             let key =
                 SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
-            piece.surfaces.push(self.scenes.pictures.surface(&mut self.materials, key));
+            piece.surfaces.push(self.picture.sprites.surface(&mut self.materials, key));
         }
         match piece.mesh {
             Some(known) => self.models.update_game_mesh(known, mesh),
@@ -248,20 +245,6 @@ impl Engine {
             map.flags |= flag::NEW;
         }
         self.scenes.maps = maps;
-    }
-}
-
-impl WorldRenderScene {
-    /// Refuses a number of additional draws that exceeds the scene's limit.
-    pub(super) fn check_room(&self, count: usize) -> Result<(), Error> {
-        let (used, most) =
-            (self.used_draws() as usize, engine_frame_packet::mesh::SLOTS_MAX as usize);
-        match used + count <= most {
-            true => Ok(()),
-            false => Err(engine_foundation::error!(
-                "a world shows {most} meshes, sprites and pieces of tile maps at most (SLOTS_MAX): \
-                 destroy units that are not needed"
-            )),
-        }
+        self.assign_new_scene_textures();
     }
 }

@@ -74,7 +74,9 @@ impl Engine {
     ) -> Result<UnitId, Error> {
         let unit = self.units.spawn(world, resource, pose)?;
         let added = self.add_unit_physics(unit);
-        match added.and_then(|()| self.spawn_render_template(world, unit, resource)) {
+        let added = added.and_then(|()| self.spawn_render_template(world, unit, resource));
+        self.assign_new_scene_textures();
+        match added {
             Ok(()) => Ok(unit),
             Err(error) => {
                 self.destroy_render_components(unit, "");
