@@ -151,28 +151,17 @@ pub fn watch(root: &Path) -> Option<ProjectWatcher> {
 type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
-const RELOADS: [(&str, ReloadFn); 8] = [
+const RELOADS: [(&str, ReloadFn); 7] = [
     ("sounds", |engine, changed| engine.sounds.reload(&mut engine.store, changed)),
     ("fonts", |engine, changed| engine.text.reload(&mut engine.store, changed)),
     ("pictures, materials and models", Engine::reload_pictures),
     ("particles", Engine::reload_particles),
-    ("physics", |engine, changed| {
-        if changed.any(ReloadStep::CollisionShapes) {
-            engine.physics.solids.clear();
-        }
-        if changed.any(ReloadStep::PhysicsProperties) {
-            engine.reload_physics_properties();
-        }
-    }),
     ("units", |engine, changed| {
         if changed.any(ReloadStep::UnitResources) {
             engine.units.resources.clear();
         }
     }),
-    ("sprites and tile maps", |engine, changed| {
-        engine.tilemaps.reload(changed);
-        engine.reload_flat(changed);
-    }),
+    ("components of units", Engine::reload_components),
     ("levels", |engine, changed| {
         if changed.any(ReloadStep::Levels) {
             engine.levels.resources.clear();

@@ -58,18 +58,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Reloads the game's physics materials and collision filters. Existing actors keep their old
-    /// properties.
-    pub fn reload_physics_properties(&mut self) {
-        if self.physics.properties.is_none() {
-            return;
-        }
-        match PhysicsProperties::of_game(&mut self.store) {
-            Ok(read) => self.physics.properties = Some(Arc::new(read)),
-            Err(error) => log::error(&error.message),
-        }
-    }
-
     /// Returns the game's physics materials and collision filters.
     ///
     /// # Errors
@@ -77,18 +65,6 @@ impl Engine {
     pub fn physics_properties(&mut self) -> Result<Arc<PhysicsProperties>, Error> {
         self.read_physics_properties()?;
         Ok(self.physics.properties.clone().expect("they were read"))
-    }
-
-    /// Creates the actors, joints and the mover of a newly spawned unit.
-    pub(super) fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
-        let known = self.units.of(unit);
-        let world = known.world;
-        if known.resource.template.physics.is_none() || self.world(world).flags.no_physics {
-            return Ok(());
-        }
-        let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, store, .. } = self;
-        tables.spawn(unit, units, physics, store)
     }
 
     /// Creates a destroyed actor of a unit again, at its index.

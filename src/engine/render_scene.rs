@@ -2,7 +2,6 @@
 //! packet as changes. Unchanged objects are not visited.
 
 use super::Engine;
-use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
@@ -11,80 +10,16 @@ use engine_frame_packet::scene::{
 };
 use engine_materials::MaterialId;
 use engine_world::WorldId;
-use engine_world::camera::{CAMERAS_MAX, CameraId, CameraNode};
+use engine_world::camera::{CameraId, CameraNode};
 use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
-use engine_world::render_scenes::{RenderScenes, WorldRenderScene, scene_of};
+use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
-use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
 
 /// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
 const FLAT: f32 = 1e-4;
 
 impl Engine {
-    /// Creates the visible components of a unit.
-    ///
-    /// # Errors
-    /// Returns an error if the maximum number of meshes, lights or cameras is reached. Some
-    /// components may have been created.
-    pub(super) fn spawn_render_template(
-        &mut self,
-        world: WorldId,
-        unit: UnitId,
-        resource: &UnitResource,
-    ) -> Result<(), Error> {
-        let template = &resource.template;
-        if !template.meshes.is_empty() {
-            let RenderScenes { meshes, worlds, .. } = &mut self.scenes;
-            let scene = scene_of(worlds, world);
-            scene.check_room(template.meshes.len())?;
-            meshes.spawn(unit, &template.meshes, || scene.take_slot())?;
-        }
-        if !template.sprites.is_empty() {
-            let RenderScenes { sprites, worlds, .. } = &mut self.scenes;
-            let scene = scene_of(worlds, world);
-            scene.check_room(template.sprites.len())?;
-            sprites.spawn(unit, &template.sprites, || scene.take_slot())?;
-        }
-        for map in &template.maps {
-            self.spawn_map(world, unit, map)?;
-        }
-        if !template.lights.is_empty() {
-            self.scenes.lights.spawn(unit, &template.lights)?;
-            // Views show the scene from now on, even if it contains nothing else.
-            self.scenes.of(world);
-        }
-        for part in &template.cameras {
-            let mut camera = part.camera;
-            camera.owner = Some(CameraNode { unit, node: part.node, local: Mat4::IDENTITY });
-            let added = self.cameras.add(camera).map(CameraId).ok_or_else(|| {
-                error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy some first")
-            })?;
-            self.scenes.cameras.add(unit.row(), added);
-        }
-        Ok(())
-    }
-
-    /// Destroys the visible components of a unit. `location` is the script line that messages about
-    /// stale handles show.
-    pub fn destroy_render_components(&mut self, unit: UnitId, location: &str) {
-        let (frame, row) = (self.frame.index, unit.row());
-        let world = self.units.of(unit).world;
-        self.end_maps(world, row, location);
-        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::as_mut) {
-            self.scenes.sprites.destroy(row, frame, location, |sprite| scene.end(sprite.draw));
-            let models = &mut self.models;
-            self.scenes.meshes.destroy(row, frame, location, |mesh| {
-                scene.end(mesh.draw);
-                models.remove_game_mesh(mesh.mesh);
-            });
-            scene.lights_changed |= self.scenes.lights.destroy(row, frame, location);
-        }
-        for camera in self.scenes.cameras.take(row) {
-            self.cameras.remove(camera.0, "", frame, location);
-        }
-    }
-
     /// Ends the scene of a destroyed world.
     pub(super) fn end_scene(&mut self, world: WorldId) {
         if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::take) {

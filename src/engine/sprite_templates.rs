@@ -12,7 +12,6 @@ use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_fl
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
-use engine_resource::reload_steps::ChangedResources;
 use engine_textures::{SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
@@ -302,12 +301,5 @@ impl Engine {
     pub fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
         let Engine { textures, store, scenes, .. } = self;
         scenes.sprites.sequence(textures, store, (sheet, tag))
-    }
-
-    /// Applies changed sheets (hot reload). If a sheet is invalid, the error is reported and the
-    /// previous version stays.
-    pub(super) fn reload_sprites(&mut self, changed: &ChangedResources) {
-        let Engine { textures, store, scenes, .. } = self;
-        scenes.sprites.reload_sequences(textures, store, changed);
     }
 }

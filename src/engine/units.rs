@@ -4,7 +4,9 @@
 use super::Engine;
 use engine_foundation::Error;
 use engine_foundation::doing;
+use engine_resource::reload_steps::ChangedResources;
 use engine_world::WorldId;
+use engine_world::component_table::{COMPONENTS, ComponentHost};
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 use engine_world::unit_resource::{UnitReader, UnitResource};
@@ -73,24 +75,54 @@ impl Engine {
         pose: &NodePose,
     ) -> Result<UnitId, Error> {
         let unit = self.units.spawn(world, resource, pose)?;
-        let added = self.add_unit_physics(unit);
-        let added = added.and_then(|()| self.spawn_render_template(world, unit, resource));
+        let spawned = self.spawn_components(world, unit, resource);
         self.assign_new_scene_textures();
-        match added {
+        match spawned {
             Ok(()) => Ok(unit),
             Err(error) => {
-                self.destroy_render_components(unit, "");
-                self.physics.end_unit(unit, self.frame.index, "");
-                self.units.destroy(unit, self.frame.index, "");
+                self.end_unit(unit, "");
                 Err(error)
             }
         }
     }
 
+    fn spawn_components(
+        &mut self,
+        world: WorldId,
+        unit: UnitId,
+        resource: &UnitResource,
+    ) -> Result<(), Error> {
+        // The physics of a world is created for its first unit with the component.
+        if resource.template.physics.is_some() && !self.world(world).flags.no_physics {
+            self.physics_world(world)?;
+        }
+        COMPONENTS.spawn(&mut self.component_host(), (world, unit), &resource.template)
+    }
+
     /// Destroys a unit with its native components. `location` is the script line.
     pub fn end_unit(&mut self, unit: UnitId, location: &str) {
-        self.physics.end_unit(unit, self.frame.index, location);
-        self.destroy_render_components(unit, location);
+        COMPONENTS.end(&mut self.component_host(), unit, location);
         self.units.destroy(unit, self.frame.index, location);
+    }
+
+    /// Applies changed resources to the components of units (hot reload).
+    pub fn reload_components(&mut self, changed: &ChangedResources) {
+        COMPONENTS.reload(&mut self.component_host(), changed);
+        self.assign_new_scene_textures();
+    }
+
+    /// Returns the parts of the engine that components can change.
+    fn component_host(&mut self) -> ComponentHost<'_> {
+        ComponentHost {
+            units: &mut self.units,
+            physics: &mut self.physics,
+            scenes: &mut self.scenes,
+            cameras: &mut self.cameras,
+            models: &mut self.models,
+            textures: &mut self.textures,
+            tilemaps: &mut self.tilemaps,
+            store: &mut self.store,
+            frame: self.frame.index,
+        }
     }
 }

@@ -1,16 +1,22 @@
-//! The component `camera` as written in unit files: its fields and the meaning of these.
+//! The row of the component `camera`: its fields, and what the engine does with it. Cameras
+//! themselves are in camera.rs.
 
-use super::camera::{ANGLE_MIN, Camera, NEAR_MIN, Projection, SIGHT_MAX};
-use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::WorldId;
+use super::camera::{
+    ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, Projection, SIGHT_MAX,
+};
+use super::component::{ComponentField, FieldKind};
 use super::component_fields::{number, text};
+use super::component_table::{Component, ComponentHost};
+use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
-use super::unit_template::TemplateBuilder;
-use engine_foundation::Error;
+use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::error;
+use engine_foundation::{Error, Mat4};
 use std::f32::consts::PI;
 
 /// The component `camera`.
-pub static CAMERA: ComponentRow = ComponentRow {
+pub static CAMERA: Component = Component {
     name: "camera",
     doc: "A camera that looks along the y axis of its node, z up.",
     fields: &[
@@ -40,6 +46,15 @@ pub static CAMERA: ComponentRow = ComponentRow {
             doc: "distance of the far plane in metres (1000)",
         },
     ],
+    in_node_order: true,
+    read: read,
+    spawn: spawn,
+    end: end,
+    // A camera takes its node's pose when it is used.
+    moved: None,
+    hide: None,
+    state: None,
+    reload: None,
 };
 
 /// A camera as declared in a unit's resource.
@@ -51,11 +66,7 @@ pub struct CameraComponent {
 }
 
 /// Reads a component `camera`.
-pub(super) fn read(
-    part: &ComponentSource,
-    node: u16,
-    builder: &mut TemplateBuilder,
-) -> Result<(), Error> {
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let fields = &part.fields;
     let mut camera = Camera::DEFAULT;
     if let Some(fov) = number(fields, "vertical_fov") {
@@ -91,4 +102,27 @@ pub(super) fn read(
     }
     builder.template.cameras.push(CameraComponent { name: part.name.clone(), node, camera });
     Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    _: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    for part in &template.cameras {
+        let mut camera = part.camera;
+        camera.owner = Some(CameraNode { unit, node: part.node, local: Mat4::IDENTITY });
+        let added = host.cameras.add(camera).map(CameraId).ok_or_else(|| {
+            error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy some first")
+        })?;
+        host.scenes.cameras.add(unit.row(), added);
+    }
+    Ok(())
+}
+
+fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, location: &str) {
+    for camera in host.scenes.cameras.take(unit.row()) {
+        host.cameras.remove(camera.0, "", host.frame, location);
+    }
 }

@@ -1,12 +1,8 @@
-//! The table of the engine's components with their names and fields. A game's own components are
-//! Lua modules, `components/NAME.lua`, with the same capabilities. The behavior of each component
-//! is in its own file.
+//! Fields of components in unit files: their types, and the validation of a list of components. A
+//! game's own components are Lua modules, `components/NAME.lua`, with the same capabilities.
 
-use super::camera_component::CAMERA;
-use super::light_component::LIGHT;
-use super::mesh_component::MESH;
-use super::physics::{FieldError, PHYSICS};
-use super::sprite_component::{SPRITE, TILEMAP};
+pub use super::component_table::{COMPONENTS, Component};
+use super::physics::FieldError;
 use super::unit_compiler::wrong;
 use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::suggest;
@@ -35,19 +31,8 @@ pub struct ComponentField {
     pub doc: &'static str,
 }
 
-/// One component of the engine.
-pub struct ComponentRow {
-    pub name: &'static str,
-    pub doc: &'static str,
-    /// Fields in addition to `component` and `node`, which every component has.
-    pub fields: &'static [ComponentField],
-}
-
 /// Fields that every component has.
 pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
-
-/// All components of the engine.
-pub static COMPONENTS: &[&ComponentRow] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
 
 /// Maximum number of components of a unit. The number exceeds what the nodes of a model can
 /// produce.
@@ -65,8 +50,8 @@ pub fn check_count(count: usize) -> Result<(), String> {
 }
 
 /// Returns the engine's component with that name.
-pub fn known(name: &str) -> Option<&'static ComponentRow> {
-    COMPONENTS.iter().copied().find(|component| component.name == name)
+pub fn known(name: &str) -> Option<&'static Component> {
+    COMPONENTS.by_name(name)
 }
 
 /// Returns the resource name of the module of a game's own component.
@@ -117,7 +102,7 @@ pub fn check<'a>(
 }
 
 fn check_field<'a>(
-    component: &ComponentRow,
+    component: &Component,
     (part, whole): (&str, bool),
     key: &str,
     value: SjsonValue<'a>,

@@ -1,16 +1,21 @@
-//! The component `light` as written in unit files: its fields and the meaning of these.
+//! The row of the component `light`: its fields, and what the engine does with it. The table of
+//! lights is in light.rs.
 
-use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::WorldId;
+use super::component::{ComponentField, FieldKind};
 use super::component_fields::{number, numbers, text, truth};
+use super::component_table::{Component, ComponentHost};
 use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
+use super::render_scenes::{RenderScenes, existing_scene};
+use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
-use super::unit_template::TemplateBuilder;
+use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 
 /// The component `light`.
-pub static LIGHT: ComponentRow = ComponentRow {
+pub static LIGHT: Component = Component {
     name: "light",
     doc: "A light at its node, which shines in all directions or along the y axis.",
     fields: &[
@@ -60,6 +65,14 @@ pub static LIGHT: ComponentRow = ComponentRow {
             doc: "true if it is switched on (true)",
         },
     ],
+    in_node_order: true,
+    read: read,
+    spawn: spawn,
+    end: end,
+    moved: Some(|scenes, rows| scenes.lights.note_moved(rows)),
+    hide: None,
+    state: None,
+    reload: None,
 };
 
 /// Refuses invalid light settings.
@@ -100,11 +113,7 @@ pub fn check_light(look: &LightSettings) -> Result<(), Error> {
 }
 
 /// Reads a component `light`.
-pub(super) fn read(
-    part: &ComponentSource,
-    node: u16,
-    builder: &mut TemplateBuilder,
-) -> Result<(), Error> {
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let (fields, usual) = (&part.fields, LightSettings::DEFAULT);
     let degrees = |key: &str| number(fields, key).map(f32::to_radians);
     let kind = match text(fields, "type") {
@@ -127,4 +136,26 @@ pub(super) fn read(
     check_light(&look)?;
     builder.template.lights.push(LightComponent { name: part.name.clone(), node, look });
     Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    if template.lights.is_empty() {
+        return Ok(());
+    }
+    host.scenes.lights.spawn(unit, &template.lights)?;
+    // Views show the scene from now on, even if it contains nothing else.
+    host.scenes.of(world);
+    Ok(())
+}
+
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    let RenderScenes { lights, worlds, .. } = &mut *host.scenes;
+    if let Some(scene) = existing_scene(worlds, world) {
+        scene.lights_changed |= lights.destroy(unit.row(), host.frame, location);
+    }
 }

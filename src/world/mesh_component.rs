@@ -1,8 +1,13 @@
-//! The component `mesh` as written in unit files: its fields and the meaning of these.
+//! The row of the component `mesh`: its fields, and what the engine does with it. The table of
+//! meshes is in mesh.rs.
 
-use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::WorldId;
+use super::component::{ComponentField, FieldKind};
 use super::component_fields::{group, range, text, truth};
+use super::component_table::{Component, ComponentHost};
 use super::mesh::{MeshComponent, MeshExtra};
+use super::render_scenes::{RenderScenes, existing_scene, scene_of};
+use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
@@ -11,7 +16,7 @@ use engine_models::MeshNumber;
 use std::sync::Arc;
 
 /// The component `mesh`.
-pub static MESH: ComponentRow = ComponentRow {
+pub static MESH: Component = Component {
     name: "mesh",
     doc: "Shows a mesh at its node.",
     fields: &[
@@ -51,14 +56,21 @@ pub static MESH: ComponentRow = ComponentRow {
             doc: "minimum and maximum distance from the camera at which it is shown, in metres",
         },
     ],
+    in_node_order: true,
+    read: read,
+    spawn: spawn,
+    end: end,
+    moved: Some(|scenes, rows| scenes.meshes.note_moved(rows)),
+    hide: Some(|scenes, row, group, reason, hidden| {
+        scenes.meshes.hide(row, group, reason, hidden);
+    }),
+    state: None,
+    // Meshes of a reloaded model are sent again by the engine, which has loaded the model.
+    reload: None,
 };
 
 /// Reads a component `mesh`.
-pub(super) fn read(
-    part: &ComponentSource,
-    node: u16,
-    builder: &mut TemplateBuilder,
-) -> Result<(), Error> {
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let fields = &part.fields;
     let Some(model) = text(fields, "model") else {
         return Err(error!("it names no model: model = \"models/barrel\""));
@@ -104,4 +116,29 @@ fn set_mesh_of_material(template: &mut UnitTemplate, entry: usize, resolved: &Re
 fn set_material(template: &mut UnitTemplate, entry: usize, resolved: &ResolvedResource) {
     let extra = Arc::make_mut(&mut template.meshes[entry].extra);
     extra.materials.fill(Some(resolved.material()));
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    if template.meshes.is_empty() {
+        return Ok(());
+    }
+    let RenderScenes { meshes, worlds, .. } = &mut *host.scenes;
+    let scene = scene_of(worlds, world);
+    scene.check_room(template.meshes.len())?;
+    meshes.spawn(unit, &template.meshes, || scene.take_slot())
+}
+
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    let RenderScenes { meshes, worlds, .. } = &mut *host.scenes;
+    let Some(scene) = existing_scene(worlds, world) else { return };
+    let models = &mut *host.models;
+    meshes.destroy(unit.row(), host.frame, location, |mesh| {
+        scene.end(mesh.draw);
+        models.remove_game_mesh(mesh.mesh);
+    });
 }

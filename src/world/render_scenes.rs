@@ -4,10 +4,11 @@
 
 use super::WorldId;
 use super::camera::UnitCameras;
+use super::component_table::COMPONENTS;
 use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes, flag};
 use super::sprite::Sprites;
-use super::tilemap_component::TilemapInstances;
+use super::tilemap_instances::TilemapInstances;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::mesh::SLOTS_MAX;
@@ -115,18 +116,13 @@ impl RenderScenes {
 
     /// Records that units moved.
     pub fn note_moved(&mut self, rows: &[u32]) {
-        self.meshes.note_moved(rows);
-        self.lights.note_moved(rows);
-        self.sprites.note_moved(rows);
-        self.maps.note_moved(rows);
+        COMPONENTS.note_moved(self, rows);
     }
 
     /// Sets or clears a reason why the visible components of a unit are hidden, for one group or
     /// for all.
     pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
-        self.meshes.hide(row, group, reason, hidden);
-        self.sprites.hide(row, group, reason, hidden);
-        self.maps.hide(row, group, reason, hidden);
+        COMPONENTS.hide(self, row, group, (reason, hidden));
     }
 }
 
@@ -140,4 +136,12 @@ pub fn scene_of(
         worlds.resize_with(index + 1, || None);
     }
     worlds[index].get_or_insert_with(|| WorldRenderScene::new(world.0))
+}
+
+/// Returns the scene of a world in the list of scenes, if it was ever used.
+pub fn existing_scene(
+    worlds: &mut [Option<WorldRenderScene>],
+    world: WorldId,
+) -> Option<&mut WorldRenderScene> {
+    worlds.get_mut(world.0.index())?.as_mut()
 }

@@ -1,11 +1,13 @@
-//! The components `sprite` and `tilemap` as written in unit files: their fields and the meaning of
-//! these. The compiler has checked the types of the fields; the resources that they name are looked
-//! up by the caller.
+//! The row of the component `sprite`: its fields, and what the engine does with it. The table of
+//! sprites is in sprite.rs.
 
-use super::component::{ComponentField, ComponentRow, FieldKind};
+use super::WorldId;
+use super::component::{ComponentField, FieldKind};
 use super::component_fields::{group, number, numbers, range, text, truth};
+use super::component_table::{Component, ComponentHost};
+use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
-use super::tilemap_component::TilemapComponent;
+use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
@@ -13,48 +15,48 @@ use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use engine_textures::TextureNumber;
 
-// Fields that both components have.
-const LAYER: ComponentField = ComponentField {
+// Fields that tile maps have, too.
+pub(super) const LAYER: ComponentField = ComponentField {
     name: "layer",
     kind: FieldKind::Number,
     doc: "a whole number: higher layers are drawn over lower ones (0)",
 };
-const TINT: ComponentField = ComponentField {
+pub(super) const TINT: ComponentField = ComponentField {
     name: "tint",
     kind: FieldKind::Numbers(4),
     doc: "red, green, blue and alpha from 0 to 255, multiplied with the whole picture",
 };
-const PIXELS: ComponentField = ComponentField {
+pub(super) const PIXELS: ComponentField = ComponentField {
     name: "pixels_per_metre",
     kind: FieldKind::Number,
     doc: "number of texels in a metre (100)",
 };
-const PLANE: ComponentField = ComponentField {
+pub(super) const PLANE: ComponentField = ComponentField {
     name: "plane",
     kind: FieldKind::Choice(&PLANES),
     doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y",
 };
-const LIT: ComponentField = ComponentField {
+pub(super) const LIT: ComponentField = ComponentField {
     name: "lit",
     kind: FieldKind::Boolean,
     doc: "true if lights affect it (false: it is shown as it was painted)",
 };
-const MATERIAL: ComponentField = ComponentField {
+pub(super) const MATERIAL: ComponentField = ComponentField {
     name: "material",
     kind: FieldKind::Resource("material"),
     doc: "a material for pictures, with its own shader or blend",
 };
-const RANGE: ComponentField = ComponentField {
+pub(super) const RANGE: ComponentField = ComponentField {
     name: "range",
     kind: FieldKind::Numbers(2),
     doc: "minimum and maximum distance from the camera at which it is shown, in metres",
 };
-const VISIBLE: ComponentField = ComponentField {
+pub(super) const VISIBLE: ComponentField = ComponentField {
     name: "visible",
     kind: FieldKind::Boolean,
     doc: "true if it is visible (true)",
 };
-const GROUP: ComponentField = ComponentField {
+pub(super) const GROUP: ComponentField = ComponentField {
     name: "group",
     kind: FieldKind::Text,
     doc: "the visibility group of the component, for Unit.set_visibility",
@@ -65,7 +67,7 @@ pub const PLANES: [&str; 2] = ["upright", "flat"];
 const ALPHAS: [&str; 2] = ["blend", "mask"];
 
 /// The component `sprite`.
-pub static SPRITE: ComponentRow = ComponentRow {
+pub static SPRITE: Component = Component {
     name: "sprite",
     doc: "Shows a picture, or plays frames of a sheet, at its node.",
     fields: &[
@@ -135,29 +137,18 @@ pub static SPRITE: ComponentRow = ComponentRow {
         VISIBLE,
         GROUP,
     ],
-};
-
-/// The component `tilemap`.
-pub static TILEMAP: ComponentRow = ComponentRow {
-    name: "tilemap",
-    doc: "Shows a map of Tiled or LDtk, with its bottom left corner at its node.",
-    fields: &[
-        ComponentField { name: "map", kind: FieldKind::Resource("tilemap"), doc: "the map" },
-        ComponentField {
-            name: "level",
-            kind: FieldKind::Text,
-            doc: "the LDtk level to show (the first)",
-        },
-        PIXELS,
-        TINT,
-        LAYER,
-        PLANE,
-        LIT,
-        MATERIAL,
-        RANGE,
-        VISIBLE,
-        GROUP,
-    ],
+    in_node_order: true,
+    read: read,
+    spawn: spawn,
+    end: end,
+    moved: Some(|scenes, rows| scenes.sprites.note_moved(rows)),
+    hide: Some(|scenes, row, group, reason, hidden| {
+        scenes.sprites.hide(row, group, reason, hidden);
+    }),
+    state: Some(|view, row, hash| view.scenes.sprites.write_state(row, hash)),
+    reload: Some(|host, changed| {
+        host.scenes.sprites.reload_sequences(host.textures, host.store, changed);
+    }),
 };
 
 /// Returns the texture name of a sheet's frame.
@@ -166,11 +157,11 @@ fn frame_name(sheet: &str, frame: &str) -> String {
 }
 
 /// Function that stores a resolved resource in an entry of the template.
-type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
+pub(super) type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
 
-/// Reads the fields that both components have. `set_material` stores the material in the entry with
+/// Reads the fields that tile maps have, too. `set_material` stores the material in the entry with
 /// that index.
-fn placement(
+pub(super) fn placement(
     fields: &SjsonTree,
     builder: &mut TemplateBuilder,
     (entry, set_material): (usize, SetResource),
@@ -272,11 +263,7 @@ fn refer_to_source(
 }
 
 /// Reads a component `sprite`.
-pub(super) fn read_sprite(
-    part: &ComponentSource,
-    node: u16,
-    builder: &mut TemplateBuilder,
-) -> Result<(), Error> {
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let (fields, entry) = (&part.fields, builder.template.sprites.len());
     let usual = SpriteSettings::DEFAULT;
     let size = numbers(fields, "size").unwrap_or(usual.size);
@@ -314,35 +301,26 @@ pub(super) fn read_sprite(
     Ok(())
 }
 
-/// Reads a component `tilemap`.
-pub(super) fn read_tilemap(
-    part: &ComponentSource,
-    node: u16,
-    builder: &mut TemplateBuilder,
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
 ) -> Result<(), Error> {
-    let (fields, entry) = (&part.fields, builder.template.maps.len());
-    let Some(map) = text(fields, "map") else {
-        return Err(error!("it names no map: map = \"maps/cave\""));
-    };
-    let (map, level) = (map.to_string(), text(fields, "level").map(str::to_string));
-    let reference = ResourceReference::Tilemap { map: map.clone(), level: level.clone() };
-    // The map is created at each spawn; here it is only checked that it exists.
-    builder.refer(entry, reference, |_, _, _| {});
-    let set_material: SetResource = |template, entry, resolved| {
-        template.maps[entry].placement.material = Some(resolved.material());
-    };
-    let placement = placement(fields, builder, (entry, set_material))?;
-    let group = group(fields, &mut builder.template)?;
-    builder.template.maps.push(TilemapComponent {
-        name: part.name.clone(),
-        node,
-        map,
-        level,
-        placement,
-        visible: truth(fields, "visible").unwrap_or(true),
-        group,
-    });
-    Ok(())
+    if template.sprites.is_empty() {
+        return Ok(());
+    }
+    let RenderScenes { sprites, worlds, .. } = &mut *host.scenes;
+    let scene = scene_of(worlds, world);
+    scene.check_room(template.sprites.len())?;
+    sprites.spawn(unit, &template.sprites, || scene.take_slot())
+}
+
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    let RenderScenes { sprites, worlds, .. } = &mut *host.scenes;
+    if let Some(scene) = existing_scene(worlds, world) {
+        sprites.destroy(unit.row(), host.frame, location, |sprite| scene.end(sprite.draw));
+    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 //! Components list the resources that they refer to. The engine resolves the list once for each unit
 //! resource, and the resolved resources are then stored in the template.
 
-use super::camera_component::{self, CAMERA, CameraComponent};
+use super::camera_component::CameraComponent;
 use super::component_fields::text;
+use super::component_table::{COMPONENTS, Component, Components};
 use super::light::LightComponent;
-use super::light_component::{self, LIGHT};
 use super::mesh::MeshComponent;
-use super::mesh_component::{self, MESH};
-use super::physics::{PHYSICS, PhysicsTemplate};
+use super::physics::PhysicsTemplate;
 use super::sprite::{SequenceNumber, SpriteComponent};
-use super::sprite_component::{self, SPRITE, TILEMAP};
 use super::tilemap_component::TilemapComponent;
 use super::unit_resource::{ComponentSource, UnitResource};
 use engine_foundation::error;
@@ -131,35 +129,23 @@ impl TemplateBuilder {
         self.references.push(ComponentReference { component, resource, entry, set });
     }
 
-    /// Reads the components of a unit, up to the first fault.
-    fn read(&mut self, unit: &UnitResource) -> Result<(), Error> {
-        // In the order of the nodes, so that the first mesh is the outermost.
-        let mut parts: Vec<(u16, &ComponentSource)> = Vec::new();
+    /// Reads the components of a unit that are in a table, up to the first fault.
+    ///
+    /// # Errors
+    /// Returns the first fault, with the name of the component.
+    pub fn read(&mut self, unit: &UnitResource, table: &Components) -> Result<(), Error> {
+        let mut parts: Vec<(u16, &ComponentSource, &Component)> = Vec::new();
         for part in &unit.parts {
-            let component = part.component.as_str();
-            if ![MESH.name, LIGHT.name, CAMERA.name, SPRITE.name, TILEMAP.name].contains(&component)
-            {
-                continue;
-            }
+            let Some(component) = table.by_name(&part.component) else { continue };
             let node = text(&part.fields, "node").map_or(Some(0), |node| unit.node(node));
             let node = node.ok_or_else(|| error!("component '{}' has no node", part.name))?;
-            parts.push((node as u16, part));
+            parts.push((node as u16, part, component));
         }
-        parts.sort_by_key(|(node, _)| *node);
-        for (node, part) in parts {
+        parts.sort_by_key(|(node, _, component)| if component.in_node_order { *node } else { 0 });
+        for (node, part, component) in parts {
             self.component.clone_from(&part.name);
-            let result = match part.component.as_str() {
-                "mesh" => mesh_component::read(part, node, self),
-                "light" => light_component::read(part, node, self),
-                "sprite" => sprite_component::read_sprite(part, node, self),
-                "tilemap" => sprite_component::read_tilemap(part, node, self),
-                _ => camera_component::read(part, node, self),
-            };
-            result.map_err(|fault| in_component(&part.name, fault))?;
-        }
-        for part in unit.parts.iter().filter(|part| part.component == PHYSICS.name) {
-            let physics = Arc::make_mut(self.template.physics.get_or_insert_default());
-            physics.add(&part.fields).map_err(|fault| in_component(&part.name, fault.into()))?;
+            let read = (component.read)(part, node, self);
+            read.map_err(|fault| in_component(&part.name, fault))?;
         }
         Ok(())
     }
@@ -184,7 +170,7 @@ impl UnresolvedUnit {
     /// Reads the components of a unit.
     pub fn read(unit: UnitResource) -> UnresolvedUnit {
         let mut builder = TemplateBuilder::default();
-        let fault = builder.read(&unit);
+        let fault = builder.read(&unit, &COMPONENTS);
         let TemplateBuilder { template, references, .. } = builder;
         UnresolvedUnit { unit: UnitResource { template, ..unit }, references, fault }
     }

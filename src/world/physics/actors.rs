@@ -1,7 +1,7 @@
 //! Actors: physics bodies of units, and bodies without a unit.
 
-use super::component::{ActorDesc, ShapeForm};
 use super::resource::PhysicsProperties;
+use super::template::{ActorDesc, ShapeForm};
 use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, model_shape, owner_of};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
@@ -288,8 +288,8 @@ impl PhysicsTables {
         if self.parts(unit).is_none() {
             self.make_parts(unit, physics, Arc::default());
         }
-        if self.num_actors(unit) >= super::component::UNIT_ACTORS_MAX {
-            let most = super::component::UNIT_ACTORS_MAX;
+        if self.num_actors(unit) >= super::template::UNIT_ACTORS_MAX {
+            let most = super::template::UNIT_ACTORS_MAX;
             return Err(engine_foundation::error!(
                 "the unit has {most} actors already (UNIT_ACTORS_MAX)"
             ));

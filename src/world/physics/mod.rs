@@ -12,20 +12,20 @@ mod moving_platforms;
 mod resource;
 mod snapshot;
 mod step;
+mod template;
 
 pub use actors::{Actor, PushTarget, check_position};
-pub use component::{
-    ActorDesc, JointDesc, MoverDesc, PHYSICS, PhysicsTemplate, SLOPE_MAX, of_extras,
-};
+pub use component::PHYSICS;
 pub use field_reader::FieldError;
 pub use joints::Joint;
 pub use movers::Mover;
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
+pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, of_extras};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
-use engine_foundation::{Error, Handle, HandleKind, Slots};
+use engine_foundation::{Error, Handle, HandleKind, Slots, log};
 use engine_models::MeshTriangles;
 use engine_physics::{BODIES_MAX, ColliderShape, Simulation, SimulationSettings};
 use engine_resource::store::ResourceStore;
@@ -194,6 +194,18 @@ impl PhysicsTables {
         (&mut self.world_mut(physics).simulation, body)
     }
 
+    /// Reads the game's physics materials and collision filters again, if they were read before.
+    /// Existing actors keep their old properties.
+    pub fn reload_properties(&mut self, store: &mut ResourceStore) {
+        if self.properties.is_none() {
+            return;
+        }
+        match PhysicsProperties::of_game(store) {
+            Ok(read) => self.properties = Some(Arc::new(read)),
+            Err(error) => log::error(&error.message),
+        }
+    }
+
     /// Returns the physics objects of a unit, if it has any.
     fn parts(&self, unit: UnitId) -> Option<&UnitBodies> {
         self.parts.get(unit.row() as usize)?.as_deref()
@@ -211,15 +223,13 @@ impl PhysicsTables {
     /// invalid. In that case no object remains.
     pub fn spawn(
         &mut self,
-        unit: UnitId,
+        (unit, physics): (UnitId, PhysicsWorldId),
         units: &mut Units,
-        physics: PhysicsWorldId,
+        spec: &Arc<PhysicsTemplate>,
         store: &mut ResourceStore,
     ) -> Result<(), Error> {
-        let spec = units.of(unit).resource.template.physics.clone();
-        let Some(spec) = spec.filter(|spec| !spec.is_empty()) else { return Ok(()) };
         self.make_parts(unit, physics, spec.clone());
-        let result = self.spawn_parts(unit, units, &spec, store);
+        let result = self.spawn_parts(unit, units, spec, store);
         if result.is_err() {
             self.end_unit(unit, 0, "");
         }
