@@ -1,5 +1,5 @@
-//! The table of handles that functions for scripts take and return, and the slots of the engine that
-//! their objects are in. Scripts' arguments and results are generated from the same table.
+//! The table of handles that functions for scripts take and return, and the slots of the engine
+//! that their objects are in. Scripts' arguments and results are generated from the same table.
 
 use super::Engine;
 use engine_foundation::{Handle, HandleKind};

@@ -5,8 +5,8 @@ use super::WorldId;
 use super::camera::{
     ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, Projection, SIGHT_MAX,
 };
-use super::component::{ComponentField, FieldKind};
-use super::component_fields::{number, text};
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, number};
 use super::component_table::{Component, ComponentHost};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
@@ -15,6 +15,9 @@ use engine_foundation::error;
 use engine_foundation::{Error, Mat4};
 use std::f32::consts::PI;
 
+/// Values of the field `projection`.
+const PROJECTIONS: [&str; 2] = ["perspective", "orthographic"];
+
 /// The component `camera`.
 pub static CAMERA: Component = Component {
     name: "camera",
@@ -22,28 +25,33 @@ pub static CAMERA: Component = Component {
     fields: &[
         ComponentField {
             name: "projection",
-            kind: FieldKind::Choice(&["perspective", "orthographic"]),
-            doc: "type of projection (perspective)",
+            kind: FieldKind::Choice(&PROJECTIONS),
+            default: FieldDefault::Text(PROJECTIONS[0]),
+            doc: "type of projection ({default})",
         },
         ComponentField {
             name: "vertical_fov",
             kind: FieldKind::Number,
-            doc: "vertical field of view in degrees (60)",
+            default: FieldDefault::Described("60"),
+            doc: "vertical field of view in degrees ({default})",
         },
         ComponentField {
             name: "height",
             kind: FieldKind::Number,
+            default: FieldDefault::None,
             doc: "height of the view in metres, for an orthographic camera",
         },
         ComponentField {
             name: "near",
             kind: FieldKind::Number,
-            doc: "distance of the near plane in metres (0.1)",
+            default: FieldDefault::Number(Camera::DEFAULT.near),
+            doc: "distance of the near plane in metres ({default})",
         },
         ComponentField {
             name: "far",
             kind: FieldKind::Number,
-            doc: "distance of the far plane in metres (1000)",
+            default: FieldDefault::Number(Camera::DEFAULT.far),
+            doc: "distance of the far plane in metres ({default})",
         },
     ],
     in_node_order: true,
@@ -67,19 +75,19 @@ pub struct CameraComponent {
 
 /// Reads a component `camera`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
-    let fields = &part.fields;
+    let fields = ComponentFields::new(&CAMERA, part);
     let mut camera = Camera::DEFAULT;
-    if let Some(fov) = number(fields, "vertical_fov") {
+    if let Some(fov) = number(fields.tree, "vertical_fov") {
         let angle = fov.to_radians();
         if !(ANGLE_MIN..=PI - ANGLE_MIN).contains(&angle) {
             return Err(error!("'vertical_fov' must be above 0 and below 180 degrees, got {fov}"));
         }
         camera.vertical_fov = angle;
     }
-    if text(fields, "projection") == Some("orthographic") {
+    if fields.text("projection") == PROJECTIONS[1] {
         camera.projection = Projection::Orthographic;
     }
-    if let Some(height) = number(fields, "height") {
+    if let Some(height) = number(fields.tree, "height") {
         if !(NEAR_MIN..=SIGHT_MAX).contains(&height) {
             return Err(error!(
                 "'height' must be {NEAR_MIN} to {SIGHT_MAX} metres, above 0, got {height:e}"
@@ -89,8 +97,8 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         camera.orthographic = [-half, half, -half, half];
         camera.fits_width = true;
     }
-    camera.near = number(fields, "near").unwrap_or(camera.near);
-    camera.far = number(fields, "far").unwrap_or(camera.far);
+    camera.near = fields.number("near");
+    camera.far = fields.number("far");
     let least = camera.projection == Projection::Orthographic || camera.near >= NEAR_MIN;
     let within = camera.near.abs().max(camera.far.abs()) <= SIGHT_MAX;
     if !least || !within || camera.far <= camera.near {

@@ -24,11 +24,45 @@ pub enum FieldKind {
     Checked(fn(&SjsonTree, bool) -> Result<(), FieldError>),
 }
 
+/// Value of a field that a unit file leaves out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FieldDefault {
+    /// The field has no value.
+    None,
+    Number(f32),
+    Boolean(bool),
+    Text(&'static str),
+    Numbers(&'static [f32]),
+    /// The value is computed where the field is read. This is its description.
+    Described(&'static str),
+}
+
+impl std::fmt::Display for FieldDefault {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            FieldDefault::None => Ok(()),
+            FieldDefault::Number(number) => write!(out, "{number}"),
+            FieldDefault::Boolean(truth) => write!(out, "{truth}"),
+            FieldDefault::Text(text) | FieldDefault::Described(text) => out.write_str(text),
+            FieldDefault::Numbers(numbers) => write!(out, "{numbers:?}"),
+        }
+    }
+}
+
 /// One field of a component, as written in unit files.
 pub struct ComponentField {
     pub name: &'static str,
     pub kind: FieldKind,
+    pub default: FieldDefault,
+    /// Description for messages. `{default}` stands for the default.
     pub doc: &'static str,
+}
+
+impl ComponentField {
+    /// Returns the description with the default.
+    pub fn description(&self) -> String {
+        self.doc.replace("{default}", &self.default.to_string())
+    }
 }
 
 /// Fields that every component has.
@@ -142,6 +176,7 @@ fn check_field<'a>(
         },
         _ => return Ok(()),
     };
-    let (subject, must) = (format!("'{key}' of '{part}'"), format!("{must}: {}", field.doc));
+    let (subject, must) =
+        (format!("'{key}' of '{part}'"), format!("{must}: {}", field.description()));
     Err((value, wrong(&subject, &must, value)))
 }

@@ -1,6 +1,6 @@
-//! The table of the engine's components: one row for each, with everything that the engine does with
-//! it. The rows are in the files of the components. A row's functions change the parts of the engine
-//! that a [`ComponentHost`] lends them.
+//! The table of the engine's components: one row for each, with everything that the engine does
+//! with it. The rows are in the files of the components. A row's functions change the parts of the
+//! engine that a [`ComponentHost`] lends them.
 
 use super::WorldId;
 use super::camera::Camera;
@@ -53,8 +53,8 @@ pub type ReadComponent = fn(&ComponentSource, u16, &mut TemplateBuilder) -> Resu
 /// were already created.
 pub type SpawnComponents =
     fn(&mut ComponentHost, WorldId, UnitId, &UnitTemplate) -> Result<(), Error>;
-/// Destroys the components of a unit, if it has any. The text is the script line that messages about
-/// stale handles show.
+/// Destroys the components of a unit, if it has any. The text is the script line that messages
+/// about stale handles show.
 pub type EndComponents = fn(&mut ComponentHost, WorldId, UnitId, &str);
 /// Records that the units in these rows moved.
 pub type NoteMoved = fn(&mut RenderScenes, &[u32]);

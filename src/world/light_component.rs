@@ -2,8 +2,8 @@
 //! lights is in light.rs.
 
 use super::WorldId;
-use super::component::{ComponentField, FieldKind};
-use super::component_fields::{number, numbers, text, truth};
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, number};
 use super::component_table::{Component, ComponentHost};
 use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
 use super::render_scenes::{RenderScenes, existing_scene};
@@ -22,47 +22,56 @@ pub static LIGHT: Component = Component {
         ComponentField {
             name: "type",
             kind: FieldKind::Choice(&LightType::NAMES),
-            doc: "type of the light (omni)",
+            default: FieldDefault::Text(LightSettings::DEFAULT.kind.name()),
+            doc: "type of the light ({default})",
         },
         ComponentField {
             name: "color",
             kind: FieldKind::Numbers(3),
+            default: FieldDefault::Numbers(&LightSettings::DEFAULT.color),
             doc: "red, green and blue of linear light; white is 1, 1, 1",
         },
         ComponentField {
             name: "intensity",
             kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.intensity),
             doc: "brightness: with 1, a white wall one metre away reflects the light's colour",
         },
         ComponentField {
             name: "falloff_end",
             kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.falloff_end),
             doc: "range in metres; 0: as far as it can be seen",
         },
         ComponentField {
             name: "spot_angle_start",
             kind: FieldKind::Number,
-            doc: "angle from its axis at which it begins to fade, in degrees (20)",
+            default: FieldDefault::Described("20"),
+            doc: "angle from its axis at which it begins to fade, in degrees ({default})",
         },
         ComponentField {
             name: "spot_angle_end",
             kind: FieldKind::Number,
-            doc: "angle from its axis at which it ends, in degrees (40)",
+            default: FieldDefault::Described("40"),
+            doc: "angle from its axis at which it ends, in degrees ({default})",
         },
         ComponentField {
             name: "casts_shadows",
             kind: FieldKind::Boolean,
-            doc: "true if it casts shadows (false); omni lights cannot",
+            default: FieldDefault::Boolean(LightSettings::DEFAULT.casts_shadows),
+            doc: "true if it casts shadows ({default}); omni lights cannot",
         },
         ComponentField {
             name: "shadow_depth_bias",
             kind: FieldKind::Number,
-            doc: "depth bias of its shadows, which separates them from what casts them (1)",
+            default: FieldDefault::Number(LightSettings::DEFAULT.shadow_bias),
+            doc: "depth bias of its shadows, which separates them from what casts them ({default})",
         },
         ComponentField {
             name: "enabled",
             kind: FieldKind::Boolean,
-            doc: "true if it is switched on (true)",
+            default: FieldDefault::Boolean(LightSettings::DEFAULT.enabled),
+            doc: "true if it is switched on ({default})",
         },
     ],
     in_node_order: true,
@@ -114,24 +123,22 @@ pub fn check_light(look: &LightSettings) -> Result<(), Error> {
 
 /// Reads a component `light`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
-    let (fields, usual) = (&part.fields, LightSettings::DEFAULT);
-    let degrees = |key: &str| number(fields, key).map(f32::to_radians);
-    let kind = match text(fields, "type") {
-        None => usual.kind,
-        Some(word) => LightType::of(word).ok_or_else(|| {
-            error!("there is no light of type '{word}'{}", hint(word, LightType::NAMES))
-        })?,
-    };
+    let (fields, usual) = (ComponentFields::new(&LIGHT, part), LightSettings::DEFAULT);
+    let degrees = |key: &str| number(fields.tree, key).map(f32::to_radians);
+    let word = fields.text("type");
+    let kind = LightType::of(word).ok_or_else(|| {
+        error!("there is no light of type '{word}'{}", hint(word, LightType::NAMES))
+    })?;
     let look = LightSettings {
         kind,
-        color: numbers(fields, "color").unwrap_or(usual.color),
-        intensity: number(fields, "intensity").unwrap_or(usual.intensity),
-        falloff_end: number(fields, "falloff_end").unwrap_or(usual.falloff_end),
+        color: fields.numbers("color"),
+        intensity: fields.number("intensity"),
+        falloff_end: fields.number("falloff_end"),
         spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),
         spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
-        casts_shadows: truth(fields, "casts_shadows").unwrap_or(usual.casts_shadows),
-        shadow_bias: number(fields, "shadow_depth_bias").unwrap_or(usual.shadow_bias),
-        enabled: truth(fields, "enabled").unwrap_or(usual.enabled),
+        casts_shadows: fields.truth("casts_shadows"),
+        shadow_bias: fields.number("shadow_depth_bias"),
+        enabled: fields.truth("enabled"),
     };
     check_light(&look)?;
     builder.template.lights.push(LightComponent { name: part.name.clone(), node, look });

@@ -2,8 +2,8 @@
 //! meshes is in mesh.rs.
 
 use super::WorldId;
-use super::component::{ComponentField, FieldKind};
-use super::component_fields::{group, range, text, truth};
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, group, range, text};
 use super::component_table::{Component, ComponentHost};
 use super::mesh::{MeshComponent, MeshExtra};
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
@@ -23,36 +23,43 @@ pub static MESH: Component = Component {
         ComponentField {
             name: "model",
             kind: FieldKind::Resource("model"),
+            default: FieldDefault::None,
             doc: "the model that the mesh is in",
         },
         ComponentField {
             name: "mesh",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the name of the mesh in its model; may be left out if it is the only one",
         },
         ComponentField {
             name: "material",
             kind: FieldKind::Resource("material"),
+            default: FieldDefault::None,
             doc: "materials to use instead of the model's own",
         },
         ComponentField {
             name: "visible",
             kind: FieldKind::Boolean,
-            doc: "true if it is visible (true)",
+            default: FieldDefault::Boolean(true),
+            doc: "true if it is visible ({default})",
         },
         ComponentField {
             name: "casts_shadows",
             kind: FieldKind::Boolean,
-            doc: "true if it casts shadows (true)",
+            default: FieldDefault::Boolean(true),
+            doc: "true if it casts shadows ({default})",
         },
         ComponentField {
             name: "group",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the visibility group of the component, for Unit.set_visibility",
         },
         ComponentField {
             name: "range",
             kind: FieldKind::Numbers(2),
+            default: FieldDefault::Numbers(&MeshExtra::RANGE),
             doc: "minimum and maximum distance from the camera at which it is shown, in metres",
         },
     ],
@@ -71,14 +78,14 @@ pub static MESH: Component = Component {
 
 /// Reads a component `mesh`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
-    let fields = &part.fields;
-    let Some(model) = text(fields, "model") else {
+    let fields = ComponentFields::new(&MESH, part);
+    let Some(model) = text(fields.tree, "model") else {
         return Err(error!("it names no model: model = \"models/barrel\""));
     };
     let entry = builder.template.meshes.len();
-    let mesh = text(fields, "mesh").map(str::to_string);
+    let mesh = text(fields.tree, "mesh").map(str::to_string);
     let mesh = ResourceReference::Mesh { model: model.to_string(), mesh };
-    match text(fields, "material") {
+    match text(fields.tree, "material") {
         None => builder.refer(entry, mesh, set_mesh),
         Some(name) => {
             builder.refer(entry, mesh, set_mesh_of_material);
@@ -92,8 +99,8 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         name: part.name.clone(),
         node,
         mesh: MeshNumber(0),
-        casts_shadows: truth(fields, "casts_shadows").unwrap_or(true),
-        visible: truth(fields, "visible").unwrap_or(true),
+        casts_shadows: fields.truth("casts_shadows"),
+        visible: fields.truth("visible"),
         group,
         tint: [255; 4],
         extra: Arc::new(MeshExtra { materials: Vec::new(), local: None, range }),

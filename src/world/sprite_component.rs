@@ -2,8 +2,8 @@
 //! sprites is in sprite.rs.
 
 use super::WorldId;
-use super::component::{ComponentField, FieldKind};
-use super::component_fields::{group, number, numbers, range, text, truth};
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, group, numbers, range, text};
 use super::component_table::{Component, ComponentHost};
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
@@ -19,46 +19,55 @@ use engine_textures::TextureNumber;
 pub(super) const LAYER: ComponentField = ComponentField {
     name: "layer",
     kind: FieldKind::Number,
-    doc: "a whole number: higher layers are drawn over lower ones (0)",
+    default: FieldDefault::Number(0.0),
+    doc: "a whole number: higher layers are drawn over lower ones ({default})",
 };
 pub(super) const TINT: ComponentField = ComponentField {
     name: "tint",
     kind: FieldKind::Numbers(4),
+    default: FieldDefault::Numbers(&[255.0; 4]),
     doc: "red, green, blue and alpha from 0 to 255, multiplied with the whole picture",
 };
 pub(super) const PIXELS: ComponentField = ComponentField {
     name: "pixels_per_metre",
     kind: FieldKind::Number,
-    doc: "number of texels in a metre (100)",
+    default: FieldDefault::Number(SpritePlacement::DEFAULT.pixels_per_metre),
+    doc: "number of texels in a metre ({default})",
 };
 pub(super) const PLANE: ComponentField = ComponentField {
     name: "plane",
     kind: FieldKind::Choice(&PLANES),
+    default: FieldDefault::Text(PLANES[0]),
     doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y",
 };
 pub(super) const LIT: ComponentField = ComponentField {
     name: "lit",
     kind: FieldKind::Boolean,
-    doc: "true if lights affect it (false: it is shown as it was painted)",
+    default: FieldDefault::Boolean(SpritePlacement::DEFAULT.lit),
+    doc: "true if lights affect it ({default}: it is shown as it was painted)",
 };
 pub(super) const MATERIAL: ComponentField = ComponentField {
     name: "material",
     kind: FieldKind::Resource("material"),
+    default: FieldDefault::None,
     doc: "a material for pictures, with its own shader or blend",
 };
 pub(super) const RANGE: ComponentField = ComponentField {
     name: "range",
     kind: FieldKind::Numbers(2),
+    default: FieldDefault::Numbers(&SpritePlacement::DEFAULT.range),
     doc: "minimum and maximum distance from the camera at which it is shown, in metres",
 };
 pub(super) const VISIBLE: ComponentField = ComponentField {
     name: "visible",
     kind: FieldKind::Boolean,
-    doc: "true if it is visible (true)",
+    default: FieldDefault::Boolean(true),
+    doc: "true if it is visible ({default})",
 };
 pub(super) const GROUP: ComponentField = ComponentField {
     name: "group",
     kind: FieldKind::Text,
+    default: FieldDefault::None,
     doc: "the visibility group of the component, for Unit.set_visibility",
 };
 
@@ -74,57 +83,68 @@ pub static SPRITE: Component = Component {
         ComponentField {
             name: "texture",
             kind: FieldKind::Resource("texture"),
+            default: FieldDefault::None,
             doc: "the picture that it shows",
         },
         ComponentField {
             name: "sheet",
             kind: FieldKind::Resource("sheet"),
+            default: FieldDefault::None,
             doc: "the sheet whose frames it shows, instead of a texture",
         },
         ComponentField {
             name: "tag",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the tag of the sheet that it plays; without a tag, all frames in a loop",
         },
         ComponentField {
             name: "frame",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the frame of the sheet that it shows, instead of playing",
         },
         ComponentField {
             name: "speed",
             kind: FieldKind::Number,
-            doc: "playback speed: 2 is twice the speed of the sheet (1)",
+            default: FieldDefault::Number(1.0),
+            doc: "playback speed: 2 is twice the speed of the sheet ({default})",
         },
         ComponentField {
             name: "part",
             kind: FieldKind::Numbers(4),
+            default: FieldDefault::None,
             doc: "left, top, width and height of the visible part of the picture, in texels",
         },
         ComponentField {
             name: "size",
             kind: FieldKind::Numbers(2),
+            default: FieldDefault::None,
             doc: "width and height in metres; without it, computed from its texels",
         },
         ComponentField {
             name: "pivot",
             kind: FieldKind::Numbers(2),
-            doc: "the point of it that is at the node: [0, 0] is its bottom left corner ([0.5, \
-                    0.5])",
+            default: FieldDefault::Numbers(&SpriteSettings::DEFAULT.pivot),
+            doc: "the point of it that is at the node: [0, 0] is its bottom left corner \
+                    ({default})",
         },
         ComponentField {
             name: "flip_x",
             kind: FieldKind::Boolean,
-            doc: "true if it is mirrored horizontally (false)",
+            default: FieldDefault::Boolean(SpriteSettings::DEFAULT.flip_x),
+            doc: "true if it is mirrored horizontally ({default})",
         },
         ComponentField {
             name: "flip_y",
             kind: FieldKind::Boolean,
-            doc: "true if it is mirrored vertically (false)",
+            default: FieldDefault::Boolean(SpriteSettings::DEFAULT.flip_y),
+            doc: "true if it is mirrored vertically ({default})",
         },
         ComponentField {
             name: "alpha",
             kind: FieldKind::Choice(&ALPHAS),
+            default: FieldDefault::Text(ALPHAS[0]),
             doc: "\"blend\": translucent; \"mask\": opaque or cut out, and casts a shadow",
         },
         PIXELS,
@@ -162,23 +182,22 @@ pub(super) type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
 /// Reads the fields that tile maps have, too. `set_material` stores the material in the entry with
 /// that index.
 pub(super) fn placement(
-    fields: &SjsonTree,
+    fields: ComponentFields,
     builder: &mut TemplateBuilder,
     (entry, set_material): (usize, SetResource),
 ) -> Result<SpritePlacement, Error> {
-    let usual = SpritePlacement::DEFAULT;
-    let pixels_per_metre = number(fields, "pixels_per_metre").unwrap_or(usual.pixels_per_metre);
+    let pixels_per_metre = fields.number("pixels_per_metre");
     if pixels_per_metre <= 0.0 {
         return Err(error!("'pixels_per_metre' must be above 0, got {pixels_per_metre}"));
     }
-    let layer = number(fields, "layer").unwrap_or(0.0);
+    let layer = fields.number("layer");
     check_layer(f64::from(layer)).map_err(|message| error!("'layer' {message}"))?;
-    let tint = numbers::<4>(fields, "tint").unwrap_or([255.0; 4]);
+    let tint = fields.numbers::<4>("tint");
     if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
         return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
     }
-    let lit = truth(fields, "lit").unwrap_or(usual.lit);
-    match text(fields, "material") {
+    let lit = fields.truth("lit");
+    match text(fields.tree, "material") {
         Some(name) if lit => {
             return Err(error!(
                 "it is lit, and the material '{name}' paints it without light: take one of them out"
@@ -194,7 +213,7 @@ pub(super) fn placement(
         tint: tint.map(|part| part.round() as u8),
         layer: layer as i32,
         pixels_per_metre,
-        flat: text(fields, "plane") == Some(PLANES[1]),
+        flat: fields.text("plane") == PLANES[1],
         lit,
         material: None,
         range: range(fields)?,
@@ -264,36 +283,36 @@ fn refer_to_source(
 
 /// Reads a component `sprite`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
-    let (fields, entry) = (&part.fields, builder.template.sprites.len());
+    let (fields, entry) = (ComponentFields::new(&SPRITE, part), builder.template.sprites.len());
     let usual = SpriteSettings::DEFAULT;
-    let size = numbers(fields, "size").unwrap_or(usual.size);
-    if fields.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
+    let size = numbers(fields.tree, "size").unwrap_or(usual.size);
+    if fields.tree.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
         return Err(error!("'size' must be above 0 metres, got [{}, {}]", size[0], size[1]));
     }
-    let of = numbers(fields, "part").unwrap_or(usual.part);
-    if fields.get("part").is_some() {
+    let of = numbers(fields.tree, "part").unwrap_or(usual.part);
+    if fields.tree.get("part").is_some() {
         check_picture_part(of).map_err(|message| error!("'part' {message}"))?;
     }
-    let speed = number(fields, "speed").unwrap_or(1.0);
+    let speed = fields.number("speed");
     if speed < 0.0 {
         return Err(error!("'speed' must be 0 or more, got {speed}"));
     }
-    let mask = text(fields, "alpha") == Some(ALPHAS[1]);
+    let mask = fields.text("alpha") == ALPHAS[1];
     let set_material: SetResource = |template, entry, resolved| {
         template.sprites[entry].look.placement.material = Some(resolved.material());
     };
     let look = SpriteSettings {
         placement: placement(fields, builder, (entry, set_material))?,
         size,
-        pivot: numbers(fields, "pivot").unwrap_or(usual.pivot),
+        pivot: fields.numbers("pivot"),
         part: of,
-        flip_x: truth(fields, "flip_x").unwrap_or(usual.flip_x),
-        flip_y: truth(fields, "flip_y").unwrap_or(usual.flip_y),
+        flip_x: fields.truth("flip_x"),
+        flip_y: fields.truth("flip_y"),
         alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
     };
-    refer_to_source(fields, builder, entry)?;
+    refer_to_source(fields.tree, builder, entry)?;
     let source = SpriteSource::Picture(TextureNumber::MISSING);
-    let visible = truth(fields, "visible").unwrap_or(true);
+    let visible = fields.truth("visible");
     let group = group(fields, &mut builder.template)?;
     let name = part.name.clone();
     let sprite = SpriteComponent { name, node, look, source, speed, visible, group };

@@ -1,5 +1,5 @@
-//! Sequences of sprites: the frames of a sheet's tag with their times. They are created when they are
-//! first requested, and again when their sheet was compiled again.
+//! Sequences of sprites: the frames of a sheet's tag with their times. They are created when they
+//! are first requested, and again when their sheet was compiled again.
 
 use super::sprite::Sprites;
 use engine_foundation::error;

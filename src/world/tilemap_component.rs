@@ -2,8 +2,8 @@
 //! tile maps is in tilemap_instances.rs.
 
 use super::WorldId;
-use super::component::{ComponentField, FieldKind};
-use super::component_fields::{group, text, truth};
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, group, text};
 use super::component_table::{Component, ComponentHost, ComponentView};
 use super::mesh::flag;
 use super::render_scenes::WorldRenderScene;
@@ -27,11 +27,17 @@ pub static TILEMAP: Component = Component {
     name: "tilemap",
     doc: "Shows a map of Tiled or LDtk, with its bottom left corner at its node.",
     fields: &[
-        ComponentField { name: "map", kind: FieldKind::Resource("tilemap"), doc: "the map" },
+        ComponentField {
+            name: "map",
+            kind: FieldKind::Resource("tilemap"),
+            default: FieldDefault::None,
+            doc: "the map",
+        },
         ComponentField {
             name: "level",
             kind: FieldKind::Text,
-            doc: "the LDtk level to show (the first)",
+            default: FieldDefault::Described("the first"),
+            doc: "the LDtk level to show ({default})",
         },
         PIXELS,
         TINT,
@@ -70,11 +76,11 @@ pub struct TilemapComponent {
 
 /// Reads a component `tilemap`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
-    let (fields, entry) = (&part.fields, builder.template.maps.len());
-    let Some(map) = text(fields, "map") else {
+    let (fields, entry) = (ComponentFields::new(&TILEMAP, part), builder.template.maps.len());
+    let Some(map) = text(fields.tree, "map") else {
         return Err(error!("it names no map: map = \"maps/cave\""));
     };
-    let (map, level) = (map.to_string(), text(fields, "level").map(str::to_string));
+    let (map, level) = (map.to_string(), text(fields.tree, "level").map(str::to_string));
     let reference = ResourceReference::Tilemap { map: map.clone(), level: level.clone() };
     // The map is created at each spawn; here it is only checked that it exists.
     builder.refer(entry, reference, |_, _, _| {});
@@ -89,7 +95,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         map,
         level,
         placement,
-        visible: truth(fields, "visible").unwrap_or(true),
+        visible: fields.truth("visible"),
         group,
     });
     Ok(())

@@ -1,6 +1,6 @@
 //! Tile maps in a world, of the component `tilemap`. The tiles are stored in src/system/tilemaps.
-//! This module stores which map is attached to which node, its settings, and the pieces that it is drawn
-//! in. The transfer to the renderer is in src/engine/tilemap_draws.rs.
+//! This module stores which map is attached to which node, its settings, and the pieces that it is
+//! drawn in. The transfer to the renderer is in src/engine/tilemap_draws.rs.
 
 use super::mesh::flag;
 use super::sprite::SpritePlacement;

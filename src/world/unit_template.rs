@@ -1,6 +1,6 @@
 //! Templates of units: the settings of all components of a unit resource, which every spawn copies.
-//! Components list the resources that they refer to. The engine resolves the list once for each unit
-//! resource, and the resolved resources are then stored in the template.
+//! Components list the resources that they refer to. The engine resolves the list once for each
+//! unit resource, and the resolved resources are then stored in the template.
 
 use super::camera_component::CameraComponent;
 use super::component_fields::text;
@@ -175,8 +175,8 @@ impl UnresolvedUnit {
         UnresolvedUnit { unit: UnitResource { template, ..unit }, references, fault }
     }
 
-    /// Stores the resolved resources in the template, and returns the unit. They are in the order of
-    /// the references.
+    /// Stores the resolved resources in the template, and returns the unit. They are in the order
+    /// of the references.
     ///
     /// # Errors
     /// Returns the first fault of the components.

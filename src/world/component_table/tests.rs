@@ -1,5 +1,6 @@
 //! Tests of the table with rows that record their calls.
 
+use super::super::component::{FieldDefault, FieldKind};
 use super::super::mesh::flag;
 use super::super::scene_graph::{NO_NODE, NodePose};
 use super::super::unit_resource::UnitResource;
@@ -238,4 +239,32 @@ fn the_engines_components_are_found_by_their_names() {
         assert!(std::ptr::eq(found, *component), "{} is there twice", component.name);
     }
     assert!(COMPONENTS.by_name("planted").is_none());
+}
+
+#[test]
+fn defaults_have_the_types_of_their_fields_and_are_in_the_descriptions() {
+    for field in COMPONENTS.0.iter().flat_map(|component| component.fields) {
+        let fits = match (field.kind, field.default) {
+            (FieldKind::Choice(choices), FieldDefault::Text(text)) => choices.contains(&text),
+            (FieldKind::Numbers(count), FieldDefault::Numbers(all)) => all.len() == count,
+            (FieldKind::Number, FieldDefault::Number(_))
+            | (FieldKind::Boolean, FieldDefault::Boolean(_))
+            | (_, FieldDefault::None | FieldDefault::Described(_)) => true,
+            _ => false,
+        };
+        assert!(fits, "{}: {:?}", field.name, field.default);
+        let named = field.doc.contains("{default}");
+        assert!(!named || field.default != FieldDefault::None, "{}", field.name);
+    }
+    let description = |component: &str, field: &str| {
+        let fields = COMPONENTS.by_name(component).unwrap().fields;
+        fields.iter().find(|known| known.name == field).unwrap().description()
+    };
+    assert_eq!(description("camera", "near"), "distance of the near plane in metres (0.1)");
+    assert_eq!(
+        description("light", "casts_shadows"),
+        "true if it casts shadows (false); omni lights cannot"
+    );
+    assert!(description("sprite", "pivot").ends_with("bottom left corner ([0.5, 0.5])"));
+    assert!(description("tilemap", "level").ends_with("(the first)"));
 }

@@ -2,7 +2,7 @@
 
 use super::template::{check_actors, check_joints, check_movers};
 use crate::WorldId;
-use crate::component::{ComponentField, FieldKind};
+use crate::component::{ComponentField, FieldDefault, FieldKind};
 use crate::component_table::{Component, ComponentHost};
 use crate::unit::UnitId;
 use crate::unit_resource::ComponentSource;
@@ -19,16 +19,19 @@ pub static PHYSICS: Component = Component {
         ComponentField {
             name: "actors",
             kind: FieldKind::Checked(check_actors),
+            default: FieldDefault::None,
             doc: "bodies by name, each with a type and a shape",
         },
         ComponentField {
             name: "movers",
             kind: FieldKind::Checked(check_movers),
+            default: FieldDefault::None,
             doc: "walking shapes by name; the mover begins with the first",
         },
         ComponentField {
             name: "joints",
             kind: FieldKind::Checked(check_joints),
+            default: FieldDefault::None,
             doc: "connections of two actors, by name",
         },
     ],

@@ -1,5 +1,5 @@
 //! Physics of units: physics worlds, actors, movers and joints as tables. A unit's file declares
-//! its actors, movers and joints (spec.rs); the simulation itself is in the system of the same
+//! its actors, movers and joints (template.rs); the simulation itself is in the system of the same
 //! name. Independent of scripts.
 
 mod actors;
