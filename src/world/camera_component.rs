@@ -55,9 +55,9 @@ pub static CAMERA: Component = Component {
         },
     ],
     in_node_order: true,
-    read: read,
-    spawn: spawn,
-    end: end,
+    read,
+    spawn,
+    end,
     // A camera takes its node's pose when it is used.
     moved: None,
     hide: None,

@@ -64,9 +64,9 @@ pub static MESH: Component = Component {
         },
     ],
     in_node_order: true,
-    read: read,
-    spawn: spawn,
-    end: end,
+    read,
+    spawn,
+    end,
     moved: Some(|scenes, rows| scenes.meshes.note_moved(rows)),
     hide: Some(|scenes, row, group, reason, hidden| {
         scenes.meshes.hide(row, group, reason, hidden);

@@ -158,9 +158,9 @@ pub static SPRITE: Component = Component {
         GROUP,
     ],
     in_node_order: true,
-    read: read,
-    spawn: spawn,
-    end: end,
+    read,
+    spawn,
+    end,
     moved: Some(|scenes, rows| scenes.sprites.note_moved(rows)),
     hide: Some(|scenes, row, group, reason, hidden| {
         scenes.sprites.hide(row, group, reason, hidden);

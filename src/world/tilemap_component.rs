@@ -50,9 +50,9 @@ pub static TILEMAP: Component = Component {
         GROUP,
     ],
     in_node_order: true,
-    read: read,
-    spawn: spawn,
-    end: end,
+    read,
+    spawn,
+    end,
     moved: Some(|scenes, rows| scenes.maps.note_moved(rows)),
     hide: Some(|scenes, row, group, reason, hidden| {
         scenes.maps.hide(row, group, reason, hidden);

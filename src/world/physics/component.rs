@@ -36,8 +36,8 @@ pub static PHYSICS: Component = Component {
         },
     ],
     in_node_order: false,
-    read: read,
-    spawn: spawn,
+    read,
+    spawn,
     end: |host, _, unit, location| host.physics.end_unit(unit, host.frame, location),
     // Bodies follow their nodes in the physics step.
     moved: None,
