@@ -63,7 +63,7 @@ pub struct FrameBuilder {
     pub(super) origins: Vec<SourceOrigin>,
     pub(super) origins_version: (u64, u64),
     pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
-    /// What sprites and tile maps are drawn with.
+    /// Textures and surfaces that sprites and tile maps are drawn with.
     pub(super) sprites: SpriteResources,
     /// Render targets.
     pub(super) targets: RenderTargets,

@@ -77,7 +77,7 @@ impl WorldRenderScene {
         }
     }
 
-    /// Returns a draw slot that is free. [`WorldRenderScene::end`] frees it.
+    /// Takes a free draw slot. [`WorldRenderScene::end`] frees it.
     pub fn take_slot(&mut self) -> DrawSlot {
         self.free.pop().unwrap_or_else(|| {
             self.used += 1;
