@@ -9,12 +9,13 @@ use engine_foundation::{Error, log, panic};
 use engine_platform as platform;
 use engine_resource::compile::{self, CompileResult, CompileTarget, data_folder};
 use engine_resource::index::ResourceIndex;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::{DataSource, ResourceStore};
 use engine_resource::watcher::ProjectWatcher;
 use engine_runtime::{BuildMode, Engine};
+use engine_script::resource::LUA;
 use engine_script::{ErrorReport, ScriptValue};
-use engine_world::physics::PHYSICS_PROPERTIES;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
@@ -129,7 +130,7 @@ pub fn open_compiled(root: &Path) -> ResourceStore {
 /// Returns the files that failed to compile in the index `before` and compile in `now`. Scripts are
 /// not included, because their reload is reported separately.
 fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
-    let of_others = before.failed.iter().map(|(name, _)| name).filter(|name| name.kind != "lua");
+    let of_others = before.failed.iter().map(|(name, _)| name).filter(|name| name.kind != LUA.name);
     let again = of_others.filter(|name| now.failure(name).is_none());
     again.filter_map(|name| Some(now.variants(name).first()?.files[0].path.clone())).collect()
 }
@@ -147,33 +148,22 @@ pub fn watch(root: &Path) -> Option<ProjectWatcher> {
 }
 
 /// A system's function that reloads changed resources.
-type ReloadFn = fn(&mut Engine, &[ResourceName]);
+type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
-const RELOADS: [(&str, ReloadFn); 8] = [
+const RELOADS: [(&str, ReloadFn); 7] = [
     ("sounds", |engine, changed| engine.sounds.reload(&mut engine.store, changed)),
     ("fonts", |engine, changed| engine.text.reload(&mut engine.store, changed)),
     ("pictures, materials and models", Engine::reload_pictures),
     ("particles", Engine::reload_particles),
-    ("physics", |engine, changed| {
-        if changed.iter().any(|name| name.kind == "model") {
-            engine.physics.solids.clear();
-        }
-        if changed.iter().any(|name| name.kind == PHYSICS_PROPERTIES.name) {
-            engine.reload_physics_properties();
-        }
-    }),
     ("units", |engine, changed| {
-        if changed.iter().any(|name| name.kind == "unit") {
+        if changed.any(ReloadStep::UnitResources) {
             engine.units.resources.clear();
         }
     }),
-    ("sprites and tile maps", |engine, changed| {
-        engine.tilemaps.reload(changed);
-        engine.reload_flat(changed);
-    }),
+    ("components of units", Engine::reload_components),
     ("levels", |engine, changed| {
-        if changed.iter().any(|name| name.kind == "level") {
+        if changed.any(ReloadStep::Levels) {
             engine.levels.resources.clear();
         }
     }),
@@ -288,14 +278,15 @@ impl App {
     pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<ErrorReport>> {
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
+        let resources = ChangedResources::new(changed, KINDS);
         for (system, reload) in RELOADS {
             // A panic affects only this system's reload, and the game continues.
-            if let Err(error) = panic::contain(|| reload(engine, changed)) {
+            if let Err(error) = panic::contain(|| reload(engine, &resources)) {
                 log::error(&format!("{system} may be unchanged: {error}"));
             }
         }
         let (release, store) = (engine.build == BuildMode::Release, &mut engine.store);
-        for name in changed.iter().filter(|name| name.kind == "lua") {
+        for name in resources.of(ReloadStep::Scripts) {
             let path = store.path(name);
             let is_gone = path.is_none();
             let path = path.unwrap_or_else(|| name.to_string());

@@ -142,7 +142,7 @@ impl Engine {
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
         let all = || self.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.scenes.pictures.painted().filter_map(|(surface, slot)| {
+        let painted = self.picture.sprites.painted().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
@@ -159,7 +159,7 @@ impl Engine {
             let object = of(mesh.unit, "mesh", &self.models.entry(mesh.mesh).name);
             objects.extend(object.map(|object| (mesh.draw, object)));
         }
-        self.scenes.flat_owners(|draw, row, flat| {
+        self.flat_owners(|draw, row, flat| {
             let object = match flat {
                 SpriteOrTilemap::Sprite(picture) => of(row, "sprite", self.picture_name(picture)),
                 SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.tilemaps.of(map).name),

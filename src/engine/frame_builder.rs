@@ -5,6 +5,7 @@ use super::draw_recording::FrameRetention;
 use super::error_overlay::LastFrame;
 use super::render_targets::RenderTargets;
 use super::screenshots::NOTHING_DRAWN;
+use super::sprite_templates::SpriteResources;
 use super::{BuildMode, Engine};
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log};
@@ -62,6 +63,8 @@ pub struct FrameBuilder {
     pub(super) origins: Vec<SourceOrigin>,
     pub(super) origins_version: (u64, u64),
     pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
+    /// Textures and surfaces that sprites and tile maps are drawn with.
+    pub(super) sprites: SpriteResources,
     /// Render targets.
     pub(super) targets: RenderTargets,
     /// True if a renderer takes the packets; false if the recorder does.

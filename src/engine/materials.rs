@@ -9,6 +9,7 @@ use engine_foundation::{Error, log};
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_gui::{SourceNumber, TextureSource};
 use engine_materials::{Material, MaterialId};
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_textures::{TextureNumber, Textures};
@@ -90,7 +91,7 @@ impl Engine {
     }
 
     /// Applies changed textures, shaders, materials and models (hot reload).
-    pub fn reload_pictures(&mut self, changed: &[ResourceName]) {
+    pub fn reload_pictures(&mut self, changed: &ChangedResources) {
         let Engine { materials, textures, store, picture, .. } = self;
         textures.reload(store, changed);
         materials.reload(store, changed, &mut |store, name| {
@@ -102,8 +103,8 @@ impl Engine {
     }
 
     /// Switches names that were drawn as textures to new materials of the same name.
-    fn take_over_names(&mut self, changed: &[ResourceName]) {
-        for resource in changed.iter().filter(|resource| resource.kind == "material") {
+    fn take_over_names(&mut self, changed: &ChangedResources) {
+        for resource in changed.of(ReloadStep::Materials) {
             let known = self.picture.sources.get(&resource.name).map(|known| known.0 as usize - 1);
             let of_texture =
                 |index| matches!(self.picture.origins[index], SourceOrigin::Texture(_));

@@ -6,6 +6,7 @@ mod draw_recording;
 mod draw_recording_world;
 mod error_overlay;
 mod frame_builder;
+mod handles;
 mod materials;
 mod models;
 mod particles;
@@ -18,6 +19,7 @@ mod sprite_templates;
 mod state_hash;
 mod tilemap_draws;
 mod tilemaps;
+mod units;
 mod world_update;
 
 pub use draw_recording::FrameRetention;
@@ -50,10 +52,10 @@ use engine_world::camera::{CAMERAS_MAX, Camera, VIEWPORTS_MAX, Viewport};
 use engine_world::debug_lines::DebugLines;
 use engine_world::level::Levels;
 use engine_world::physics::PhysicsTables;
+pub use engine_world::render_scenes::RenderScenes;
 use engine_world::unit::{UnitId, Units};
 use engine_world::{WORLDS_MAX, World, WorldFlags, WorldId};
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
-pub use render_scene::RenderScenes;
 pub use screenshots::CAPTURES_MAX;
 use screenshots::ScreenshotCaptures;
 pub use state_hash::{FrameState, GameHashes, HASHED, ObjectState, SYSTEMS};
@@ -294,39 +296,6 @@ impl Engine {
         );
         self.fill_packet(&mut packet);
         packet
-    }
-
-    /// Returns the kind of object that a live handle refers to.
-    pub fn living(&self, handle: Handle) -> Option<HandleKind> {
-        let kind = HandleKind::of(handle)?;
-        let living = match kind {
-            HandleKind::World => self.worlds.get(handle).is_some(),
-            HandleKind::Gui => self.guis.slots().get(handle).is_some(),
-            HandleKind::GuiObject => self.guis.has_object(handle),
-            HandleKind::Material => self.materials.slots().get(handle).is_some(),
-            HandleKind::Camera => self.cameras.get(handle).is_some(),
-            HandleKind::Viewport => self.viewports.get(handle).is_some(),
-            HandleKind::Window => self.windows.slots().get(handle).is_some(),
-            HandleKind::ParticleEffect => self.particles.slots().get(handle).is_some(),
-            HandleKind::LineObject => self.lines.objects.get(handle).is_some(),
-            HandleKind::Unit => self.units.slots.get(handle).is_some(),
-            HandleKind::Actor => self.physics.actors.get(handle).is_some(),
-            HandleKind::Mover => self.physics.movers.get(handle).is_some(),
-            HandleKind::Joint => self.physics.joints.get(handle).is_some(),
-            HandleKind::PhysicsWorld => self.physics.worlds.get(handle).is_some(),
-            HandleKind::PhysicsSnapshot => self.physics.snapshots.get(handle).is_some(),
-            HandleKind::Mesh => self.scenes.meshes.slots.get(handle).is_some(),
-            HandleKind::Light => self.scenes.lights.slots.get(handle).is_some(),
-            HandleKind::Sprite => self.scenes.sprites.slots.get(handle).is_some(),
-            HandleKind::Level => self.levels.slots.get(handle).is_some(),
-            HandleKind::Tilemap => self.tilemaps.slots.get(handle).is_some(),
-            HandleKind::Broadphase => self.broadphases.get(handle).is_some(),
-            HandleKind::ResourcePackage => self.packages.slots().get(handle).is_some(),
-            HandleKind::Worker => self.workers.slots().get(handle).is_some(),
-            HandleKind::Voice => self.sounds.voices.slots.get(handle).is_some(),
-            HandleKind::SoundWorld => self.sounds.voices.worlds.get(handle).is_some(),
-        };
-        living.then_some(kind)
     }
 
     /// Creates an empty world.

@@ -11,12 +11,10 @@ use engine_materials::{MaterialId, Materials};
 use engine_models::data::{ModelData, SurfaceData};
 use engine_models::{MeshNumber, Model, Models, primitives};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use engine_textures::{TextureNumber, Textures};
-use engine_world::mesh_component::{self, ResourceLookup};
-use engine_world::sprite::SequenceNumber;
-use engine_world::unit_resource::UnitResource;
+use engine_textures::Textures;
 use std::sync::Arc;
 
 /// Tables that a model is loaded into.
@@ -95,37 +93,6 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
     }
 }
 
-impl ResourceLookup for Engine {
-    fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-        let model = self.model(model)?;
-        let number = self.models.mesh_of(&model, mesh)?;
-        Ok((number, self.models.entry(number).materials.len()))
-    }
-
-    fn material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_mesh_material(name)?;
-        Ok(material.0)
-    }
-
-    fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_material(name)?;
-        self.check_picture_material(material)?;
-        Ok(material.0)
-    }
-
-    fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        self.textures.find(&mut self.store, name)
-    }
-
-    fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        Engine::sequence(self, sheet, tag)
-    }
-
-    fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error> {
-        self.tilemaps.find_map(&mut self.store, name, level).map(|_| ())
-    }
-}
-
 impl Engine {
     /// Returns the model with that name. It is loaded on the first request.
     pub fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
@@ -193,28 +160,10 @@ impl Engine {
         }
     }
 
-    /// Returns the unit resource with that name. It is read on the first request.
-    pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
-        if let Some(known) = self.units.resources.get(name) {
-            return Ok(known.clone());
-        }
-        doing!("When reading unit:", name);
-        let Engine { models, materials, textures, store, .. } = self;
-        let mut loader = ModelLoader { models, materials, textures };
-        let mut resource =
-            UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
-        resource.template = mesh_component::read_render_template(&resource, self)?;
-        let resource = Arc::new(resource);
-        self.units.resources.insert(name.to_string(), resource.clone());
-        Ok(resource)
-    }
-
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever
     /// they are shown. If a model is invalid or was removed, its previous version stays.
-    pub fn reload_models(&mut self, changed: &[ResourceName]) {
-        let mut reloaded = false;
-        for name in changed.iter().filter(|name| name.kind == "model") {
-            reloaded = true;
+    pub fn reload_models(&mut self, changed: &ChangedResources) {
+        for name in changed.of(ReloadStep::Models) {
             if self.models.known(&name.name).is_none() {
                 continue;
             }
@@ -233,9 +182,6 @@ impl Engine {
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }
-        }
-        if reloaded {
-            self.units.resources.clear();
         }
     }
 }

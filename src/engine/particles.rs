@@ -20,6 +20,7 @@ use engine_particles::{
     EffectDesc, EffectId, EffectStage, OrphanPolicy, ParticleEffect, Particles,
 };
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_world::WorldId;
 use engine_world::unit::{UnitId, Units};
@@ -76,8 +77,8 @@ impl Engine {
 
     /// Applies changed effects (hot reload). If an effect is invalid or was removed, its previous
     /// version stays.
-    pub fn reload_particles(&mut self, changed: &[ResourceName]) {
-        for resource in changed.iter().filter(|resource| resource.kind == "particles") {
+    pub fn reload_particles(&mut self, changed: &ChangedResources) {
+        for resource in changed.of(ReloadStep::Particles) {
             let Some(index) = self.particles.known(&resource.name) else { continue };
             let done = self.read_particles(&resource.name).and_then(|data| {
                 self.check_skins(&resource.name, &data)?;

@@ -3,17 +3,11 @@
 
 use super::{BuildMode, Engine};
 use engine_foundation::{Error, Handle, HandleKind, Vec3, log};
-use engine_models::Models;
 use engine_physics::{BodyColorClass, SimulationSettings, StepThread};
-use engine_resource::store::ResourceStore;
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
-use engine_world::physics::{
-    ActorDesc, ActorId, MeshPoints, PHYSICS, PhysicsProperties, PhysicsWorldId,
-};
-use engine_world::scene_graph::NodePose;
+use engine_world::physics::{ActorDesc, ActorId, PhysicsProperties, PhysicsWorldId};
 use engine_world::unit::UnitId;
-use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
 
 /// Returns the debug line color of a body.
@@ -64,18 +58,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Reloads the game's physics materials and collision filters. Existing actors keep their old
-    /// properties.
-    pub fn reload_physics_properties(&mut self) {
-        if self.physics.properties.is_none() {
-            return;
-        }
-        match PhysicsProperties::of_game(&mut self.store) {
-            Ok(read) => self.physics.properties = Some(Arc::new(read)),
-            Err(error) => log::error(&error.message),
-        }
-    }
-
     /// Returns the game's physics materials and collision filters.
     ///
     /// # Errors
@@ -85,59 +67,13 @@ impl Engine {
         Ok(self.physics.properties.clone().expect("they were read"))
     }
 
-    /// Spawns a unit with its native components.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many objects, or if a resource that its file names does
-    /// not exist.
-    pub fn spawn_unit(
-        &mut self,
-        world: WorldId,
-        resource: &Arc<UnitResource>,
-        pose: &NodePose,
-    ) -> Result<UnitId, Error> {
-        let unit = self.units.spawn(world, resource, pose)?;
-        let added = self.add_unit_physics(unit);
-        match added.and_then(|()| self.spawn_render_template(world, unit, resource)) {
-            Ok(()) => Ok(unit),
-            Err(error) => {
-                self.destroy_render_components(unit, "");
-                self.physics.end_unit(unit, self.frame.index, "");
-                self.units.destroy(unit, self.frame.index, "");
-                Err(error)
-            }
-        }
-    }
-
-    /// Destroys a unit with its native components. `location` is the script line.
-    pub fn end_unit(&mut self, unit: UnitId, location: &str) {
-        self.physics.end_unit(unit, self.frame.index, location);
-        self.destroy_render_components(unit, location);
-        self.units.destroy(unit, self.frame.index, location);
-    }
-
-    /// Creates the actors, joints and the mover of a newly spawned unit.
-    fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
-        let (world, resource) = {
-            let known = self.units.of(unit);
-            (known.world, &known.resource)
-        };
-        let physical = resource.parts.iter().any(|part| part.component == PHYSICS.name);
-        if !physical || self.world(world).flags.no_physics {
-            return Ok(());
-        }
-        let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, store, .. } = self;
-        tables.spawn(unit, units, physics, &mut |mesh| mesh_of(store, mesh))
-    }
-
     /// Creates a destroyed actor of a unit again, at its index.
     ///
     /// # Errors
     /// Returns an error if the actor exists, or if it cannot be created.
     pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
         let Engine { physics: tables, units, store, .. } = self;
-        tables.recreate(unit, units, index, &mut |mesh| mesh_of(store, mesh))
+        tables.recreate(unit, units, index, store)
     }
 
     /// Creates an actor that is not in the unit's file.
@@ -148,7 +84,7 @@ impl Engine {
         let world = self.units.of(unit).world;
         let physics = self.physics_world(world)?;
         let Engine { physics: tables, units, store, .. } = self;
-        tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
+        tables.create_new(unit, units, physics, spec, store)
     }
 
     /// Enables or disables the physics of a unit.
@@ -220,19 +156,15 @@ impl Engine {
     }
 }
 
-/// Returns the points and triangles of a model's mesh.
-fn mesh_of(store: &mut ResourceStore, mesh: &str) -> Result<MeshPoints, Error> {
-    let shape = Models::shape(store, mesh)?;
-    Ok((shape.points, shape.triangles))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::EngineConfig;
     use super::*;
     use engine_resource::project::Project;
     use engine_resource::settings::Settings;
+    use engine_resource::store::ResourceStore;
     use engine_world::WorldFlags;
+    use engine_world::scene_graph::NodePose;
 
     #[test]
     fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {

@@ -2,198 +2,24 @@
 //! packet as changes. Unchanged objects are not visited.
 
 use super::Engine;
-use super::sprite_templates::SpriteResources;
-use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{
-    self, DrawChange, DrawMesh, DrawSlot, SceneFrame, SkyFrame, flag as draw_flag,
+    self, DrawChange, DrawMesh, SceneFrame, SkyFrame, flag as draw_flag,
 };
 use engine_materials::MaterialId;
-use engine_models::MeshNumber;
 use engine_world::WorldId;
-use engine_world::camera::{CAMERAS_MAX, CameraId, CameraNode, UnitCameras};
-use engine_world::light::Lights;
-use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, Meshes, flag};
-use engine_world::sprite::Sprites;
-use engine_world::tilemap_component::TilemapInstances;
+use engine_world::camera::{CameraId, CameraNode};
+use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
+use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
-use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
-
-/// Visible components of all units, and the render scenes of worlds.
-#[derive(Default)]
-pub struct RenderScenes {
-    pub meshes: Meshes,
-    pub lights: Lights,
-    pub sprites: Sprites,
-    pub maps: TilemapInstances,
-    pub pictures: SpriteResources,
-    pub cameras: UnitCameras,
-    /// Render scenes by world index.
-    worlds: Vec<Option<WorldRenderScene>>,
-    /// Scenes of worlds that were released.
-    ended: Vec<u64>,
-}
-
-/// Render scene of one world.
-pub(super) struct WorldRenderScene {
-    world: Handle,
-    /// Draw slots that are free, and those that become free when the frame has been taken.
-    free: Vec<DrawSlot>,
-    freed: Vec<DrawSlot>,
-    used: u32,
-    /// Changes for the next packet.
-    pub(super) frame: SceneFrame,
-    sky: SkyFrame,
-    /// True after lights were spawned in the scene for the first time.
-    has_lights: bool,
-    lights_changed: bool,
-}
-
-impl WorldRenderScene {
-    fn new(world: Handle) -> WorldRenderScene {
-        WorldRenderScene {
-            world,
-            free: Vec::new(),
-            freed: Vec::new(),
-            used: 0,
-            frame: SceneFrame::default(),
-            sky: SkyFrame::DEFAULT,
-            has_lights: false,
-            lights_changed: false,
-        }
-    }
-
-    /// Returns the number of draw slots in use, including those about to be freed.
-    pub(super) fn used_draws(&self) -> u32 {
-        self.used - self.free.len() as u32
-    }
-
-    pub(super) fn take_slot(&mut self) -> DrawSlot {
-        self.free.pop().unwrap_or_else(|| {
-            self.used += 1;
-            DrawSlot(self.used - 1)
-        })
-    }
-
-    pub(super) fn end(&mut self, slot: DrawSlot) {
-        self.frame.changes.push(DrawChange::End(slot));
-        self.freed.push(slot);
-    }
-}
-
-impl RenderScenes {
-    pub(super) fn of(&mut self, world: WorldId) -> &mut WorldRenderScene {
-        let index = world.0.index();
-        if self.worlds.len() <= index {
-            self.worlds.resize_with(index + 1, || None);
-        }
-        self.worlds[index].get_or_insert_with(|| WorldRenderScene::new(world.0))
-    }
-
-    /// Records that meshes changed, so that all objects that show them are sent to the renderer
-    /// again.
-    pub fn mark_meshes_changed(&mut self, numbers: &[MeshNumber]) {
-        let shows = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
-        let slots: Vec<usize> = self
-            .meshes
-            .slots
-            .iter()
-            .filter(|(_, mesh)| shows(mesh))
-            .map(|(handle, _)| handle.index())
-            .collect();
-        for slot in slots {
-            self.meshes.note(slot, flag::NEW);
-        }
-    }
-
-    /// Records that units moved.
-    pub fn note_moved(&mut self, rows: &[u32]) {
-        self.meshes.note_moved(rows);
-        self.lights.note_moved(rows);
-        self.sprites.note_moved(rows);
-        self.maps.note_moved(rows);
-    }
-
-    /// Sets or clears a reason why the visible components of a unit are hidden, for one group or
-    /// for all.
-    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
-        self.meshes.hide(row, group, reason, hidden);
-        self.sprites.hide(row, group, reason, hidden);
-        self.maps.hide(row, group, reason, hidden);
-    }
-}
 
 /// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
 const FLAT: f32 = 1e-4;
 
 impl Engine {
-    /// Creates the visible components of a unit.
-    ///
-    /// # Errors
-    /// Returns an error if the maximum number of meshes, lights or cameras is reached. Some
-    /// components may have been created.
-    pub(super) fn spawn_render_template(
-        &mut self,
-        world: WorldId,
-        unit: UnitId,
-        resource: &UnitResource,
-    ) -> Result<(), Error> {
-        let template = &resource.template;
-        if !template.meshes.is_empty() {
-            self.scenes.of(world);
-            let RenderScenes { meshes, worlds, .. } = &mut self.scenes;
-            let scene = worlds[world.0.index()].as_mut().expect("it was just made");
-            scene.check_room(template.meshes.len())?;
-            meshes.spawn(unit, &template.meshes, || scene.take_slot())?;
-        }
-        if !template.sprites.is_empty() {
-            self.scenes.of(world);
-            let RenderScenes { sprites, worlds, .. } = &mut self.scenes;
-            let scene = worlds[world.0.index()].as_mut().expect("it was just made");
-            scene.check_room(template.sprites.len())?;
-            sprites.spawn(unit, &template.sprites, || scene.take_slot())?;
-        }
-        for map in &template.maps {
-            self.spawn_map(world, unit, map)?;
-        }
-        if !template.lights.is_empty() {
-            self.scenes.lights.spawn(unit, &template.lights)?;
-            self.scenes.of(world).has_lights = true;
-        }
-        for part in &template.cameras {
-            let mut camera = part.camera;
-            camera.owner = Some(CameraNode { unit, node: part.node, local: Mat4::IDENTITY });
-            let added = self.cameras.add(camera).map(CameraId).ok_or_else(|| {
-                error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy some first")
-            })?;
-            self.scenes.cameras.add(unit.row(), added);
-        }
-        Ok(())
-    }
-
-    /// Destroys the visible components of a unit. `location` is the script line that messages about
-    /// stale handles show.
-    pub fn destroy_render_components(&mut self, unit: UnitId, location: &str) {
-        let (frame, row) = (self.frame.index, unit.row());
-        let world = self.units.of(unit).world;
-        self.end_maps(world, row, location);
-        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::as_mut) {
-            self.scenes.sprites.destroy(row, frame, location, |sprite| scene.end(sprite.draw));
-            let models = &mut self.models;
-            self.scenes.meshes.destroy(row, frame, location, |mesh| {
-                scene.end(mesh.draw);
-                models.remove_game_mesh(mesh.mesh);
-            });
-            scene.lights_changed |= self.scenes.lights.destroy(row, frame, location);
-        }
-        for camera in self.scenes.cameras.take(row) {
-            self.cameras.remove(camera.0, "", frame, location);
-        }
-    }
-
     /// Ends the scene of a destroyed world.
     pub(super) fn end_scene(&mut self, world: WorldId) {
         if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::take) {

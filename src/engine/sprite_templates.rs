@@ -1,8 +1,7 @@
 //! Integration of unit sprites with the textures and sheets that they show, and their transfer to
 //! the renderer: each sprite is a draw of one square with a part of a texture.
 
-use super::{Engine, RenderScenes};
-use engine_foundation::error;
+use super::Engine;
 use engine_foundation::{Error, Handle, Vec3, log};
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::{
@@ -13,12 +12,11 @@ use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_fl
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
-use engine_resource::resource_name::ResourceName;
-use engine_textures::{PlayDirection, SceneTexture, TextureNumber};
+use engine_textures::{SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
 use engine_world::mesh::flag;
-use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSequence, SpriteSettings};
+use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSettings};
 use std::collections::HashMap;
 
 /// Alpha value from which on a texel of a masked sprite is opaque.
@@ -122,26 +120,31 @@ pub(super) enum SpriteOrTilemap {
     Map(TilemapId),
 }
 
-impl RenderScenes {
+impl Engine {
     /// Calls `each` for all sprites and tile map pieces, with the draw slot and the row of the
     /// unit.
     pub(super) fn flat_owners(&self, mut each: impl FnMut(DrawSlot, u32, SpriteOrTilemap)) {
-        for (_, sprite) in self.sprites.slots.iter() {
+        for (_, sprite) in self.scenes.sprites.slots.iter() {
             each(sprite.draw, sprite.unit, SpriteOrTilemap::Sprite(sprite.picture));
         }
-        for map in self.maps.iter() {
+        for map in self.scenes.maps.iter() {
             for piece in &map.pieces {
                 each(piece.draw, map.unit.row(), SpriteOrTilemap::Map(map.map));
             }
         }
     }
-}
 
-impl Engine {
+    /// Places the textures that new tile maps show.
+    pub(super) fn assign_new_scene_textures(&mut self) {
+        for number in std::mem::take(&mut self.scenes.new_textures) {
+            self.assign_scene_texture(number);
+        }
+    }
+
     /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
     /// reported and the checkerboard is shown.
     pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        if let Some(known) = self.scenes.pictures.placed(number) {
+        if let Some(known) = self.picture.sprites.placed(number) {
             return known;
         }
         let Engine { textures, store, .. } = self;
@@ -150,14 +153,14 @@ impl Engine {
             textures.placed(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");
-        self.scenes.pictures.placed.insert(number, placed);
+        self.picture.sprites.placed.insert(number, placed);
         placed
     }
 
     /// Places the textures of all changed sprites, before textures are sent to the renderer.
     pub(super) fn assign_scene_textures(&mut self) {
         let version = self.textures.version();
-        if std::mem::replace(&mut self.scenes.pictures.version, version) != version {
+        if std::mem::replace(&mut self.picture.sprites.version, version) != version {
             self.reassign_scene_textures();
         }
         for at in 0..self.scenes.sprites.changed.len() {
@@ -172,7 +175,7 @@ impl Engine {
     /// After a change of textures, marks the sprites and tile maps that show a texture with a new
     /// location.
     fn reassign_scene_textures(&mut self) {
-        let old = std::mem::take(&mut self.scenes.pictures.placed);
+        let old = std::mem::take(&mut self.picture.sprites.placed);
         let mut numbers: Vec<TextureNumber> = old.keys().copied().collect();
         numbers.sort_by_key(|number| number.0);
         numbers.retain(|number| self.assign_scene_texture(*number) != old[number]);
@@ -253,7 +256,7 @@ impl Engine {
         let (lit, mask) = (look.placement.lit, look.alpha == SpriteAlpha::Mask);
         let material_slot = self.material_slot(look.placement.material);
         let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
-        self.scenes.pictures.surface(&mut self.materials, key)
+        self.picture.sprites.surface(&mut self.materials, key)
     }
 
     /// Returns the slot of the material that draws a sprite or tile map.
@@ -281,12 +284,12 @@ impl Engine {
     }
 
     fn sprite_mesh(&mut self) -> MeshSlot {
-        let known = self.scenes.pictures.square;
+        let known = self.picture.sprites.square;
         let number = known.unwrap_or_else(|| {
             let added = self.models.add_game_mesh(square());
             added.expect("the models keep a place for it")
         });
-        self.scenes.pictures.square = Some(number);
+        self.picture.sprites.square = Some(number);
         self.models.entry(number).slot
     }
 
@@ -296,77 +299,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if the sheet or tag does not exist or cannot be read.
     pub fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        let known = |it: &SpriteSequence| it.sheet == sheet && it.tag.as_deref() == tag;
-        if let Some(index) = self.scenes.sprites.sequences.iter().position(known) {
-            return Ok(SequenceNumber(index as u32));
-        }
-        let sequence = self.make_sequence(sheet, tag)?;
-        self.scenes.sprites.sequences.push(sequence);
-        Ok(SequenceNumber(self.scenes.sprites.sequences.len() as u32 - 1))
-    }
-
-    fn make_sequence(&mut self, name: &str, tag: Option<&str>) -> Result<SpriteSequence, Error> {
-        let Engine { textures, store, .. } = self;
-        let sheet = textures.sheet(store, name)?;
-        let last = sheet.frames.len() - 1;
-        let (from, to, direction, repeat) = match tag {
-            None => (0, last, PlayDirection::Forward, 0),
-            Some(tag) => {
-                let found = sheet.tags.iter().find(|known| known.name == tag).ok_or_else(|| {
-                    let names = sheet.tags.iter().map(|known| known.name.as_str());
-                    let near = engine_foundation::suggest::hint(tag, names);
-                    error!("the sheet '{name}' has no tag '{tag}'{near}")
-                })?;
-                (found.from as usize, found.to as usize, found.direction, found.repeat)
-            }
-        };
-        let forward = from..=to;
-        // Frames between the first and the last, which are shown once per repetition in each
-        // direction.
-        let between = from + 1..to.max(from + 1);
-        let order: Vec<usize> = match direction {
-            PlayDirection::Forward => forward.collect(),
-            PlayDirection::Reverse => forward.rev().collect(),
-            PlayDirection::PingPong => forward.chain(between.rev()).collect(),
-            PlayDirection::PingPongReverse => forward.rev().chain(between).collect(),
-        };
-        let shown: Vec<(String, f64)> = order
-            .iter()
-            .map(|at| &sheet.frames[*at])
-            .map(|frame| (format!("{name}/{}", frame.name), frame.milliseconds / 1000.0))
-            .collect();
-        let (mut frames, mut end) = (Vec::new(), 0.0);
-        for (frame, seconds) in shown {
-            end += seconds;
-            frames.push((textures.find(store, &frame)?, end));
-        }
-        let back = matches!(direction, PlayDirection::PingPong | PlayDirection::PingPongReverse);
-        let rest = if back { 0 } else { frames.len() as u32 - 1 };
-        let repeats = if repeat == 0 { f64::INFINITY } else { f64::from(repeat) };
-        let (sheet, tag) = (name.to_string(), tag.map(str::to_string));
-        Ok(SpriteSequence { sheet, tag, frames, repeats, rest })
-    }
-
-    /// Applies changed sheets (hot reload). If a sheet is invalid, the error is reported and the
-    /// previous version stays.
-    pub(super) fn reload_sprites(&mut self, changed: &[ResourceName]) {
-        for resource in changed.iter().filter(|resource| resource.kind == "sheet") {
-            for index in 0..self.scenes.sprites.sequences.len() {
-                let SpriteSequence { sheet, tag, .. } = &self.scenes.sprites.sequences[index];
-                if *sheet != resource.name {
-                    continue;
-                }
-                let (sheet, tag) = (sheet.clone(), tag.clone());
-                match self.make_sequence(&sheet, tag.as_deref()) {
-                    Ok(sequence) => {
-                        self.scenes.sprites.redefine(SequenceNumber(index as u32), sequence);
-                    }
-                    Err(fault) => {
-                        let note = "sprites that play it continue unchanged";
-                        log::error(&format!("{}: {note}", fault.message));
-                    }
-                }
-            }
-        }
+        let Engine { textures, store, scenes, .. } = self;
+        scenes.sprites.sequence(textures, store, (sheet, tag))
     }
 }

@@ -6,6 +6,7 @@ use super::Engine;
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Handle, HandleKind};
 use engine_input::{DEVICES, DeviceId, PAD};
+use engine_world::component_table::{COMPONENTS, ComponentView};
 
 /// Names of the hashed systems, in the order of the hashes.
 pub const SYSTEMS: [&str; 8] = [
@@ -126,15 +127,12 @@ impl Engine {
                 hash.write_f64(world.delta);
             });
         }
+        let view = ComponentView { scenes: &self.scenes, tilemaps: &self.tilemaps };
         for (handle, _) in self.units.slots.iter() {
             hasher.write(WORLDS, number(handle), |hash| {
-                let floats = self.units.scene.floats(handle.index() as u32);
-                floats.for_each(|float| hash.write_f32(float));
                 let row = handle.index() as u32;
-                self.scenes.sprites.write_state(row, hash);
-                for map in self.scenes.maps.of_unit(row) {
-                    hash.write_u64(self.tilemaps.of(map.map).state());
-                }
+                self.units.scene.floats(row).for_each(|float| hash.write_f32(float));
+                COMPONENTS.write_state(&view, row, hash);
             });
         }
         self.physics.each_state(|handle, write| hasher.write(PHYSICS, number(handle), write));

@@ -4,84 +4,17 @@
 
 use super::Engine;
 use super::particles::is_seen;
-use super::render_scene::WorldRenderScene;
 use super::sprite_templates::SurfaceKey;
-use engine_foundation::{Error, Mat4, Vec3, log};
+use engine_foundation::{Mat4, Vec3, log};
 use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
-use engine_resource::resource_name::ResourceName;
-use engine_tilemaps::{TilemapId, chunks};
+use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
 use engine_world::mesh::flag;
-use engine_world::tilemap_component::{TilemapComponent, TilemapInstance, TilemapPiece};
+use engine_world::tilemap_instances::{TilemapInstance, TilemapPiece};
 use engine_world::unit::UnitId;
 
 impl Engine {
-    /// Creates a tile map of a unit.
-    ///
-    /// # Errors
-    /// Returns an error if there are too many maps, or if the map's file or a texture cannot be
-    /// read.
-    pub(super) fn spawn_map(
-        &mut self,
-        world: WorldId,
-        unit: UnitId,
-        part: &TilemapComponent,
-    ) -> Result<(), Error> {
-        let Engine { tilemaps, store, .. } = self;
-        let id = tilemaps.add(store, &part.map, part.level.as_deref())?;
-        tilemaps.of_mut(id).owner = Some(unit.0);
-        let mut map = TilemapInstance {
-            unit,
-            node: part.node,
-            map: id,
-            placement: part.placement,
-            flags: flag::NEW | if part.visible { 0 } else { flag::HIDDEN },
-            group: part.group,
-            sets: Vec::new(),
-            pieces: Vec::new(),
-        };
-        let filled = self.fill_map(world, &mut map);
-        // The map may be incomplete; it ends with the unit.
-        self.scenes.maps.of.entry(unit.row()).or_default().push(map);
-        filled
-    }
-
-    /// Sets the textures and pieces of a map.
-    fn fill_map(&mut self, world: WorldId, map: &mut TilemapInstance) -> Result<(), Error> {
-        let Engine { tilemaps, textures, store, scenes, .. } = self;
-        let tilemap = tilemaps.of(map.map);
-        let found = tilemap.sets().iter().map(|set| textures.find(store, &set.texture));
-        map.sets = found.collect::<Result<_, Error>>()?;
-        let all = chunks(tilemap);
-        let scene = scenes.of(world);
-        scene.check_room(all.len())?;
-        map.pieces.extend(all.into_iter().map(|chunk| TilemapPiece::new(chunk, scene.take_slot())));
-        for set in map.sets.clone() {
-            self.assign_scene_texture(set);
-        }
-        Ok(())
-    }
-
-    /// Ends the pieces of a map.
-    fn empty_map(&mut self, world: WorldId, map: &mut TilemapInstance) {
-        for piece in map.pieces.drain(..) {
-            self.scenes.of(world).end(piece.draw);
-            if let Some(mesh) = piece.mesh {
-                self.models.remove_game_mesh(mesh);
-            }
-        }
-    }
-
-    /// Destroys the maps of a unit. `location` is the script line that messages about stale handles
-    /// show.
-    pub(super) fn end_maps(&mut self, world: WorldId, row: u32, location: &str) {
-        for mut map in self.scenes.maps.of.remove(&row).unwrap_or_default() {
-            self.empty_map(world, &mut map);
-            self.tilemaps.remove(map.map, self.frame.index, location);
-        }
-    }
-
     /// Sends changed maps to the scenes, as far as views show them.
     pub(super) fn send_tilemaps(&mut self, views: &[View]) {
         let mut maps = std::mem::take(&mut self.scenes.maps);
@@ -168,7 +101,7 @@ impl Engine {
             let material_slot = self.material_slot(map.placement.material);
             let key =
                 SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
-            piece.surfaces.push(self.scenes.pictures.surface(&mut self.materials, key));
+            piece.surfaces.push(self.picture.sprites.surface(&mut self.materials, key));
         }
         match piece.mesh {
             Some(known) => self.models.update_game_mesh(known, mesh),
@@ -225,49 +158,5 @@ impl Engine {
         let owner = self.tilemaps.of(id).owner?;
         let maps = self.scenes.maps.of.get_mut(&UnitId(owner).row())?;
         maps.iter_mut().find(|map| map.map == id)
-    }
-
-    /// Applies changed maps and sheets that units show (hot reload).
-    pub fn reload_flat(&mut self, changed: &[ResourceName]) {
-        self.reload_sprites(changed);
-        let is_new = |name: &str| {
-            changed.iter().any(|resource| resource.kind == "tilemap" && resource.name == name)
-        };
-        let mut maps = std::mem::take(&mut self.scenes.maps);
-        for map in maps.iter_mut() {
-            if !is_new(&self.tilemaps.of(map.map).name) {
-                continue;
-            }
-            let world = self.units.of(map.unit).world;
-            let Engine { tilemaps, store, .. } = self;
-            if let Err(fault) = tilemaps.renew(store, map.map) {
-                log::error(&format!("{}: the map stays as it was", fault.message));
-                continue;
-            }
-            self.empty_map(world, map);
-            if let Err(fault) = self.fill_map(world, map) {
-                log::error(&fault.message);
-            }
-            map.flags |= flag::NEW;
-        }
-        self.scenes.maps = maps;
-        if changed.iter().any(|name| ["sheet", "tilemap"].contains(&name.kind.as_str())) {
-            self.units.resources.clear();
-        }
-    }
-}
-
-impl WorldRenderScene {
-    /// Refuses a number of additional draws that exceeds the scene's limit.
-    pub(super) fn check_room(&self, count: usize) -> Result<(), Error> {
-        let (used, most) =
-            (self.used_draws() as usize, engine_frame_packet::mesh::SLOTS_MAX as usize);
-        match used + count <= most {
-            true => Ok(()),
-            false => Err(engine_foundation::error!(
-                "a world shows {most} meshes, sprites and pieces of tile maps at most (SLOTS_MAX): \
-                 destroy units that are not needed"
-            )),
-        }
     }
 }

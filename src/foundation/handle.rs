@@ -18,129 +18,69 @@ const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
 /// Maximum number of slots for one handle kind.
 pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
 
-/// The type of the object that a handle refers to. The discriminant is the handle's six kind bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum HandleKind {
-    World = 1,
-    ResourcePackage = 2,
-    Gui = 3,
-    Camera = 4,
-    Material = 5,
-    Voice = 6,
-    Worker = 7,
-    GuiObject = 8,
-    Unit = 10,
-    Actor = 11,
-    Mover = 12,
-    Level = 13,
-    PhysicsWorld = 14,
-    SoundWorld = 15,
-    Viewport = 16,
-    ParticleEffect = 18,
-    LineObject = 19,
-    Mesh = 20,
-    Light = 21,
-    Joint = 22,
-    PhysicsSnapshot = 23,
-    Broadphase = 24,
-    Tilemap = 25,
-    Sprite = 26,
-    Window = 27,
+/// Declares the kinds of handles: the name, the number that is the handle's six kind bits, and the
+/// noun for use in the middle of a sentence.
+macro_rules! handle_kinds {
+    ($($name:ident = $number:literal, $word:literal;)*) => {
+        /// The type of the object that a handle refers to. The discriminant is the handle's six
+        /// kind bits.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u8)]
+        pub enum HandleKind {
+            $($name = $number,)*
+        }
+
+        impl HandleKind {
+            /// All kinds, in the order of their discriminants.
+            pub const ALL: &[HandleKind] = &[$(HandleKind::$name),*];
+
+            /// Returns the name of the kind for messages and for the editor's definitions.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(HandleKind::$name => stringify!($name),)*
+                }
+            }
+
+            /// Returns the noun for an object of the kind, for use in the middle of a sentence.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(HandleKind::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+// Handles in recordings contain the numbers, so the number of a kind never changes.
+handle_kinds! {
+    World = 1, "world";
+    ResourcePackage = 2, "package";
+    Gui = 3, "Gui";
+    Camera = 4, "camera";
+    Material = 5, "material";
+    Voice = 6, "voice";
+    Worker = 7, "worker";
+    GuiObject = 8, "object of a Gui";
+    Unit = 10, "unit";
+    Actor = 11, "actor";
+    Mover = 12, "mover";
+    Level = 13, "level";
+    PhysicsWorld = 14, "physics world";
+    SoundWorld = 15, "sound world";
+    Viewport = 16, "viewport";
+    ParticleEffect = 18, "particle effect";
+    LineObject = 19, "line object";
+    Mesh = 20, "mesh";
+    Light = 21, "light";
+    Joint = 22, "joint";
+    PhysicsSnapshot = 23, "snapshot";
+    Broadphase = 24, "broadphase";
+    Tilemap = 25, "tile map";
+    Sprite = 26, "sprite";
+    Window = 27, "window";
 }
 
 impl HandleKind {
-    /// All kinds, in the order of their discriminants.
-    pub const ALL: &[HandleKind] = &[
-        HandleKind::World,
-        HandleKind::ResourcePackage,
-        HandleKind::Gui,
-        HandleKind::Camera,
-        HandleKind::Material,
-        HandleKind::Voice,
-        HandleKind::Worker,
-        HandleKind::GuiObject,
-        HandleKind::Unit,
-        HandleKind::Actor,
-        HandleKind::Mover,
-        HandleKind::Level,
-        HandleKind::PhysicsWorld,
-        HandleKind::SoundWorld,
-        HandleKind::Viewport,
-        HandleKind::ParticleEffect,
-        HandleKind::LineObject,
-        HandleKind::Mesh,
-        HandleKind::Light,
-        HandleKind::Joint,
-        HandleKind::PhysicsSnapshot,
-        HandleKind::Broadphase,
-        HandleKind::Tilemap,
-        HandleKind::Sprite,
-        HandleKind::Window,
-    ];
-
-    /// Returns the name of the kind for messages and for the editor's definitions.
-    pub const fn name(self) -> &'static str {
-        match self {
-            HandleKind::World => "World",
-            HandleKind::Voice => "Voice",
-            HandleKind::SoundWorld => "SoundWorld",
-            HandleKind::Mesh => "Mesh",
-            HandleKind::Light => "Light",
-            HandleKind::ParticleEffect => "ParticleEffect",
-            HandleKind::LineObject => "LineObject",
-            HandleKind::Viewport => "Viewport",
-            HandleKind::Window => "Window",
-            HandleKind::GuiObject => "GuiObject",
-            HandleKind::Camera => "Camera",
-            HandleKind::Material => "Material",
-            HandleKind::Gui => "Gui",
-            HandleKind::ResourcePackage => "ResourcePackage",
-            HandleKind::Worker => "Worker",
-            HandleKind::Unit => "Unit",
-            HandleKind::Tilemap => "Tilemap",
-            HandleKind::Sprite => "Sprite",
-            HandleKind::Broadphase => "Broadphase",
-            HandleKind::Level => "Level",
-            HandleKind::Actor => "Actor",
-            HandleKind::Mover => "Mover",
-            HandleKind::PhysicsWorld => "PhysicsWorld",
-            HandleKind::Joint => "Joint",
-            HandleKind::PhysicsSnapshot => "PhysicsSnapshot",
-        }
-    }
-
-    /// Returns the noun for an object of the kind, for use in the middle of a sentence.
-    pub const fn word(self) -> &'static str {
-        match self {
-            HandleKind::World => "world",
-            HandleKind::Voice => "voice",
-            HandleKind::SoundWorld => "sound world",
-            HandleKind::Mesh => "mesh",
-            HandleKind::Light => "light",
-            HandleKind::ParticleEffect => "particle effect",
-            HandleKind::LineObject => "line object",
-            HandleKind::Viewport => "viewport",
-            HandleKind::Window => "window",
-            HandleKind::GuiObject => "object of a Gui",
-            HandleKind::Camera => "camera",
-            HandleKind::Material => "material",
-            HandleKind::Gui => "Gui",
-            HandleKind::ResourcePackage => "package",
-            HandleKind::Worker => "worker",
-            HandleKind::Unit => "unit",
-            HandleKind::Tilemap => "tile map",
-            HandleKind::Sprite => "sprite",
-            HandleKind::Broadphase => "broadphase",
-            HandleKind::Level => "level",
-            HandleKind::Actor => "actor",
-            HandleKind::Mover => "mover",
-            HandleKind::PhysicsWorld => "physics world",
-            HandleKind::Joint => "joint",
-            HandleKind::PhysicsSnapshot => "snapshot",
-        }
-    }
-
     /// Returns the kind of a handle, if its bits name one.
     pub fn of(handle: Handle) -> Option<HandleKind> {
         HandleKind::ALL.iter().copied().find(|kind| *kind as u64 == handle.0.get() >> 40)

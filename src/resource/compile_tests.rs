@@ -17,6 +17,7 @@ const TEXT: ResourceKind = ResourceKind {
     words: "Text in capitals",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |context| {
         let text = context.text()?.to_string();
         let mut out = String::new();

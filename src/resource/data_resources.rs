@@ -16,6 +16,7 @@ pub static TEXT: ResourceKind = ResourceKind {
     words: "Plain text (UTF-8)",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw), ("md", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |context| {
         context.text()?;
         Ok(std::mem::take(&mut context.bytes))
@@ -29,6 +30,7 @@ pub static BINARY: ResourceKind = ResourceKind {
     words: "Bytes that the game interprets itself",
     extensions: &[("binary", SourceForm::Own), ("bin", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |context| Ok(std::mem::take(&mut context.bytes)),
     // Games interpret the bytes themselves.
     validate: |_| Ok(()),
@@ -40,6 +42,7 @@ pub static CONFIG: ResourceKind = ResourceKind {
     words: "A table for the game, written in SJSON or JSON",
     extensions: &[("config", SourceForm::Own), ("json", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |context| {
         let tree = document(context)?.to_tree();
         Ok(write_tree(&tree))
@@ -53,6 +56,7 @@ pub static STRINGS: ResourceKind = ResourceKind {
     words: "Translations: for each key one text, or one text per language",
     extensions: &[("strings", SourceForm::Own)],
     version: 1,
+    reload: &[],
     compile: compile_strings,
     validate: |bytes| {
         check_strings(read_document(bytes)?.root()).map_err(|(_, message)| Error::new(message))
@@ -65,6 +69,7 @@ pub static PACKAGE: ResourceKind = ResourceKind {
     words: "A set of resources that are loaded and unloaded together",
     extensions: &[("package", SourceForm::Own)],
     version: 4,
+    reload: &[],
     compile: compile_package,
     validate: |bytes| match bytes.first() {
         Some(&MEMBERS) => read_members(bytes).map(drop),
@@ -363,6 +368,7 @@ mod tests {
         words: "A picture",
         extensions: &[("png", SourceForm::Raw)],
         version: 1,
+        reload: &[],
         compile: |context| Ok(std::mem::take(&mut context.bytes)),
         validate: |_| Ok(()),
     };

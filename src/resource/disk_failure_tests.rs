@@ -20,6 +20,7 @@ static KINDS: &[&ResourceKind] = &[&ResourceKind {
     words: "Text in capitals",
     extensions: &[("txt", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |compiling| Ok(compiling.text()?.to_uppercase().into_bytes()),
     validate: |_| Ok(()),
 }];

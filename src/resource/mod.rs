@@ -18,6 +18,7 @@ pub mod panic_report;
 pub mod project;
 #[cfg(test)]
 mod reader_tests;
+pub mod reload_steps;
 pub mod resource_kind;
 pub mod resource_name;
 pub mod save;

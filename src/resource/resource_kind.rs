@@ -2,6 +2,7 @@
 //! with. The rows are next to the systems that use them; `app/resource_kinds.rs` assembles the
 //! table.
 
+use super::reload_steps::ReloadStep;
 use super::resource_name::ResourceName;
 use engine_foundation::Error;
 use std::collections::HashSet;
@@ -27,6 +28,8 @@ pub struct ResourceKind {
     /// Version of the compiled format. If it changes, all resources of this kind are compiled
     /// again.
     pub version: u32,
+    /// Steps of a hot reload that a changed resource of this kind goes through.
+    pub reload: &'static [ReloadStep],
     /// Compiles a source. All other files that it reads, and all resources that it refers to, go
     /// through the context, which records the graph.
     pub compile: fn(&mut CompileContext) -> Result<Vec<u8>, Error>,

@@ -10,6 +10,7 @@ static TEXTURE: ResourceKind = ResourceKind {
     words: "A picture",
     extensions: &[("png", SourceForm::Raw)],
     version: 1,
+    reload: &[],
     compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
     validate: |_| Ok(()),
 };

@@ -6,6 +6,7 @@ use super::{source_scanner, syntax_check};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::data_resources::text;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm};
 
 /// The resource kind of scripts, which ship as text.
@@ -14,6 +15,7 @@ pub static LUA: ResourceKind = ResourceKind {
     words: "A script",
     extensions: &[("lua", SourceForm::Own)],
     version: 3,
+    reload: &[ReloadStep::Scripts],
     compile: |compiling| {
         if is_compiled(&compiling.bytes) {
             return Err(compiling.fault(1, "this is a compiled chunk: games are text"));

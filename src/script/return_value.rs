@@ -10,6 +10,7 @@ use engine_materials::MaterialId;
 use engine_particles::EffectId;
 use engine_resource::bundle::SharedBytes;
 use engine_resource::package::PackageId;
+use engine_runtime::handle_table;
 use engine_sound::{SoundWorldId, VoiceId};
 use engine_tilemaps::TilemapId;
 use engine_window::WindowId;
@@ -147,30 +148,15 @@ macro_rules! handle {
     };
 }
 
-handle!(WorldId, HandleKind::World);
+/// Implements all handles of the table.
+macro_rules! handles {
+    ($($id:ident, $kind:ident, $engine:ident => $slots:expr;)*) => {
+        $(handle!($id, HandleKind::$kind);)*
+    };
+}
+
+handle_table!(handles);
 handle!(VoiceId, HandleKind::Voice);
-handle!(SoundWorldId, HandleKind::SoundWorld);
-handle!(GuiId, HandleKind::Gui);
-handle!(MaterialId, HandleKind::Material);
-handle!(CameraId, HandleKind::Camera);
-handle!(MeshId, HandleKind::Mesh);
-handle!(LightId, HandleKind::Light);
-handle!(SpriteId, HandleKind::Sprite);
-handle!(ViewportId, HandleKind::Viewport);
-handle!(WindowId, HandleKind::Window);
-handle!(LineObjectId, HandleKind::LineObject);
-handle!(UnitId, HandleKind::Unit);
-handle!(ActorId, HandleKind::Actor);
-handle!(MoverId, HandleKind::Mover);
-handle!(JointId, HandleKind::Joint);
-handle!(PhysicsWorldId, HandleKind::PhysicsWorld);
-handle!(SnapshotId, HandleKind::PhysicsSnapshot);
-handle!(EffectId, HandleKind::ParticleEffect);
-handle!(LevelId, HandleKind::Level);
-handle!(TilemapId, HandleKind::Tilemap);
-handle!(BroadphaseId, HandleKind::Broadphase);
-handle!(PackageId, HandleKind::ResourcePackage);
-handle!(WorkerId, HandleKind::Worker);
 
 /// Implements `ReturnValue` for a value type of scripts. It returns the floats, from which the
 /// wrapper in ffi_wrappers.rs builds the value.

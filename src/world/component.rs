@@ -1,10 +1,8 @@
-//! The table of the engine's components with their names and fields. A game's own components are
-//! Lua modules, `components/NAME.lua`, with the same capabilities. The behavior of each component
-//! is in its own file.
+//! Fields of components in unit files: their types, and the validation of a list of components. A
+//! game's own components are Lua modules, `components/NAME.lua`, with the same capabilities.
 
-use super::mesh_component::{LIGHT, MESH};
-use super::physics::{FieldError, PHYSICS};
-use super::sprite_component::{SPRITE, TILEMAP};
+pub use super::component_table::{COMPONENTS, Component};
+use super::physics::FieldError;
 use super::unit_compiler::wrong;
 use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::suggest;
@@ -26,59 +24,49 @@ pub enum FieldKind {
     Checked(fn(&SjsonTree, bool) -> Result<(), FieldError>),
 }
 
+/// Value of a field that a unit file leaves out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FieldDefault {
+    /// The field has no value.
+    None,
+    Number(f32),
+    Boolean(bool),
+    Text(&'static str),
+    Numbers(&'static [f32]),
+    /// The value is computed where the field is read. This is its description.
+    Described(&'static str),
+}
+
+impl std::fmt::Display for FieldDefault {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            FieldDefault::None => Ok(()),
+            FieldDefault::Number(number) => write!(out, "{number}"),
+            FieldDefault::Boolean(truth) => write!(out, "{truth}"),
+            FieldDefault::Text(text) | FieldDefault::Described(text) => out.write_str(text),
+            FieldDefault::Numbers(numbers) => write!(out, "{numbers:?}"),
+        }
+    }
+}
+
 /// One field of a component, as written in unit files.
 pub struct ComponentField {
     pub name: &'static str,
     pub kind: FieldKind,
+    pub default: FieldDefault,
+    /// Description for messages. `{default}` stands for the default.
     pub doc: &'static str,
 }
 
-/// One component of the engine.
-pub struct ComponentRow {
-    pub name: &'static str,
-    pub doc: &'static str,
-    /// Fields in addition to `component` and `node`, which every component has.
-    pub fields: &'static [ComponentField],
+impl ComponentField {
+    /// Returns the description with the default.
+    pub fn description(&self) -> String {
+        self.doc.replace("{default}", &self.default.to_string())
+    }
 }
 
 /// Fields that every component has.
 pub const COMMON_FIELDS: [&str; 2] = ["component", "node"];
-
-/// All components of the engine.
-pub static COMPONENTS: &[&ComponentRow] = &[&CAMERA, &LIGHT, &MESH, &PHYSICS, &SPRITE, &TILEMAP];
-
-/// The component `camera`.
-pub static CAMERA: ComponentRow = ComponentRow {
-    name: "camera",
-    doc: "A camera that looks along the y axis of its node, z up.",
-    fields: &[
-        ComponentField {
-            name: "projection",
-            kind: FieldKind::Choice(&["perspective", "orthographic"]),
-            doc: "type of projection (perspective)",
-        },
-        ComponentField {
-            name: "vertical_fov",
-            kind: FieldKind::Number,
-            doc: "vertical field of view in degrees (60)",
-        },
-        ComponentField {
-            name: "height",
-            kind: FieldKind::Number,
-            doc: "height of the view in metres, for an orthographic camera",
-        },
-        ComponentField {
-            name: "near",
-            kind: FieldKind::Number,
-            doc: "distance of the near plane in metres (0.1)",
-        },
-        ComponentField {
-            name: "far",
-            kind: FieldKind::Number,
-            doc: "distance of the far plane in metres (1000)",
-        },
-    ],
-};
 
 /// Maximum number of components of a unit. The number exceeds what the nodes of a model can
 /// produce.
@@ -96,8 +84,8 @@ pub fn check_count(count: usize) -> Result<(), String> {
 }
 
 /// Returns the engine's component with that name.
-pub fn known(name: &str) -> Option<&'static ComponentRow> {
-    COMPONENTS.iter().copied().find(|component| component.name == name)
+pub fn known(name: &str) -> Option<&'static Component> {
+    COMPONENTS.by_name(name)
 }
 
 /// Returns the resource name of the module of a game's own component.
@@ -148,7 +136,7 @@ pub fn check<'a>(
 }
 
 fn check_field<'a>(
-    component: &ComponentRow,
+    component: &Component,
     (part, whole): (&str, bool),
     key: &str,
     value: SjsonValue<'a>,
@@ -188,6 +176,7 @@ fn check_field<'a>(
         },
         _ => return Ok(()),
     };
-    let (subject, must) = (format!("'{key}' of '{part}'"), format!("{must}: {}", field.doc));
+    let (subject, must) =
+        (format!("'{key}' of '{part}'"), format!("{must}: {}", field.description()));
     Err((value, wrong(&subject, &must, value)))
 }

@@ -12,6 +12,7 @@ use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
@@ -23,6 +24,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     words: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
     version: 1,
+    reload: &[ReloadStep::Levels],
     compile,
     validate: |bytes| {
         let document = read_document(bytes)?;

@@ -42,7 +42,7 @@ impl LightType {
         Some(LightType::ALL[index])
     }
 
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         LightType::NAMES[self as usize]
     }
 }

@@ -73,6 +73,9 @@ pub struct MeshExtra {
 }
 
 impl MeshExtra {
+    /// The range of a mesh that is shown at every distance.
+    pub const RANGE: [f32; 2] = [0.0, f32::INFINITY];
+
     /// Returns the default settings, which are shared by all meshes without settings of their own.
     pub fn none() -> Arc<MeshExtra> {
         static NONE: LazyLock<Arc<MeshExtra>> = LazyLock::new(Arc::default);
@@ -82,7 +85,7 @@ impl MeshExtra {
 
 impl Default for MeshExtra {
     fn default() -> MeshExtra {
-        MeshExtra { materials: Vec::new(), local: None, range: [0.0, f32::INFINITY] }
+        MeshExtra { materials: Vec::new(), local: None, range: MeshExtra::RANGE }
     }
 }
 

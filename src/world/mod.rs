@@ -2,24 +2,32 @@
 
 pub mod broadphase;
 pub mod camera;
+pub mod camera_component;
 pub mod component;
+mod component_fields;
+pub mod component_table;
 pub mod debug_lines;
 pub mod level;
 pub mod level_resource;
 pub mod light;
+pub mod light_component;
 pub mod mesh;
 pub mod mesh_component;
 pub mod model_resource;
 mod node_order;
 pub mod physics;
+pub mod render_scenes;
 pub mod scene_graph;
 pub mod spline;
 pub mod sprite;
 pub mod sprite_component;
+pub mod sprite_sequence;
 pub mod tilemap_component;
+pub mod tilemap_instances;
 pub mod unit;
 pub mod unit_compiler;
 pub mod unit_resource;
+pub mod unit_template;
 pub mod volume;
 
 use engine_foundation::Handle;

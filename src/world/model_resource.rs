@@ -10,6 +10,7 @@ use engine_foundation::suggest::hint;
 use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, VERSION};
 use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use engine_textures::check_own_texture;
 use engine_textures::resource::{ImportSettings, build, decode};
@@ -21,6 +22,7 @@ pub static MODEL: ResourceKind = ResourceKind {
             the same name",
     extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],
     version: VERSION,
+    reload: &[ReloadStep::Models, ReloadStep::CollisionShapes, ReloadStep::UnitResources],
     compile,
     validate: |bytes| {
         let model = ModelData::read(bytes)?;

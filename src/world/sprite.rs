@@ -4,6 +4,7 @@
 //! renderer is in src/engine/sprite_templates.rs.
 
 use super::mesh::flag;
+pub use super::sprite_sequence::{SequenceNumber, SpriteSequence};
 use super::unit::UnitId;
 use engine_foundation::error;
 use engine_foundation::hash::StateHash;
@@ -17,10 +18,6 @@ pub const SPRITES_MAX: usize = 1 << 18;
 /// Handle of a unit's sprite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SpriteId(pub Handle);
-
-/// Index of a sequence in the table of all sequences.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SequenceNumber(pub u32);
 
 /// No sprite: the end of a linked list. In `playing`: the sprite plays no sequence.
 const NONE: u32 = u32::MAX;
@@ -173,41 +170,6 @@ pub struct SpriteInstance {
     pub speed: f32,
     /// Seconds since the start of the sequence.
     pub time: f64,
-}
-
-/// Frames of a sheet's tag, in the order of one repetition.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SpriteSequence {
-    pub sheet: String,
-    /// Name of the tag. Without a tag, all frames of the sheet are repeated forever.
-    pub tag: Option<String>,
-    /// Frames, each with its end time in seconds.
-    pub frames: Vec<(TextureNumber, f64)>,
-    /// Number of repetitions; infinite to repeat forever.
-    pub repeats: f64,
-    /// Frame that is shown after the last repetition.
-    pub rest: u32,
-}
-
-impl SpriteSequence {
-    /// Returns the duration of one repetition in seconds.
-    pub fn seconds(&self) -> f64 {
-        self.frames.last().map_or(0.0, |(_, end)| *end)
-    }
-
-    fn is_over(&self, time: f64) -> bool {
-        time >= self.seconds() * self.repeats
-    }
-
-    /// Returns the frame that is shown at a time in seconds.
-    fn frame_at(&self, time: f64) -> u32 {
-        if self.is_over(time) {
-            return self.rest;
-        }
-        let at = time % self.seconds();
-        let last = self.frames.len() - 1;
-        self.frames.partition_point(|(_, end)| *end <= at).min(last) as u32
-    }
 }
 
 /// All sprites of all units.

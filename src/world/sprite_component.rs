@@ -1,62 +1,73 @@
-//! The components `sprite` and `tilemap` as written in unit files: their fields and the meaning of
-//! these. The compiler has checked the types of the fields; the resources that they name are looked
-//! up by the caller.
+//! The row of the component `sprite`: its fields, and what the engine does with it. The table of
+//! sprites is in sprite.rs.
 
-use super::component::{ComponentField, ComponentRow, FieldKind};
-use super::mesh_component::{
-    RenderTemplate, ResourceLookup, group, number, numbers, range, text, truth,
-};
+use super::WorldId;
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, group, numbers, range, text};
+use super::component_table::{Component, ComponentHost};
+use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
-use super::tilemap_component::TilemapComponent;
+use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
+use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+use engine_textures::TextureNumber;
 
-// Fields that both components have.
-const LAYER: ComponentField = ComponentField {
+// Fields that tile maps have, too.
+pub(super) const LAYER: ComponentField = ComponentField {
     name: "layer",
     kind: FieldKind::Number,
-    doc: "a whole number: higher layers are drawn over lower ones (0)",
+    default: FieldDefault::Number(0.0),
+    doc: "a whole number: higher layers are drawn over lower ones ({default})",
 };
-const TINT: ComponentField = ComponentField {
+pub(super) const TINT: ComponentField = ComponentField {
     name: "tint",
     kind: FieldKind::Numbers(4),
+    default: FieldDefault::Numbers(&[255.0; 4]),
     doc: "red, green, blue and alpha from 0 to 255, multiplied with the whole picture",
 };
-const PIXELS: ComponentField = ComponentField {
+pub(super) const PIXELS: ComponentField = ComponentField {
     name: "pixels_per_metre",
     kind: FieldKind::Number,
-    doc: "number of texels in a metre (100)",
+    default: FieldDefault::Number(SpritePlacement::DEFAULT.pixels_per_metre),
+    doc: "number of texels in a metre ({default})",
 };
-const PLANE: ComponentField = ComponentField {
+pub(super) const PLANE: ComponentField = ComponentField {
     name: "plane",
     kind: FieldKind::Choice(&PLANES),
+    default: FieldDefault::Text(PLANES[0]),
     doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y",
 };
-const LIT: ComponentField = ComponentField {
+pub(super) const LIT: ComponentField = ComponentField {
     name: "lit",
     kind: FieldKind::Boolean,
-    doc: "true if lights affect it (false: it is shown as it was painted)",
+    default: FieldDefault::Boolean(SpritePlacement::DEFAULT.lit),
+    doc: "true if lights affect it ({default}: it is shown as it was painted)",
 };
-const MATERIAL: ComponentField = ComponentField {
+pub(super) const MATERIAL: ComponentField = ComponentField {
     name: "material",
     kind: FieldKind::Resource("material"),
+    default: FieldDefault::None,
     doc: "a material for pictures, with its own shader or blend",
 };
-const RANGE: ComponentField = ComponentField {
+pub(super) const RANGE: ComponentField = ComponentField {
     name: "range",
     kind: FieldKind::Numbers(2),
+    default: FieldDefault::Numbers(&SpritePlacement::DEFAULT.range),
     doc: "minimum and maximum distance from the camera at which it is shown, in metres",
 };
-const VISIBLE: ComponentField = ComponentField {
+pub(super) const VISIBLE: ComponentField = ComponentField {
     name: "visible",
     kind: FieldKind::Boolean,
-    doc: "true if it is visible (true)",
+    default: FieldDefault::Boolean(true),
+    doc: "true if it is visible ({default})",
 };
-const GROUP: ComponentField = ComponentField {
+pub(super) const GROUP: ComponentField = ComponentField {
     name: "group",
     kind: FieldKind::Text,
+    default: FieldDefault::None,
     doc: "the visibility group of the component, for Unit.set_visibility",
 };
 
@@ -65,64 +76,75 @@ pub const PLANES: [&str; 2] = ["upright", "flat"];
 const ALPHAS: [&str; 2] = ["blend", "mask"];
 
 /// The component `sprite`.
-pub static SPRITE: ComponentRow = ComponentRow {
+pub static SPRITE: Component = Component {
     name: "sprite",
     doc: "Shows a picture, or plays frames of a sheet, at its node.",
     fields: &[
         ComponentField {
             name: "texture",
             kind: FieldKind::Resource("texture"),
+            default: FieldDefault::None,
             doc: "the picture that it shows",
         },
         ComponentField {
             name: "sheet",
             kind: FieldKind::Resource("sheet"),
+            default: FieldDefault::None,
             doc: "the sheet whose frames it shows, instead of a texture",
         },
         ComponentField {
             name: "tag",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the tag of the sheet that it plays; without a tag, all frames in a loop",
         },
         ComponentField {
             name: "frame",
             kind: FieldKind::Text,
+            default: FieldDefault::None,
             doc: "the frame of the sheet that it shows, instead of playing",
         },
         ComponentField {
             name: "speed",
             kind: FieldKind::Number,
-            doc: "playback speed: 2 is twice the speed of the sheet (1)",
+            default: FieldDefault::Number(1.0),
+            doc: "playback speed: 2 is twice the speed of the sheet ({default})",
         },
         ComponentField {
             name: "part",
             kind: FieldKind::Numbers(4),
+            default: FieldDefault::None,
             doc: "left, top, width and height of the visible part of the picture, in texels",
         },
         ComponentField {
             name: "size",
             kind: FieldKind::Numbers(2),
+            default: FieldDefault::None,
             doc: "width and height in metres; without it, computed from its texels",
         },
         ComponentField {
             name: "pivot",
             kind: FieldKind::Numbers(2),
-            doc: "the point of it that is at the node: [0, 0] is its bottom left corner ([0.5, \
-                    0.5])",
+            default: FieldDefault::Numbers(&SpriteSettings::DEFAULT.pivot),
+            doc: "the point of it that is at the node: [0, 0] is its bottom left corner \
+                    ({default})",
         },
         ComponentField {
             name: "flip_x",
             kind: FieldKind::Boolean,
-            doc: "true if it is mirrored horizontally (false)",
+            default: FieldDefault::Boolean(SpriteSettings::DEFAULT.flip_x),
+            doc: "true if it is mirrored horizontally ({default})",
         },
         ComponentField {
             name: "flip_y",
             kind: FieldKind::Boolean,
-            doc: "true if it is mirrored vertically (false)",
+            default: FieldDefault::Boolean(SpriteSettings::DEFAULT.flip_y),
+            doc: "true if it is mirrored vertically ({default})",
         },
         ComponentField {
             name: "alpha",
             kind: FieldKind::Choice(&ALPHAS),
+            default: FieldDefault::Text(ALPHAS[0]),
             doc: "\"blend\": translucent; \"mask\": opaque or cut out, and casts a shadow",
         },
         PIXELS,
@@ -135,29 +157,18 @@ pub static SPRITE: ComponentRow = ComponentRow {
         VISIBLE,
         GROUP,
     ],
-};
-
-/// The component `tilemap`.
-pub static TILEMAP: ComponentRow = ComponentRow {
-    name: "tilemap",
-    doc: "Shows a map of Tiled or LDtk, with its bottom left corner at its node.",
-    fields: &[
-        ComponentField { name: "map", kind: FieldKind::Resource("tilemap"), doc: "the map" },
-        ComponentField {
-            name: "level",
-            kind: FieldKind::Text,
-            doc: "the LDtk level to show (the first)",
-        },
-        PIXELS,
-        TINT,
-        LAYER,
-        PLANE,
-        LIT,
-        MATERIAL,
-        RANGE,
-        VISIBLE,
-        GROUP,
-    ],
+    in_node_order: true,
+    read,
+    spawn,
+    end,
+    moved: Some(|scenes, rows| scenes.sprites.note_moved(rows)),
+    hide: Some(|scenes, row, group, reason, hidden| {
+        scenes.sprites.hide(row, group, reason, hidden);
+    }),
+    state: Some(|view, row, hash| view.scenes.sprites.write_state(row, hash)),
+    reload: Some(|host, changed| {
+        host.scenes.sprites.reload_sequences(host.textures, host.store, changed);
+    }),
 };
 
 /// Returns the texture name of a sheet's frame.
@@ -165,38 +176,46 @@ fn frame_name(sheet: &str, frame: &str) -> String {
     format!("{sheet}/{frame}")
 }
 
-fn placement(
-    fields: &SjsonTree,
-    lookup: &mut dyn ResourceLookup,
+/// Function that stores a resolved resource in an entry of the template.
+pub(super) type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
+
+/// Reads the fields that tile maps have, too. `set_material` stores the material in the entry with
+/// that index.
+pub(super) fn placement(
+    fields: ComponentFields,
+    builder: &mut TemplateBuilder,
+    (entry, set_material): (usize, SetResource),
 ) -> Result<SpritePlacement, Error> {
-    let usual = SpritePlacement::DEFAULT;
-    let pixels_per_metre = number(fields, "pixels_per_metre").unwrap_or(usual.pixels_per_metre);
+    let pixels_per_metre = fields.number("pixels_per_metre");
     if pixels_per_metre <= 0.0 {
         return Err(error!("'pixels_per_metre' must be above 0, got {pixels_per_metre}"));
     }
-    let layer = number(fields, "layer").unwrap_or(0.0);
+    let layer = fields.number("layer");
     check_layer(f64::from(layer)).map_err(|message| error!("'layer' {message}"))?;
-    let tint = numbers::<4>(fields, "tint").unwrap_or([255.0; 4]);
+    let tint = fields.numbers::<4>("tint");
     if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
         return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
     }
-    let lit = truth(fields, "lit").unwrap_or(usual.lit);
-    let material = match text(fields, "material") {
+    let lit = fields.truth("lit");
+    match text(fields.tree, "material") {
         Some(name) if lit => {
             return Err(error!(
                 "it is lit, and the material '{name}' paints it without light: take one of them out"
             ));
         }
-        Some(name) => Some(lookup.picture_material(name)?),
-        None => None,
-    };
+        Some(name) => {
+            let material = ResourceReference::PictureMaterial(name.to_string());
+            builder.refer(entry, material, set_material);
+        }
+        None => {}
+    }
     Ok(SpritePlacement {
         tint: tint.map(|part| part.round() as u8),
         layer: layer as i32,
         pixels_per_metre,
-        flat: text(fields, "plane") == Some(PLANES[1]),
+        flat: fields.text("plane") == PLANES[1],
         lit,
-        material,
+        material: None,
         range: range(fields)?,
     })
 }
@@ -223,144 +242,147 @@ pub fn check_picture_part([left, top, width, height]: [f32; 4]) -> Result<(), St
     }
 }
 
-fn source(fields: &SjsonTree, lookup: &mut dyn ResourceLookup) -> Result<SpriteSource, Error> {
+/// Lists the texture or sequence that a sprite shows.
+fn refer_to_source(
+    fields: &SjsonTree,
+    builder: &mut TemplateBuilder,
+    entry: usize,
+) -> Result<(), Error> {
     let (tag, frame) = (text(fields, "tag"), text(fields, "frame"));
-    match (text(fields, "texture"), text(fields, "sheet")) {
-        (Some(_), Some(_)) => Err(error!("it names a texture and a sheet: take one of them out")),
-        (None, None) => Err(error!("it names no picture: texture = \"ship\", or sheet = \"hero\"")),
-        (Some(_), None) if tag.is_some() || frame.is_some() => {
-            Err(error!("'tag' and 'frame' are of a sheet, and it names a texture"))
+    let texture = match (text(fields, "texture"), text(fields, "sheet")) {
+        (Some(_), Some(_)) => {
+            return Err(error!("it names a texture and a sheet: take one of them out"));
         }
-        (Some(texture), None) => Ok(SpriteSource::Picture(lookup.picture(texture)?)),
+        (None, None) => {
+            return Err(error!("it names no picture: texture = \"ship\", or sheet = \"hero\""));
+        }
+        (Some(_), None) if tag.is_some() || frame.is_some() => {
+            return Err(error!("'tag' and 'frame' are of a sheet, and it names a texture"));
+        }
+        (Some(texture), None) => texture.to_string(),
         (None, Some(_)) if tag.is_some() && frame.is_some() => {
-            Err(error!("it has a tag to play and a frame to show: take one of them out"))
+            return Err(error!("it has a tag to play and a frame to show: take one of them out"));
         }
         (None, Some(sheet)) => match frame {
-            Some(frame) => Ok(SpriteSource::Picture(lookup.picture(&frame_name(sheet, frame))?)),
-            None => Ok(SpriteSource::Plays(lookup.sequence(sheet, tag)?)),
+            Some(frame) => frame_name(sheet, frame),
+            None => {
+                let (sheet, tag) = (sheet.to_string(), tag.map(str::to_string));
+                let sequence = ResourceReference::Sequence { sheet, tag };
+                builder.refer(entry, sequence, |template, entry, resolved| {
+                    template.sprites[entry].source = SpriteSource::Plays(resolved.sequence());
+                });
+                return Ok(());
+            }
         },
-    }
-}
-
-/// Reads a component `sprite`.
-pub(super) fn sprite(
-    part: &ComponentSource,
-    node: u16,
-    template: &mut RenderTemplate,
-    lookup: &mut dyn ResourceLookup,
-) -> Result<(), Error> {
-    let fields = &part.fields;
-    let usual = SpriteSettings::DEFAULT;
-    let size = numbers(fields, "size").unwrap_or(usual.size);
-    if fields.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
-        return Err(error!("'size' must be above 0 metres, got [{}, {}]", size[0], size[1]));
-    }
-    let of = numbers(fields, "part").unwrap_or(usual.part);
-    if fields.get("part").is_some() {
-        check_picture_part(of).map_err(|message| error!("'part' {message}"))?;
-    }
-    let speed = number(fields, "speed").unwrap_or(1.0);
-    if speed < 0.0 {
-        return Err(error!("'speed' must be 0 or more, got {speed}"));
-    }
-    let mask = text(fields, "alpha") == Some(ALPHAS[1]);
-    let look = SpriteSettings {
-        placement: placement(fields, lookup)?,
-        size,
-        pivot: numbers(fields, "pivot").unwrap_or(usual.pivot),
-        part: of,
-        flip_x: truth(fields, "flip_x").unwrap_or(usual.flip_x),
-        flip_y: truth(fields, "flip_y").unwrap_or(usual.flip_y),
-        alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
     };
-    let source = source(fields, lookup)?;
-    let visible = truth(fields, "visible").unwrap_or(true);
-    let group = group(fields, template)?;
-    let name = part.name.clone();
-    template.sprites.push(SpriteComponent { name, node, look, source, speed, visible, group });
-    Ok(())
-}
-
-/// Reads a component `tilemap`.
-pub(super) fn tilemap(
-    part: &ComponentSource,
-    node: u16,
-    template: &mut RenderTemplate,
-    lookup: &mut dyn ResourceLookup,
-) -> Result<(), Error> {
-    let fields = &part.fields;
-    let Some(map) = text(fields, "map") else {
-        return Err(error!("it names no map: map = \"maps/cave\""));
-    };
-    let level = text(fields, "level");
-    lookup.tilemap(map, level)?;
-    let (placement, group) = (placement(fields, lookup)?, group(fields, template)?);
-    template.maps.push(TilemapComponent {
-        name: part.name.clone(),
-        node,
-        map: map.to_string(),
-        level: level.map(str::to_string),
-        placement,
-        visible: truth(fields, "visible").unwrap_or(true),
-        group,
+    builder.refer(entry, ResourceReference::Texture(texture), |template, entry, resolved| {
+        template.sprites[entry].source = SpriteSource::Picture(resolved.texture());
     });
     Ok(())
 }
 
+/// Reads a component `sprite`.
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
+    let (fields, entry) = (ComponentFields::new(&SPRITE, part), builder.template.sprites.len());
+    let usual = SpriteSettings::DEFAULT;
+    let size = numbers(fields.tree, "size").unwrap_or(usual.size);
+    if fields.tree.get("size").is_some() && size.iter().any(|side| *side <= 0.0) {
+        return Err(error!("'size' must be above 0 metres, got [{}, {}]", size[0], size[1]));
+    }
+    let of = numbers(fields.tree, "part").unwrap_or(usual.part);
+    if fields.tree.get("part").is_some() {
+        check_picture_part(of).map_err(|message| error!("'part' {message}"))?;
+    }
+    let speed = fields.number("speed");
+    if speed < 0.0 {
+        return Err(error!("'speed' must be 0 or more, got {speed}"));
+    }
+    let mask = fields.text("alpha") == ALPHAS[1];
+    let set_material: SetResource = |template, entry, resolved| {
+        template.sprites[entry].look.placement.material = Some(resolved.material());
+    };
+    let look = SpriteSettings {
+        placement: placement(fields, builder, (entry, set_material))?,
+        size,
+        pivot: fields.numbers("pivot"),
+        part: of,
+        flip_x: fields.truth("flip_x"),
+        flip_y: fields.truth("flip_y"),
+        alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
+    };
+    refer_to_source(fields.tree, builder, entry)?;
+    let source = SpriteSource::Picture(TextureNumber::MISSING);
+    let visible = fields.truth("visible");
+    let group = group(fields, &mut builder.template)?;
+    let name = part.name.clone();
+    let sprite = SpriteComponent { name, node, look, source, speed, visible, group };
+    builder.template.sprites.push(sprite);
+    Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    if template.sprites.is_empty() {
+        return Ok(());
+    }
+    let RenderScenes { sprites, worlds, .. } = &mut *host.scenes;
+    let scene = scene_of(worlds, world);
+    scene.check_room(template.sprites.len())?;
+    sprites.spawn(unit, &template.sprites, || scene.take_slot())
+}
+
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    let RenderScenes { sprites, worlds, .. } = &mut *host.scenes;
+    if let Some(scene) = existing_scene(worlds, world) {
+        sprites.destroy(unit.row(), host.frame, location, |sprite| scene.end(sprite.draw));
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::mesh_component::read_render_template;
     use super::super::scene_graph::{NO_NODE, NodePose};
     use super::super::sprite::SequenceNumber;
     use super::super::unit_resource::UnitResource;
+    use super::super::unit_template::UnresolvedUnit;
     use super::*;
     use engine_foundation::{Handle, HandleKind, Slots, sjson};
-    use engine_models::MeshNumber;
-    use engine_textures::TextureNumber;
 
     /// Returns the material "glow".
     fn glow() -> Handle {
         Slots::new(HandleKind::Material, 1).add(()).unwrap()
     }
 
-    /// Lookup that knows every image, the tag "run", and maps with one level.
-    struct TestLookup;
-
-    impl ResourceLookup for TestLookup {
-        fn mesh(&mut self, model: &str, _: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-            Err(error!("there is no model '{model}'"))
-        }
-
-        fn material(&mut self, name: &str) -> Result<Handle, Error> {
-            Err(error!("there is no material '{name}'"))
-        }
-
-        fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-            match name {
-                "glow" => Ok(glow()),
-                _ => Err(error!("there is no material '{name}'")),
+    /// Resolves a reference in a game with every image, the tag "run", and maps with one level.
+    fn resolve(reference: &ResourceReference) -> Result<ResolvedResource, Error> {
+        match reference {
+            ResourceReference::Mesh { model, .. } => Err(error!("there is no model '{model}'")),
+            ResourceReference::PictureMaterial(name) if name == "glow" => {
+                Ok(ResolvedResource::Material(glow()))
             }
-        }
-
-        fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-            Ok(TextureNumber(name.len() as u32))
-        }
-
-        fn sequence(&mut self, _: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-            match tag {
-                None => Ok(SequenceNumber(0)),
-                Some("run") => Ok(SequenceNumber(1)),
+            ResourceReference::MeshMaterial(name) | ResourceReference::PictureMaterial(name) => {
+                Err(error!("there is no material '{name}'"))
+            }
+            ResourceReference::Texture(name) => {
+                Ok(ResolvedResource::Texture(TextureNumber(name.len() as u32)))
+            }
+            ResourceReference::Sequence { tag, .. } => match tag.as_deref() {
+                None => Ok(ResolvedResource::Sequence(SequenceNumber(0))),
+                Some("run") => Ok(ResolvedResource::Sequence(SequenceNumber(1))),
                 Some(tag) => Err(error!("there is no tag '{tag}'")),
+            },
+            ResourceReference::Tilemap { level: None, .. } => Ok(ResolvedResource::Tilemap),
+            ResourceReference::Tilemap { level: Some(level), .. } => {
+                Err(error!("there is no level '{level}'"))
             }
-        }
-
-        fn tilemap(&mut self, _: &str, level: Option<&str>) -> Result<(), Error> {
-            level.map_or(Ok(()), |level| Err(error!("there is no level '{level}'")))
         }
     }
 
     /// Builds the template of a unit with one component.
-    fn read(component: &str, fields: &str) -> Result<RenderTemplate, String> {
+    fn read(component: &str, fields: &str) -> Result<UnitTemplate, String> {
         let name = "it".to_string();
         let fields = sjson::parse(fields).unwrap().to_tree();
         let unit = UnitResource {
@@ -373,9 +395,14 @@ mod tests {
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             twice: Vec::new(),
-            template: RenderTemplate::default(),
+            template: UnitTemplate::default(),
         };
-        read_render_template(&unit, &mut TestLookup).map_err(|fault| fault.message)
+        let unit = UnresolvedUnit::read(unit);
+        let resolved = unit.references.iter().map(|reference| {
+            resolve(&reference.resource).map_err(|fault| reference.fault(fault).message)
+        });
+        let resolved: Vec<_> = resolved.collect::<Result<_, String>>()?;
+        unit.finish(&resolved).map(|unit| unit.template).map_err(|fault| fault.message)
     }
 
     #[test]

@@ -1,17 +1,65 @@
-//! The component `tilemap`: tile maps in a world. The tiles are stored in src/system/tilemaps. This
-//! module stores which map is attached to which node, its settings, and the pieces that it is drawn
-//! in. The transfer to the renderer is in src/engine/tilemap_draws.rs.
+//! The row of the component `tilemap`: its fields, and what the engine does with it. The table of
+//! tile maps is in tilemap_instances.rs.
 
+use super::WorldId;
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, group, text};
+use super::component_table::{Component, ComponentHost, ComponentView};
 use super::mesh::flag;
+use super::render_scenes::WorldRenderScene;
 use super::sprite::SpritePlacement;
+use super::sprite_component::{
+    GROUP, LAYER, LIT, MATERIAL, PIXELS, PLANE, RANGE, SetResource, TINT, VISIBLE, placement,
+};
+use super::tilemap_instances::{TilemapInstance, TilemapPiece};
 use super::unit::UnitId;
-use engine_foundation::Handle;
-use engine_frame_packet::mesh::SurfaceSlot;
-use engine_frame_packet::scene::DrawSlot;
-use engine_models::MeshNumber;
-use engine_textures::TextureNumber;
-use engine_tilemaps::{CHUNK_CELLS, ChunkMesh, TilemapId};
-use std::collections::BTreeMap;
+use super::unit_resource::ComponentSource;
+use super::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
+use engine_foundation::error;
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, log};
+use engine_models::Models;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_tilemaps::chunks;
+
+/// The component `tilemap`.
+pub static TILEMAP: Component = Component {
+    name: "tilemap",
+    doc: "Shows a map of Tiled or LDtk, with its bottom left corner at its node.",
+    fields: &[
+        ComponentField {
+            name: "map",
+            kind: FieldKind::Resource("tilemap"),
+            default: FieldDefault::None,
+            doc: "the map",
+        },
+        ComponentField {
+            name: "level",
+            kind: FieldKind::Text,
+            default: FieldDefault::Described("the first"),
+            doc: "the LDtk level to show ({default})",
+        },
+        PIXELS,
+        TINT,
+        LAYER,
+        PLANE,
+        LIT,
+        MATERIAL,
+        RANGE,
+        VISIBLE,
+        GROUP,
+    ],
+    in_node_order: true,
+    read,
+    spawn,
+    end,
+    moved: Some(|scenes, rows| scenes.maps.note_moved(rows)),
+    hide: Some(|scenes, row, group, reason, hidden| {
+        scenes.maps.hide(row, group, reason, hidden);
+    }),
+    state: Some(write_state),
+    reload: Some(reload),
+};
 
 /// A tile map as declared in a unit's resource.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,118 +74,115 @@ pub struct TilemapComponent {
     pub group: u8,
 }
 
-/// A piece of a tile map, as drawn by the renderer.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TilemapPiece {
-    pub chunk: ChunkMesh,
-    pub draw: DrawSlot,
-    /// Mesh of the piece, created when the piece is first visible.
-    pub mesh: Option<MeshNumber>,
-    /// Surfaces for the material slots of the mesh.
-    pub surfaces: Vec<SurfaceSlot>,
-    /// True if the mesh no longer matches the tiles.
-    pub stale: bool,
-    pub animated: bool,
-    /// Animation frames that the mesh shows.
-    pub shown: u64,
-    /// True if the renderer has all data of the piece.
-    pub sent: bool,
+/// Reads a component `tilemap`.
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
+    let (fields, entry) = (ComponentFields::new(&TILEMAP, part), builder.template.maps.len());
+    let Some(map) = text(fields.tree, "map") else {
+        return Err(error!("it names no map: map = \"maps/cave\""));
+    };
+    let (map, level) = (map.to_string(), text(fields.tree, "level").map(str::to_string));
+    let reference = ResourceReference::Tilemap { map: map.clone(), level: level.clone() };
+    // The map is created at each spawn; here it is only checked that it exists.
+    builder.refer(entry, reference, |_, _, _| {});
+    let set_material: SetResource = |template, entry, resolved| {
+        template.maps[entry].placement.material = Some(resolved.material());
+    };
+    let placement = placement(fields, builder, (entry, set_material))?;
+    let group = group(fields, &mut builder.template)?;
+    builder.template.maps.push(TilemapComponent {
+        name: part.name.clone(),
+        node,
+        map,
+        level,
+        placement,
+        visible: fields.truth("visible"),
+        group,
+    });
+    Ok(())
 }
 
-impl TilemapPiece {
-    pub fn new(chunk: ChunkMesh, draw: DrawSlot) -> TilemapPiece {
-        TilemapPiece {
-            chunk,
-            draw,
-            mesh: None,
-            surfaces: Vec::new(),
-            stale: true,
-            animated: false,
-            shown: 0,
-            sent: false,
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    for part in &template.maps {
+        let id = host.tilemaps.add(host.store, &part.map, part.level.as_deref())?;
+        host.tilemaps.of_mut(id).owner = Some(unit.0);
+        let mut map = TilemapInstance {
+            unit,
+            node: part.node,
+            map: id,
+            placement: part.placement,
+            flags: flag::NEW | if part.visible { 0 } else { flag::HIDDEN },
+            group: part.group,
+            sets: Vec::new(),
+            pieces: Vec::new(),
+        };
+        let filled = fill(host, world, &mut map);
+        // The map may be incomplete; it ends with the unit.
+        host.scenes.maps.of.entry(unit.row()).or_default().push(map);
+        filled?;
+    }
+    Ok(())
+}
+
+/// Sets the textures and pieces of a map.
+fn fill(host: &mut ComponentHost, world: WorldId, map: &mut TilemapInstance) -> Result<(), Error> {
+    let tilemap = host.tilemaps.of(map.map);
+    let found = tilemap.sets().iter().map(|set| host.textures.find(host.store, &set.texture));
+    map.sets = found.collect::<Result<_, Error>>()?;
+    let all = chunks(tilemap);
+    let scene = host.scenes.of(world);
+    scene.check_room(all.len())?;
+    map.pieces.extend(all.into_iter().map(|chunk| TilemapPiece::new(chunk, scene.take_slot())));
+    host.scenes.new_textures.extend_from_slice(&map.sets);
+    Ok(())
+}
+
+/// Ends the pieces of a map.
+fn empty(scene: &mut WorldRenderScene, models: &mut Models, map: &mut TilemapInstance) {
+    for piece in map.pieces.drain(..) {
+        scene.end(piece.draw);
+        if let Some(mesh) = piece.mesh {
+            models.remove_game_mesh(mesh);
         }
     }
 }
 
-/// A tile map of a unit.
-pub struct TilemapInstance {
-    pub unit: UnitId,
-    /// Index of the unit's node that the map is attached to, from 0.
-    pub node: u16,
-    pub map: TilemapId,
-    pub placement: SpritePlacement,
-    /// Bits of [`flag`]: the reasons why the map is hidden; [`flag::NEW`] if all its pieces must be
-    /// sent again, and [`flag::LISTED`] if it moved.
-    pub flags: u8,
-    pub group: u8,
-    /// Texture of each tile set.
-    pub sets: Vec<TextureNumber>,
-    pub pieces: Vec<TilemapPiece>,
-}
-
-impl TilemapInstance {
-    /// Sets or removes the material that draws the map.
-    pub fn set_material(&mut self, material: Option<Handle>) {
-        self.placement.material = material;
-        self.pieces.iter_mut().for_each(|piece| piece.stale = true);
-    }
-
-    /// Returns the piece that contains a cell of a layer, both from 0.
-    fn piece_of(&mut self, [layer, column, row]: [u32; 3]) -> Option<&mut TilemapPiece> {
-        let chunk = ChunkMesh { layer, column: column / CHUNK_CELLS, row: row / CHUNK_CELLS };
-        self.pieces.iter_mut().find(|piece| piece.chunk == chunk)
-    }
-
-    /// Marks the pieces that contain these cells as outdated, so that their meshes are rebuilt.
-    pub fn mark_cells_changed(&mut self, cells: &[[u32; 3]]) {
-        for cell in cells {
-            if let Some(piece) = self.piece_of(*cell) {
-                piece.stale = true;
-            }
-        }
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    for mut map in host.scenes.maps.of.remove(&unit.row()).unwrap_or_default() {
+        empty(host.scenes.of(world), host.models, &mut map);
+        host.tilemaps.remove(map.map, host.frame, location);
     }
 }
 
-/// All tile maps of all units.
-#[derive(Default)]
-pub struct TilemapInstances {
-    /// Maps by unit row, in the order of their resources.
-    pub of: BTreeMap<u32, Vec<TilemapInstance>>,
+fn write_state(view: &ComponentView, row: u32, hash: &mut StateHash) {
+    for map in view.scenes.maps.of_unit(row) {
+        hash.write_u64(view.tilemaps.of(map.map).state());
+    }
 }
 
-impl TilemapInstances {
-    /// Returns the maps of a unit, in order.
-    pub fn of_unit(&self, row: u32) -> &[TilemapInstance] {
-        self.of.get(&row).map_or(&[], |maps| &maps[..])
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &TilemapInstance> {
-        self.of.values().flatten()
-    }
-
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut TilemapInstance> {
-        self.of.values_mut().flatten()
-    }
-
-    /// Records that units moved.
-    pub fn note_moved(&mut self, rows: &[u32]) {
-        if self.of.is_empty() {
-            return;
+/// Builds changed maps again. If a map is invalid, the error is reported and the previous version
+/// stays.
+fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
+    host.tilemaps.reload(changed);
+    let mut maps = std::mem::take(&mut host.scenes.maps);
+    for map in maps.iter_mut() {
+        if !changed.has(ReloadStep::Tilemaps, &host.tilemaps.of(map.map).name) {
+            continue;
         }
-        for row in rows {
-            for map in self.of.get_mut(row).into_iter().flatten() {
-                map.flags |= flag::LISTED;
-            }
+        if let Err(fault) = host.tilemaps.renew(host.store, map.map) {
+            log::error(&format!("{}: the map stays as it was", fault.message));
+            continue;
         }
-    }
-
-    /// Sets or clears a reason why a unit's maps are hidden, for one group or for all.
-    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
-        for map in self.of.get_mut(&row).into_iter().flatten() {
-            if group.is_none_or(|group| group == map.group) {
-                map.flags = if hidden { map.flags | reason } else { map.flags & !reason };
-                map.flags |= flag::NEW;
-            }
+        let world = host.units.of(map.unit).world;
+        empty(host.scenes.of(world), host.models, map);
+        if let Err(fault) = fill(host, world, map) {
+            log::error(&fault.message);
         }
+        map.flags |= flag::NEW;
     }
+    host.scenes.maps = maps;
 }

@@ -4,25 +4,21 @@
 //! behavior.
 
 mod inheritance;
+mod reader;
+
+pub use reader::{INHERIT_MAX, UnitReader};
 
 use super::component;
-use super::mesh_component::RenderTemplate;
-use super::model_resource;
 use super::node_order::parents_first;
 use super::scene_graph::{NO_NODE, NodePose, UNIT_NODES_MAX};
 use super::unit_compiler::{compile, validate};
+use super::unit_template::UnitTemplate;
 use engine_foundation::hash::{IdString32, clash};
-use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
-use engine_models::{Model, primitives};
-use engine_resource::data_resources::read_tree;
-use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm};
-use engine_resource::resource_name::ResourceName;
-use engine_resource::store::ResourceStore;
-use inheritance::{check_merged, check_taken, merge, take_away};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// The resource kind of units.
 pub static UNIT: ResourceKind = ResourceKind {
@@ -30,27 +26,10 @@ pub static UNIT: ResourceKind = ResourceKind {
     words: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,
+    reload: &[ReloadStep::UnitResources],
     compile,
     validate,
 };
-
-/// Units embedded in the engine. A resource of the same name in the game's folder takes precedence.
-const CORE_UNITS: &[(&str, &str)] = &[
-    ("core/units/empty", include_str!("../../core/units/empty.unit")),
-    ("core/units/camera", include_str!("../../core/units/camera.unit")),
-    ("core/units/light", include_str!("../../core/units/light.unit")),
-    ("core/units/sun", include_str!("../../core/units/sun.unit")),
-    ("core/units/cube", include_str!("../../core/units/cube.unit")),
-    ("core/units/sphere", include_str!("../../core/units/sphere.unit")),
-    ("core/units/plane", include_str!("../../core/units/plane.unit")),
-    ("core/units/cylinder", include_str!("../../core/units/cylinder.unit")),
-    ("core/units/capsule", include_str!("../../core/units/capsule.unit")),
-    ("core/units/cone", include_str!("../../core/units/cone.unit")),
-    ("core/units/torus", include_str!("../../core/units/torus.unit")),
-];
-
-/// Maximum depth of inheritance.
-pub const INHERIT_MAX: usize = 16;
 
 /// A component as declared in a unit's resource.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,77 +59,11 @@ pub struct UnitResource {
     pub bases: Vec<String>,
     /// Names that more than one node of its models has. These names cannot be used as references.
     pub twice: Vec<String>,
-    /// Template of the visible components. Set by the engine, which has the models and materials.
-    pub template: RenderTemplate,
+    /// Settings of the engine's components, which every spawn copies.
+    pub template: UnitTemplate,
 }
 
-/// Function that loads a model by name.
-pub type LoadModel<'a> = &'a mut dyn FnMut(&mut ResourceStore, &str) -> Result<Arc<Model>, Error>;
-
 impl UnitResource {
-    /// Reads a unit's resource, and those that it inherits from.
-    ///
-    /// # Errors
-    /// Returns an error if a resource is missing or broken, or if the inheritance is circular.
-    pub fn read(
-        store: &mut ResourceStore,
-        name: &str,
-        load: LoadModel,
-    ) -> Result<UnitResource, Error> {
-        engine_foundation::owner!("resources/units");
-        let mut trees = vec![source(store, name)?];
-        let mut bases: Vec<String> = Vec::new();
-        while let Some(SjsonTree::String(base)) = trees[trees.len() - 1].get("inherit") {
-            let base = base.clone();
-            if base == name || bases.contains(&base) || bases.len() == INHERIT_MAX {
-                let chain = [&[name.to_string()], &bases[..], &[base]].concat().join(" → ");
-                return Err(engine_foundation::error!(
-                    "units inherit in a circle, or more than {INHERIT_MAX} deep: {chain}"
-                ));
-            }
-            let heir = bases.last().map_or(name, String::as_str);
-            let tree = source(store, &base).map_err(|fault| {
-                engine_foundation::error!("unit '{heir}' inherits from '{base}': {}", fault.message)
-            })?;
-            trees.push(tree);
-            bases.push(base);
-        }
-        let mut merged = SjsonTree::Object(Vec::new());
-        let mut twice: Vec<String> = Vec::new();
-        // The nearest model replaces inherited models, like every other field.
-        let modelled = trees.iter().position(|tree| tree.get("model").is_some());
-        for (at, tree) in trees.iter().enumerate().rev() {
-            let model = tree.get("model").filter(|_| modelled == Some(at));
-            if let Some(SjsonTree::String(model)) = model {
-                let model = load(store, model)?;
-                merge(&mut merged, &model_resource::tree(&model));
-                twice.extend(model.data.twice.iter().cloned());
-                check_names(tree, &model)?;
-                bases.push(model.name.clone());
-            }
-            // An inherited file may refer to a model that a nearer one has replaced.
-            let replaced = modelled.is_some_and(|nearest| nearest < at)
-                && trees[at..].iter().any(|tree| tree.get("model").is_some());
-            if !replaced {
-                check_taken(&merged, tree).map_err(|fault| {
-                    let heir = at.checked_sub(1).map_or(name, |at| bases[at].as_str());
-                    engine_foundation::error!("unit '{heir}': {}", fault.message)
-                })?;
-            }
-            merge(&mut merged, tree);
-        }
-        bases.retain(|base| base != name);
-        take_away(&mut merged);
-        let laid_over = (trees.len() > 1 || modelled.is_some())
-            && trees.iter().any(|tree| tree.get("components").is_some());
-        if laid_over {
-            check_merged(&merged).map_err(|fault| {
-                engine_foundation::error!("unit '{name}' with what it inherits: {}", fault.message)
-            })?;
-        }
-        UnitResource { bases, twice, ..UnitResource::of(name, &merged)? }.with_parts(&merged)
-    }
-
     fn of(name: &str, tree: &SjsonTree) -> Result<UnitResource, Error> {
         let mut unit = UnitResource {
             name: name.to_string(),
@@ -162,7 +75,7 @@ impl UnitResource {
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             bases: Vec::new(),
             twice: Vec::new(),
-            template: RenderTemplate::default(),
+            template: UnitTemplate::default(),
         };
         let nodes = match tree.get("nodes") {
             Some(SjsonTree::Object(nodes)) => &nodes[..],
@@ -259,53 +172,6 @@ pub(super) fn clash_message(one: &str, other: &str) -> String {
     format!("the nodes '{one}' and '{other}' have the same hash {hash}: rename one")
 }
 
-fn source(store: &mut ResourceStore, name: &str) -> Result<SjsonTree, Error> {
-    let resource = ResourceName::new("unit", name);
-    let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
-    match core.filter(|_| !store.has(&resource)) {
-        Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
-        None => {
-            let is_shape = primitives::NAMES.contains(&name);
-            let is_model = is_shape || store.has(&ResourceName::new("model", name));
-            if is_model && !store.has(&resource) {
-                // A model can replace a unit that consists of the model alone.
-                return Ok(SjsonTree::Object(vec![(
-                    "model".into(),
-                    SjsonTree::String(name.into()),
-                )]));
-            }
-            if !store.has(&resource) {
-                store.record_request(&resource);
-                let units: Vec<&str> = CORE_UNITS.iter().map(|(unit, _)| *unit).collect();
-                return Err(Error::new(store.missing_among_message(&resource, &units)));
-            }
-            let bytes = store.read(&resource)?;
-            contain(&resource, || read_tree(&bytes))
-        }
-    }
-}
-
-/// Refuses a file that refers to a node of its model by a name that two nodes have.
-fn check_names(tree: &SjsonTree, model: &Model) -> Result<(), Error> {
-    let entries = |key: &str| match tree.get(key) {
-        Some(SjsonTree::Object(entries)) => &entries[..],
-        _ => &[],
-    };
-    let text = |tree: Option<&SjsonTree>| match tree {
-        Some(SjsonTree::String(text)) => Some(text.clone()),
-        _ => None,
-    };
-    let nodes = entries("nodes").iter();
-    let named = nodes.flat_map(|(node, fields)| [Some(node.clone()), text(fields.get("parent"))]);
-    let parts = entries("components").iter().map(|(_, fields)| text(fields.get("node")));
-    for name in named.chain(parts).flatten() {
-        if let Some(message) = model_resource::ambiguous(&model.name, &model.data, &name) {
-            return Err(Error::new(message));
-        }
-    }
-    Ok(())
-}
-
 fn numbers<const N: usize>(tree: Option<&SjsonTree>) -> Option<[f32; N]> {
     let Some(SjsonTree::Array(items)) = tree else { return None };
     let mut out = [0.0; N];
@@ -341,8 +207,12 @@ pub fn pose(fields: &SjsonTree) -> NodePose {
 
 #[cfg(test)]
 mod tests {
+    use super::inheritance::{check_taken, merge};
     use super::*;
+    use engine_foundation::sjson;
+    use engine_resource::data_resources::read_tree;
     use engine_resource::resource_kind::CompileContext;
+    use engine_resource::resource_name::ResourceName;
 
     fn compiled(text: &str) -> Result<(UnitResource, Vec<String>), String> {
         let read = |_: &str| Err(engine_foundation::error!("no other file"));

@@ -3,10 +3,12 @@
 //! materials are gone.
 
 use super::{compare, options, skip};
+use engine::app::resource_kinds::KINDS;
 use engine::app::resource_reload::recompile;
 use engine::app::{App, Game, GameLaunch};
 use engine::engine::BuildMode;
 use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
+use engine::resource::reload_steps::ChangedResources;
 use engine::system::render::{
     RenderedImage, Renderer, RendererEvent, RendererOptions, SurfaceTarget,
 };
@@ -98,7 +100,7 @@ impl Played {
         let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
         engine.store.replace(compiled.index, &compiled.changed);
-        engine.reload_pictures(&compiled.changed);
+        engine.reload_pictures(&ChangedResources::new(&compiled.changed, KINDS));
     }
 
     /// Returns the number of sources with which Guis have drawn.

@@ -3,6 +3,7 @@
 use engine::app::resource_kinds::KINDS;
 use engine::foundation::Handle;
 use engine::resource::compile::{CompileResult, CompileTarget, compile, data_folder};
+use engine::resource::reload_steps::ChangedResources;
 use engine::resource::store::{DataSource, ResourceStore};
 use engine::system::sound::SoundSystem;
 use engine::system::sound::device::DeviceSetup;
@@ -63,7 +64,7 @@ impl Game {
     pub fn reload(&mut self, sounds: &mut SoundSystem) {
         let compiled = self.compile();
         self.store.replace(compiled.index, &compiled.changed);
-        sounds.reload(&mut self.store, &compiled.changed);
+        sounds.reload(&mut self.store, &ChangedResources::new(&compiled.changed, KINDS));
     }
 }
 

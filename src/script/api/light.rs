@@ -9,7 +9,7 @@ use engine_frame_packet::scene::SkyFrame;
 use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::light::{BRIGHTNESS_MAX, LightId, LightSettings, LightType, SHADOW_BIAS_MAX};
-use engine_world::mesh_component::check_light;
+use engine_world::light_component::check_light;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 use std::f64::consts::FRAC_PI_2;

@@ -13,7 +13,7 @@ use engine_gui::GuiId;
 use engine_materials::MaterialId;
 use engine_particles::EffectId;
 use engine_resource::package::PackageId;
-use engine_runtime::Engine;
+use engine_runtime::{Engine, handle_table};
 use engine_sound::SoundWorldId;
 use engine_tilemaps::TilemapId;
 use engine_window::WindowId;
@@ -95,7 +95,7 @@ trait CheckedHandle: Sized {
 
 /// Implements the handles of one kind: their type, and the engine's slots behind them.
 macro_rules! handle {
-    ($id:ident, $kind:expr, $engine:ident => $slots:expr) => {
+    ($id:ident, $kind:ident, $engine:ident => $slots:expr) => {
         impl CheckedHandle for $id {
             #[inline(always)]
             fn alive(number: f64, cx: &ScriptContext) -> Option<$id> {
@@ -111,12 +111,18 @@ macro_rules! handle {
                 // SAFETY: as above.
                 let $engine = unsafe { &*cx.engine };
                 let stale = Handle::from_number(number).map(|handle| $slots.stale(handle));
-                ArgumentError::Message(stale_handle_message($engine, $kind, stale, number))
+                ArgumentError::Message(stale_handle_message(
+                    $engine,
+                    HandleKind::$kind,
+                    stale,
+                    number,
+                ))
             }
         }
 
         impl Argument for $id {
-            const TYPE: ApiType = ApiType::new($kind.name(), ValueShape::Handle($kind));
+            const TYPE: ApiType =
+                ApiType::new(HandleKind::$kind.name(), ValueShape::Handle(HandleKind::$kind));
             of_number!(|number, cx| $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx)));
         }
 
@@ -130,49 +136,22 @@ macro_rules! handle {
     };
 }
 
-/// Lists every kind of handle that arguments can be, once.
+/// Implements all handles of the table.
 macro_rules! handles {
-    ($($id:ident, $kind:expr, $engine:ident => $slots:expr;)*) => {
+    ($($id:ident, $kind:ident, $engine:ident => $slots:expr;)*) => {
         $(handle!($id, $kind, $engine => $slots);)*
 
-        /// Returns the kind of a handle if its object is alive.
-        #[cold]
-        pub fn living(engine: &Engine, handle: Handle) -> Option<HandleKind> {
-            $({
-                let $engine = engine;
-                if $slots.get(handle).is_some() {
-                    return Some($kind);
-                }
-            })*
-            None
-        }
+        /// Kinds of the handles that arguments can be.
+        const KINDS: &[HandleKind] = &[$(HandleKind::$kind),*];
     };
 }
 
-handles! {
-    WorldId, HandleKind::World, engine => &engine.worlds;
-    GuiId, HandleKind::Gui, engine => engine.guis.slots();
-    MaterialId, HandleKind::Material, engine => engine.materials.slots();
-    CameraId, HandleKind::Camera, engine => &engine.cameras;
-    LineObjectId, HandleKind::LineObject, engine => &engine.lines.objects;
-    MeshId, HandleKind::Mesh, engine => &engine.scenes.meshes.slots;
-    LightId, HandleKind::Light, engine => &engine.scenes.lights.slots;
-    SpriteId, HandleKind::Sprite, engine => &engine.scenes.sprites.slots;
-    ViewportId, HandleKind::Viewport, engine => &engine.viewports;
-    WindowId, HandleKind::Window, engine => engine.windows.slots();
-    UnitId, HandleKind::Unit, engine => &engine.units.slots;
-    EffectId, HandleKind::ParticleEffect, engine => engine.particles.slots();
-    LevelId, HandleKind::Level, engine => &engine.levels.slots;
-    TilemapId, HandleKind::Tilemap, engine => &engine.tilemaps.slots;
-    BroadphaseId, HandleKind::Broadphase, engine => &engine.broadphases;
-    ActorId, HandleKind::Actor, engine => &engine.physics.actors;
-    MoverId, HandleKind::Mover, engine => &engine.physics.movers;
-    JointId, HandleKind::Joint, engine => &engine.physics.joints;
-    PhysicsWorldId, HandleKind::PhysicsWorld, engine => &engine.physics.worlds;
-    SnapshotId, HandleKind::PhysicsSnapshot, engine => &engine.physics.snapshots;
-    PackageId, HandleKind::ResourcePackage, engine => engine.packages.slots();
-    SoundWorldId, HandleKind::SoundWorld, engine => &engine.sounds.voices.worlds;
-    WorkerId, HandleKind::Worker, engine => engine.workers.slots();
+handle_table!(handles);
+
+/// Returns the kind of a handle that an argument can be, if its object is alive.
+#[cold]
+pub fn living(engine: &Engine, handle: Handle) -> Option<HandleKind> {
+    engine.living(handle).filter(|kind| KINDS.contains(kind))
 }
 
 /// A number that may be any kind of handle, living or not. Used by queries such as `alive`.

@@ -17,6 +17,7 @@ use engine_foundation::{Error, Handle, HandleKind, Slots, log};
 use engine_frame_packet::material::{BlendMode, MaterialChange, MaterialSlot};
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_resource::material_data::{MaterialData, ShaderData, ShaderVariable};
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -242,11 +243,11 @@ impl Materials {
     pub fn reload(
         &mut self,
         store: &mut ResourceStore,
-        changed: &[ResourceName],
+        changed: &ChangedResources,
         resolve: ResolveTexture,
     ) {
-        let kind = |kind: &'static str| changed.iter().filter(move |name| name.kind == kind);
-        let shaders: Vec<&str> = kind("shader").map(|name| &name.name[..]).collect();
+        let shaders: Vec<&str> =
+            changed.of(ReloadStep::Shaders).map(|name| &name.name[..]).collect();
         for name in &shaders {
             if !self.shaders.contains_key(*name) {
                 continue;
@@ -259,11 +260,12 @@ impl Materials {
             self.slots.iter().map(|(handle, _)| MaterialId(handle)).collect();
         for id in ids {
             let material = self.slots.get(id.0).expect("it was there");
-            let own_file_changed = kind("material").any(|name| name.name == material.name);
+            let own_file_changed = changed.has(ReloadStep::Materials, &material.name);
             let shader = material.data.shader.as_deref();
             let of_shader = shader.is_some_and(|name| shaders.contains(&name));
-            let textures = kind("texture").chain(kind("sheet"));
-            let of_texture = textures.into_iter().any(|changed| material.shows(&changed.name));
+            let textures = [ReloadStep::Sheets, ReloadStep::Textures].map(|step| changed.of(step));
+            let of_texture =
+                textures.into_iter().flatten().any(|changed| material.shows(&changed.name));
             if (own_file_changed || of_shader || of_texture)
                 && let Err(fault) = self.refill(store, id, own_file_changed, resolve)
             {

@@ -11,12 +11,13 @@ const PLAIN: SamplerSettings = SamplerSettings { nearest: false, wrap: WrapMode:
 
 /// Declares a resource kind that stores compiled data in its source files.
 macro_rules! kind {
-    ($name:ident, $text:literal) => {
+    ($name:ident, $text:literal, $step:ident) => {
         static $name: ResourceKind = ResourceKind {
             name: $text,
             words: "data",
             extensions: &[($text, SourceForm::Own)],
             version: 1,
+            reload: &[ReloadStep::$step],
             compile: |compiling| match compiling.bytes.starts_with(b"broken") {
                 true => Err(error!("broken")),
                 false => Ok(std::mem::take(&mut compiling.bytes)),
@@ -26,9 +27,9 @@ macro_rules! kind {
     };
 }
 
-kind!(MATERIAL, "material");
-kind!(SHADER, "shader");
-kind!(TEXTURE, "texture");
+kind!(MATERIAL, "material", Materials);
+kind!(SHADER, "shader", Shaders);
+kind!(TEXTURE, "texture", Textures);
 
 static KINDS: ResourceKinds = ResourceKinds(&[&MATERIAL, &SHADER, &TEXTURE]);
 
@@ -113,6 +114,7 @@ impl Game {
         let compiled = compile(&target, &|_, _| {}).unwrap();
         self.store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
+        let changed = ChangedResources::new(&changed, KINDS);
         self.materials.reload(&mut self.store, &changed, &mut resolve);
     }
 

@@ -4,6 +4,7 @@ use super::compile;
 use super::data::{EffectData, VERSION};
 use engine_foundation::Error;
 use engine_foundation::sjson;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
 /// The entry of effects in the table of resource kinds.
@@ -12,6 +13,7 @@ pub static PARTICLES: ResourceKind = ResourceKind {
     words: "A particle effect: emitters, and the motion and appearance of their particles",
     extensions: &[("particles", SourceForm::Own)],
     version: VERSION,
+    reload: &[ReloadStep::Particles],
     compile,
     validate: |bytes| EffectData::read(bytes).map(drop),
 };

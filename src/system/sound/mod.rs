@@ -40,6 +40,7 @@ use engine_foundation::counter;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, Vec3, log};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
@@ -273,12 +274,12 @@ impl SoundSystem {
 
     /// Reloads changed sounds, recordings and the mixer. If new data is invalid, the old data
     /// stays.
-    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) {
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &ChangedResources) {
         for sound in self.voices.library.reload(store, changed) {
             self.voices.refresh(sound);
         }
         let Some(name) = &self.mixer_name else { return };
-        if !changed.iter().any(|changed| changed.kind == "mixer" && changed.name == *name) {
+        if !changed.has(ReloadStep::Mixers, name) {
             return;
         }
         match read_mixer(store, name) {

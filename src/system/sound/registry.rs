@@ -8,6 +8,7 @@ use super::resource::read_sound;
 use engine_foundation::error;
 use engine_foundation::{Error, log};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -165,12 +166,9 @@ impl SoundRegistry {
 
     /// Reloads changed sounds, and the sounds that they name. If new data is invalid, the old data
     /// stays. Returns the indices of the sounds with new rules.
-    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) -> Vec<u32> {
-        let names: Vec<&str> = changed
-            .iter()
-            .filter(|name| name.kind == "sound")
-            .map(|name| name.name.as_str())
-            .collect();
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &ChangedResources) -> Vec<u32> {
+        let names: Vec<&str> =
+            changed.of(ReloadStep::Sounds).map(|name| name.name.as_str()).collect();
         let mut new = Vec::new();
         for name in &names {
             let known = [&self.by_name, &self.recording_by_name];

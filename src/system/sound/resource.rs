@@ -7,6 +7,7 @@ use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
 use engine_foundation::sjson;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
 /// The kind `sound`. A recording alone stands for rules that play it once.
@@ -21,6 +22,7 @@ pub static SOUND: ResourceKind = ResourceKind {
         ("mp3", SourceForm::Raw),
     ],
     version: 1,
+    reload: &[ReloadStep::Sounds],
     compile: compile_sound,
     validate: |bytes| view(bytes)?.1.map_or(Ok(()), |clip| clip.check()),
 };
@@ -31,6 +33,7 @@ pub static MIXER: ResourceKind = ResourceKind {
     words: "The buses that sounds play on, with their effects",
     extensions: &[("mixer", SourceForm::Own)],
     version: 1,
+    reload: &[ReloadStep::Mixers],
     compile: |compiling| {
         let document = document(compiling)?;
         Ok(mixer::parse(&compiling.path, document.root())?.write())

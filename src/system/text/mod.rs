@@ -38,6 +38,7 @@ use engine_frame_packet::text::{
 };
 use engine_frame_packet::texture::TextureChange;
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use font::{BitmapPages, Font, GlyphSource};
@@ -216,8 +217,8 @@ impl TextSystem {
 
     /// Reloads the fonts that are among the changed resources. Text in retained GUIs does not
     /// change until it is updated.
-    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) {
-        for name in changed.iter().filter(|name| name.kind == resource::FONT.name) {
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &ChangedResources) {
+        for name in changed.of(ReloadStep::Fonts) {
             if let Some(number) = self.numbers.get(&name.name).copied()
                 && let Err(error) = self.reload_font(store, number)
             {

@@ -12,6 +12,7 @@ use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonValue};
 use engine_foundation::{Error, suggest};
 use engine_resource::bundle::SharedBytes;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub static FONT: ResourceKind = ResourceKind {
         ("fnt", SourceForm::Raw),
     ],
     version: VERSION,
+    reload: &[ReloadStep::Fonts],
     compile,
     validate: |bytes| {
         let compiled = FontData::from_bytes(bytes)?;

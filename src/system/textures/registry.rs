@@ -12,6 +12,8 @@ pub use scene_textures::SceneTexture;
 use super::atlas_allocator::{AtlasAllocator, AtlasRegion};
 use super::data::{self, FilterMode, TextureHeader};
 use super::mipmaps;
+use super::resource::TEXTURE;
+use super::sheet_resource::SHEET;
 use super::sheet_resource::{self, SheetData};
 use super::{SLOTS_MAX, TEXTURES_MAX, TextureEntry, TextureNumber};
 use engine_foundation::error;
@@ -26,6 +28,7 @@ use engine_frame_packet::texture::{
 use engine_resource::bundle::SharedBytes;
 use engine_resource::image::level_size;
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -298,28 +301,31 @@ impl Textures {
     /// Reloads the loaded textures and sheets among the changed resources, at their old locations
     /// if they fit. A texture that cannot be loaded stays unchanged, and one whose file is gone
     /// shows the checkerboard. Both are logged.
-    pub fn reload(&mut self, store: &mut ResourceStore, changed: &[ResourceName]) {
-        for resource in changed {
-            match &resource.kind[..] {
-                "texture" => {
-                    if let Some(number) = self.by_name.get(&resource.name).copied()
-                        && self.records[number.0 as usize].source == TextureOrigin::File
-                        && (self.entries[number.0 as usize].loaded
-                            || self.records[number.0 as usize].file_removed)
-                    {
-                        self.reload_file(store, resource, number.0 as usize);
-                    }
-                }
-                "sheet" => {
-                    let known = self.sheets.iter().position(|loaded| loaded.name == resource.name);
-                    if let Some(index) = known
-                        && !self.sheets[index].pictures.is_empty()
-                    {
-                        self.reload_sheet(store, resource, index);
-                    }
-                }
-                _ => {}
-            }
+    pub fn reload(&mut self, store: &mut ResourceStore, changed: &ChangedResources) {
+        for resource in changed.of(ReloadStep::Sheets) {
+            self.reload_loaded_sheet(store, resource);
+        }
+        for resource in changed.of(ReloadStep::Textures) {
+            self.reload_loaded_file(store, resource);
+        }
+    }
+
+    fn reload_loaded_file(&mut self, store: &mut ResourceStore, resource: &ResourceName) {
+        if let Some(number) = self.by_name.get(&resource.name).copied()
+            && self.records[number.0 as usize].source == TextureOrigin::File
+            && (self.entries[number.0 as usize].loaded
+                || self.records[number.0 as usize].file_removed)
+        {
+            self.reload_file(store, resource, number.0 as usize);
+        }
+    }
+
+    fn reload_loaded_sheet(&mut self, store: &mut ResourceStore, resource: &ResourceName) {
+        let known = self.sheets.iter().position(|loaded| loaded.name == resource.name);
+        if let Some(index) = known
+            && !self.sheets[index].pictures.is_empty()
+        {
+            self.reload_sheet(store, resource, index);
         }
     }
 
@@ -331,10 +337,12 @@ impl Textures {
         }
         self.abilities = abilities;
         let files = self.records.iter().filter(|record| record.source == TextureOrigin::File);
-        let mut names: Vec<_> =
-            files.map(|record| ResourceName::new("texture", &record.name)).collect();
-        names.extend(self.sheets.iter().map(|sheet| ResourceName::new("sheet", &sheet.name)));
-        self.reload(store, &names);
+        let files: Vec<_> =
+            files.map(|record| ResourceName::new(TEXTURE.name, &record.name)).collect();
+        let sheets = self.sheets.iter().map(|sheet| ResourceName::new(SHEET.name, &sheet.name));
+        let sheets: Vec<_> = sheets.collect();
+        files.iter().for_each(|file| self.reload_loaded_file(store, file));
+        sheets.iter().for_each(|sheet| self.reload_loaded_sheet(store, sheet));
         self.reload_inside(store);
     }
 

@@ -13,6 +13,7 @@ use engine_resource::image::{
     BlockEncoding, CompressedTexture, DecodedImage, Image, PixelFormat, SIDE_MAX, check_size,
     decode as decode_bytes, level_size,
 };
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
 /// The resource kind of pictures and the settings next to them.
@@ -33,6 +34,7 @@ pub static TEXTURE: ResourceKind = ResourceKind {
         ("dds", SourceForm::Raw),
     ],
     version: 2,
+    reload: &[ReloadStep::Textures],
     compile,
     validate: |bytes| data::read(bytes).map(drop),
 };

@@ -12,6 +12,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
 use engine_foundation::sjson;
 use engine_resource::image::{DecodedImage, Image, PixelFormat, TEXELS_MAX};
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use std::collections::HashMap;
 
@@ -30,6 +31,7 @@ pub static SHEET: ResourceKind = ResourceKind {
         ("ase", SourceForm::Raw),
     ],
     version: 2,
+    reload: &[ReloadStep::Sheets, ReloadStep::Sequences, ReloadStep::UnitResources],
     compile,
     validate: |bytes| read(bytes).map(drop),
 };

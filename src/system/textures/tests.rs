@@ -10,6 +10,7 @@ use engine_frame_packet::texture::{
 };
 use engine_resource::compile::{CompileTarget, compile, data_folder};
 use engine_resource::image::encode_png;
+use engine_resource::reload_steps::ChangedResources;
 use engine_resource::resource_kind::ResourceKinds;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::{DataSource, ResourceStore};
@@ -92,7 +93,7 @@ impl Game {
         self.problems = compiled.problems.clone();
         self.store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
         let changed = [compiled.changed, compiled.removed].concat();
-        self.textures.reload(&mut self.store, &changed);
+        self.textures.reload(&mut self.store, &ChangedResources::new(&changed, KINDS));
     }
 
     fn find(&mut self, name: &str) -> TextureNumber {

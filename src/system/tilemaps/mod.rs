@@ -22,6 +22,7 @@ use engine_foundation::error;
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, log};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -405,8 +406,8 @@ impl Tilemaps {
     }
 
     /// Drops cached files that changed, so that the next map created from them uses the new data.
-    pub fn reload(&mut self, changed: &[ResourceName]) {
-        for name in changed.iter().filter(|name| name.kind == "tilemap") {
+    pub fn reload(&mut self, changed: &ChangedResources) {
+        for name in changed.of(ReloadStep::Tilemaps) {
             self.map_files.remove(&name.name);
         }
     }

@@ -7,6 +7,7 @@ use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, suggest};
 use engine_resource::data_resources::write_tree;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
 /// Resource kind of tile maps.
@@ -20,6 +21,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
         ("ldtk", SourceForm::Raw),
     ],
     version: 2,
+    reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
     compile,
     validate: |bytes| MapFile::read(bytes).map(drop),
 };

@@ -1,13 +1,15 @@
 //! Actors: physics bodies of units, and bodies without a unit.
 
-use super::component::{ActorDesc, ShapeForm};
 use super::resource::PhysicsProperties;
-use super::{ActorId, MeshOf, MoverId, PhysicsTables, PhysicsWorldId, model_shape, owner_of};
+use super::template::{ActorDesc, ShapeForm};
+use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, model_shape, owner_of};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
+use engine_models::Models;
 use engine_physics::{
     BodyDesc, BodyId, ColliderDesc, CollisionFilter, MotionType, PLACE_MAX, SPEED_MAX,
 };
+use engine_resource::store::ResourceStore;
 use std::sync::Arc;
 
 /// A physics body that scripts can use.
@@ -65,7 +67,7 @@ impl PhysicsTables {
         unit: UnitId,
         units: &mut Units,
         spec: &ActorDesc,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<ActorId, Error> {
         let row = unit.row();
         let resource = units.of(unit).resource.clone();
@@ -84,7 +86,7 @@ impl PhysicsTables {
             (units.scene.world_position(row, node), units.scene.world_rotation(row, node));
         check_position(position).map_err(named)?;
         let physics = self.parts(unit).expect("it was made").physics;
-        let parts = self.shapes(spec, scale, mesh_of).map_err(named)?;
+        let parts = self.shapes(spec, scale, store).map_err(named)?;
         let properties = self.properties_now();
         let filter = properties.filter(&spec.filter).map_err(named)?;
         let filter = properties.filters[filter].1;
@@ -102,7 +104,7 @@ impl PhysicsTables {
         &mut self,
         spec: &ActorDesc,
         scale: Vec3,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<Vec<ColliderDesc>, Error> {
         let mut part = ColliderDesc::DEFAULT;
         if let Some(name) = &spec.material {
@@ -125,7 +127,8 @@ impl PhysicsTables {
                     match self.solids.get(&key) {
                         Some(known) => known.clone(),
                         None => {
-                            let scaled = model_shape(mesh_of(mesh)?, *hull).scaled(scale)?;
+                            let scaled =
+                                model_shape(Models::shape(store, mesh)?, *hull).scaled(scale)?;
                             let scaled = scaled.solid()?;
                             self.solids.insert(key, scaled.clone());
                             scaled
@@ -250,7 +253,7 @@ impl PhysicsTables {
         unit: UnitId,
         units: &mut Units,
         index: usize,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<ActorId, Error> {
         if let Some(actor) = self.unit_actor(unit, index) {
             let name = &self.actor(actor).name;
@@ -262,7 +265,7 @@ impl PhysicsTables {
         let Some(spec) = spec.as_ref().and_then(|spec| spec.actors.get(index)) else {
             return Err(engine_foundation::error!("the unit's file has no actor {}", index + 1));
         };
-        let actor = self.add_actor(unit, units, spec, mesh_of)?;
+        let actor = self.add_actor(unit, units, spec, store)?;
         // The new actor is at the end of the list and is moved to its own index.
         let parts = self.parts[unit.row() as usize].as_mut().expect("it has actors");
         parts.actors.pop();
@@ -280,18 +283,18 @@ impl PhysicsTables {
         units: &mut Units,
         physics: PhysicsWorldId,
         spec: &ActorDesc,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<ActorId, Error> {
         if self.parts(unit).is_none() {
             self.make_parts(unit, physics, Arc::default());
         }
-        if self.num_actors(unit) >= super::component::UNIT_ACTORS_MAX {
-            let most = super::component::UNIT_ACTORS_MAX;
+        if self.num_actors(unit) >= super::template::UNIT_ACTORS_MAX {
+            let most = super::template::UNIT_ACTORS_MAX;
             return Err(engine_foundation::error!(
                 "the unit has {most} actors already (UNIT_ACTORS_MAX)"
             ));
         }
-        self.add_actor(unit, units, spec, mesh_of)
+        self.add_actor(unit, units, spec, store)
     }
 
     /// Changes the collision filter of an actor, its collision flag, and its visibility for

@@ -1,7 +1,7 @@
 //! Joints between actors, created by units' files and by scripts.
 
 use super::actors::node_of;
-use super::component::JointDesc;
+use super::template::JointDesc;
 use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, suggest};

@@ -1,5 +1,5 @@
 //! Physics of units: physics worlds, actors, movers and joints as tables. A unit's file declares
-//! its actors, movers and joints (spec.rs); the simulation itself is in the system of the same
+//! its actors, movers and joints (template.rs); the simulation itself is in the system of the same
 //! name. Independent of scripts.
 
 mod actors;
@@ -12,22 +12,23 @@ mod moving_platforms;
 mod resource;
 mod snapshot;
 mod step;
+mod template;
 
 pub use actors::{Actor, PushTarget, check_position};
-pub use component::{
-    ActorDesc, JointDesc, MoverDesc, PHYSICS, PhysicsTemplate, SLOPE_MAX, of_extras,
-};
+pub use component::PHYSICS;
 pub use field_reader::FieldError;
 pub use joints::Joint;
 pub use movers::Mover;
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
+pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, of_extras};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};
-use super::unit_resource::UnitResource;
-use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3};
+use engine_foundation::{Error, Handle, HandleKind, Slots, log};
+use engine_models::MeshTriangles;
 use engine_physics::{BODIES_MAX, ColliderShape, Simulation, SimulationSettings};
+use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -83,11 +84,6 @@ struct UnitBodies {
     joints: Vec<JointId>,
 }
 
-/// Function that returns the points and triangles of a model's mesh, for shapes built from it.
-pub type MeshOf<'a> = dyn FnMut(&str) -> Result<MeshPoints, Error> + 'a;
-/// Points and triangles.
-pub type MeshPoints = (Vec<Vec3>, Vec<[u32; 3]>);
-
 /// All physics objects of all worlds.
 pub struct PhysicsTables {
     pub worlds: Slots<PhysicsWorld>,
@@ -97,8 +93,6 @@ pub struct PhysicsTables {
     pub snapshots: Slots<PhysicsWorldSnapshot>,
     /// Physics objects by unit row.
     parts: Vec<Option<Box<UnitBodies>>>,
-    /// Physics descriptions of unit resources, by name.
-    specs: HashMap<String, (Arc<UnitResource>, Arc<PhysicsTemplate>)>,
     /// Shapes built from models' meshes, by mesh, hull flag and the bits of the scale. Emptied when
     /// a model changes.
     pub solids: HashMap<(String, bool, [u32; 3]), ColliderShape>,
@@ -134,7 +128,6 @@ impl Default for PhysicsTables {
             joints: Slots::new(HandleKind::Joint, JOINTS_MAX),
             snapshots: Slots::new(HandleKind::PhysicsSnapshot, SNAPSHOTS_MAX),
             parts: Vec::new(),
-            specs: HashMap::new(),
             solids: HashMap::new(),
             properties: None,
             moved: Vec::new(),
@@ -201,25 +194,16 @@ impl PhysicsTables {
         (&mut self.world_mut(physics).simulation, body)
     }
 
-    /// Returns the physics description of a unit's resource.
-    ///
-    /// # Errors
-    /// Returns an error if the compiler would have refused the fields.
-    pub fn spec(&mut self, resource: &Arc<UnitResource>) -> Result<Arc<PhysicsTemplate>, Error> {
-        if let Some((known, spec)) = self.specs.get(&resource.name)
-            && Arc::ptr_eq(known, resource)
-        {
-            return Ok(spec.clone());
+    /// Reads the game's physics materials and collision filters again, if they were read before.
+    /// Existing actors keep their old properties.
+    pub fn reload_properties(&mut self, store: &mut ResourceStore) {
+        if self.properties.is_none() {
+            return;
         }
-        let mut spec = PhysicsTemplate::default();
-        for part in resource.parts.iter().filter(|part| part.component == PHYSICS.name) {
-            spec.add(&part.fields).map_err(|fault| {
-                engine_foundation::error!("unit \"{}\": {}", resource.name, fault.message)
-            })?;
+        match PhysicsProperties::of_game(store) {
+            Ok(read) => self.properties = Some(Arc::new(read)),
+            Err(error) => log::error(&error.message),
         }
-        let spec = Arc::new(spec);
-        self.specs.insert(resource.name.clone(), (resource.clone(), spec.clone()));
-        Ok(spec)
     }
 
     /// Returns the physics objects of a unit, if it has any.
@@ -239,18 +223,13 @@ impl PhysicsTables {
     /// invalid. In that case no object remains.
     pub fn spawn(
         &mut self,
-        unit: UnitId,
+        (unit, physics): (UnitId, PhysicsWorldId),
         units: &mut Units,
-        physics: PhysicsWorldId,
-        mesh_of: &mut MeshOf,
+        spec: &Arc<PhysicsTemplate>,
+        store: &mut ResourceStore,
     ) -> Result<(), Error> {
-        let resource = units.of(unit).resource.clone();
-        let spec = self.spec(&resource)?;
-        if spec.is_empty() {
-            return Ok(());
-        }
         self.make_parts(unit, physics, spec.clone());
-        let result = self.spawn_parts(unit, units, &spec, mesh_of);
+        let result = self.spawn_parts(unit, units, spec, store);
         if result.is_err() {
             self.end_unit(unit, 0, "");
         }
@@ -262,10 +241,10 @@ impl PhysicsTables {
         unit: UnitId,
         units: &mut Units,
         spec: &PhysicsTemplate,
-        mesh_of: &mut MeshOf,
+        store: &mut ResourceStore,
     ) -> Result<(), Error> {
         for actor in &spec.actors {
-            self.add_actor(unit, units, actor, mesh_of)?;
+            self.add_actor(unit, units, actor, store)?;
         }
         for joint in &spec.joints {
             self.add_unit_joint(unit, units, joint)?;
@@ -327,7 +306,7 @@ impl PhysicsTables {
 }
 
 /// Builds a shape from a model's mesh.
-fn model_shape((points, triangles): MeshPoints, hull: bool) -> ColliderShape {
+fn model_shape(MeshTriangles { points, triangles }: MeshTriangles, hull: bool) -> ColliderShape {
     match hull {
         true => ColliderShape::Hull { points },
         false => ColliderShape::Mesh { points, triangles },

@@ -2,8 +2,8 @@
 //! other bodies collide with it and queries find it.
 
 use super::actors::{ActorOrigin, check_position, node_of};
-use super::component::MoverDesc;
 use super::moving_platforms::{CarriedMotion, StandingOn};
+use super::template::MoverDesc;
 use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};

@@ -8,6 +8,7 @@ use engine_foundation::{Error, suggest};
 use engine_physics::{COLLISION_TYPES_MAX, ColliderDesc, CollisionFilter};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
@@ -18,6 +19,7 @@ pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
     words: "Materials and collision filters of a game's physics",
     extensions: &[("physics_properties", SourceForm::Own)],
     version: 1,
+    reload: &[ReloadStep::PhysicsProperties],
     compile,
     validate: |bytes| {
         let tree = read_document(bytes)?.to_tree();

@@ -460,8 +460,10 @@ fn end_unit(engine: &mut Engine, unit: UnitId) {
 fn check(_: &mut Engine, _: UnitId) {}
 
 fn component_names(_: &mut Engine) -> ScriptValue {
-    let names = component::COMPONENTS.iter().map(|component| component.name);
-    ScriptValue::List(names.map(|name| ScriptValue::Text(name.to_string())).collect())
+    let mut names: Vec<_> =
+        component::COMPONENTS.0.iter().map(|component| component.name).collect();
+    names.sort_unstable();
+    ScriptValue::List(names.into_iter().map(|name| ScriptValue::Text(name.to_string())).collect())
 }
 
 /// Returns `{ { { name, component, fields }, … }, data }`: the parts whose components are scripts.

@@ -8,6 +8,7 @@ use engine_foundation::{Color, Error};
 use engine_resource::material_data::{
     BLENDS, FILTERS, MaterialData, ShaderData, ShaderVariableType, TextureBinding, WRAPS,
 };
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use engine_resource::surface_source::SurfaceSource;
 
@@ -17,6 +18,7 @@ pub static MATERIAL: ResourceKind = ResourceKind {
     words: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
     version: 2,
+    reload: &[ReloadStep::Materials],
     compile,
     validate: |bytes| MaterialData::read(bytes).map(drop),
 };

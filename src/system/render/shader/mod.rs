@@ -36,6 +36,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::hash::murmur32;
 use engine_resource::material_data::ShaderData;
+use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 
 pub use material_compile::MATERIAL;
@@ -52,6 +53,7 @@ pub static SHADER: ResourceKind = ResourceKind {
     extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
     // A different prelude produces different data from the same source.
     version: murmur32(PRELUDE.as_bytes(), 1),
+    reload: &[ReloadStep::Shaders],
     compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
         let source = compiling.text()?;
         Ok(check(&compiling.path, source)?.write())

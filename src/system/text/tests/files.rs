@@ -6,7 +6,8 @@ use super::*;
 use engine_foundation::random::Random;
 use engine_frame_packet::gui::paint;
 use engine_frame_packet::text::TextStyle;
-use engine_resource::resource_kind::{CompileContext, SourceForm};
+use engine_resource::reload_steps::ChangedResources;
+use engine_resource::resource_kind::{CompileContext, ResourceKinds, SourceForm};
 use engine_test_support::bmfont::binary_font;
 
 /// Compiles a file of a game that contains the other files.
@@ -348,7 +349,10 @@ fn a_font_that_is_loaded_again_keeps_its_number_and_shows_its_new_letters() {
     let mut atlas = TestAtlas::default();
     texts.layout(&request(font, "ab", 20.0)).unwrap();
     flush(&mut texts, &mut atlas);
-    texts.reload(&mut ResourceStore::default(), &[ResourceName::new("font", DEFAULT_FONT)]);
+    let changed = [ResourceName::new("font", DEFAULT_FONT)];
+    const KINDS: ResourceKinds = ResourceKinds(&[&FONT]);
+    let changed = ChangedResources::new(&changed, KINDS);
+    texts.reload(&mut ResourceStore::default(), &changed);
     assert_eq!(texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap(), font);
     assert_eq!(texts.layout(&request(font, "ab", 20.0)).unwrap().len(), 2);
     assert_eq!(flush(&mut texts, &mut atlas), 2, "they are made anew");

@@ -1,0 +1,62 @@
+//! The table of handles that functions for scripts take and return, and the slots of the engine
+//! that their objects are in. Scripts' arguments and results are generated from the same table.
+
+use super::Engine;
+use engine_foundation::{Handle, HandleKind};
+
+/// Passes the table of handles to a macro. A row consists of the type of the handle, its kind, and
+/// the slots of an engine. The types are looked up where the table is used. Voices and objects of
+/// Guis are not in the table, because they are not in slots of their own or are read in a way of
+/// their own.
+#[macro_export]
+macro_rules! handle_table {
+    ($table:ident) => {
+        $table! {
+            WorldId, World, engine => &engine.worlds;
+            GuiId, Gui, engine => engine.guis.slots();
+            MaterialId, Material, engine => engine.materials.slots();
+            CameraId, Camera, engine => &engine.cameras;
+            LineObjectId, LineObject, engine => &engine.lines.objects;
+            MeshId, Mesh, engine => &engine.scenes.meshes.slots;
+            LightId, Light, engine => &engine.scenes.lights.slots;
+            SpriteId, Sprite, engine => &engine.scenes.sprites.slots;
+            ViewportId, Viewport, engine => &engine.viewports;
+            WindowId, Window, engine => engine.windows.slots();
+            UnitId, Unit, engine => &engine.units.slots;
+            EffectId, ParticleEffect, engine => engine.particles.slots();
+            LevelId, Level, engine => &engine.levels.slots;
+            TilemapId, Tilemap, engine => &engine.tilemaps.slots;
+            BroadphaseId, Broadphase, engine => &engine.broadphases;
+            ActorId, Actor, engine => &engine.physics.actors;
+            MoverId, Mover, engine => &engine.physics.movers;
+            JointId, Joint, engine => &engine.physics.joints;
+            PhysicsWorldId, PhysicsWorld, engine => &engine.physics.worlds;
+            SnapshotId, PhysicsSnapshot, engine => &engine.physics.snapshots;
+            PackageId, ResourcePackage, engine => engine.packages.slots();
+            SoundWorldId, SoundWorld, engine => &engine.sounds.voices.worlds;
+            WorkerId, Worker, engine => engine.workers.slots();
+        }
+    };
+}
+
+macro_rules! living {
+    ($($id:ident, $kind:ident, $engine:ident => $slots:expr;)*) => {
+        impl Engine {
+            /// Returns the kind of object that a live handle refers to.
+            pub fn living(&self, handle: Handle) -> Option<HandleKind> {
+                let kind = HandleKind::of(handle)?;
+                let living = match kind {
+                    $(HandleKind::$kind => {
+                        let $engine = self;
+                        $slots.get(handle).is_some()
+                    })*
+                    HandleKind::GuiObject => self.guis.has_object(handle),
+                    HandleKind::Voice => self.sounds.voices.slots.get(handle).is_some(),
+                };
+                living.then_some(kind)
+            }
+        }
+    };
+}
+
+handle_table!(living);

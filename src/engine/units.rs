@@ -1,0 +1,128 @@
+//! Units with their components: reading of unit resources, spawning and destruction. The rows of
+//! units are in `engine_world`, and each component is in its own file there.
+
+use super::Engine;
+use engine_foundation::Error;
+use engine_foundation::doing;
+use engine_resource::reload_steps::ChangedResources;
+use engine_world::WorldId;
+use engine_world::component_table::{COMPONENTS, ComponentHost};
+use engine_world::scene_graph::NodePose;
+use engine_world::unit::UnitId;
+use engine_world::unit_resource::{UnitReader, UnitResource};
+use engine_world::unit_template::{ResolvedResource, ResourceReference};
+use std::sync::Arc;
+
+impl Engine {
+    /// Returns the unit resource with that name. It is read on the first request.
+    pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
+        if let Some(known) = self.units.resources.get(name) {
+            return Ok(known.clone());
+        }
+        doing!("When reading unit:", name);
+        let reader = UnitReader::open(&mut self.store, name)?;
+        let model = reader.model().map(|model| self.model(model)).transpose()?;
+        let unit = reader.finish(model.as_deref())?;
+        let mut resolved = Vec::with_capacity(unit.references.len());
+        for reference in &unit.references {
+            let found = self.resolve(&reference.resource);
+            resolved.push(found.map_err(|fault| reference.fault(fault))?);
+        }
+        let resource = Arc::new(unit.finish(&resolved)?);
+        self.units.resources.insert(name.to_string(), resource.clone());
+        Ok(resource)
+    }
+
+    /// Returns the resource that a component refers to.
+    fn resolve(&mut self, reference: &ResourceReference) -> Result<ResolvedResource, Error> {
+        match reference {
+            ResourceReference::Mesh { model, mesh } => {
+                let model = self.model(model)?;
+                let mesh = self.models.mesh_of(&model, mesh.as_deref())?;
+                let material_slots = self.models.entry(mesh).materials.len();
+                Ok(ResolvedResource::Mesh { mesh, material_slots })
+            }
+            ResourceReference::MeshMaterial(name) => {
+                self.find_mesh_material(name).map(|found| ResolvedResource::Material(found.0))
+            }
+            ResourceReference::PictureMaterial(name) => {
+                let material = self.find_material(name)?;
+                self.check_picture_material(material)?;
+                Ok(ResolvedResource::Material(material.0))
+            }
+            ResourceReference::Texture(name) => {
+                self.textures.find(&mut self.store, name).map(ResolvedResource::Texture)
+            }
+            ResourceReference::Sequence { sheet, tag } => {
+                self.sequence(sheet, tag.as_deref()).map(ResolvedResource::Sequence)
+            }
+            ResourceReference::Tilemap { map, level } => {
+                let found = self.tilemaps.find_map(&mut self.store, map, level.as_deref());
+                found.map(|_| ResolvedResource::Tilemap)
+            }
+        }
+    }
+
+    /// Spawns a unit with its native components.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many objects, or if a resource that its file names does
+    /// not exist.
+    pub fn spawn_unit(
+        &mut self,
+        world: WorldId,
+        resource: &Arc<UnitResource>,
+        pose: &NodePose,
+    ) -> Result<UnitId, Error> {
+        let unit = self.units.spawn(world, resource, pose)?;
+        let spawned = self.spawn_components(world, unit, resource);
+        self.assign_new_scene_textures();
+        match spawned {
+            Ok(()) => Ok(unit),
+            Err(error) => {
+                self.end_unit(unit, "");
+                Err(error)
+            }
+        }
+    }
+
+    fn spawn_components(
+        &mut self,
+        world: WorldId,
+        unit: UnitId,
+        resource: &UnitResource,
+    ) -> Result<(), Error> {
+        // The physics of a world is created for its first unit with the component.
+        if resource.template.physics.is_some() && !self.world(world).flags.no_physics {
+            self.physics_world(world)?;
+        }
+        COMPONENTS.spawn(&mut self.component_host(), (world, unit), &resource.template)
+    }
+
+    /// Destroys a unit with its native components. `location` is the script line.
+    pub fn end_unit(&mut self, unit: UnitId, location: &str) {
+        COMPONENTS.end(&mut self.component_host(), unit, location);
+        self.units.destroy(unit, self.frame.index, location);
+    }
+
+    /// Applies changed resources to the components of units (hot reload).
+    pub fn reload_components(&mut self, changed: &ChangedResources) {
+        COMPONENTS.reload(&mut self.component_host(), changed);
+        self.assign_new_scene_textures();
+    }
+
+    /// Returns the parts of the engine that components can change.
+    fn component_host(&mut self) -> ComponentHost<'_> {
+        ComponentHost {
+            units: &mut self.units,
+            physics: &mut self.physics,
+            scenes: &mut self.scenes,
+            cameras: &mut self.cameras,
+            models: &mut self.models,
+            textures: &mut self.textures,
+            tilemaps: &mut self.tilemaps,
+            store: &mut self.store,
+            frame: self.frame.index,
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Tests of the table with rows that record their calls.
+
+use super::super::component::{FieldDefault, FieldKind};
+use super::super::mesh::flag;
+use super::super::scene_graph::{NO_NODE, NodePose};
+use super::super::unit_resource::UnitResource;
+use super::super::unit_template::ResourceReference;
+use super::*;
+use engine_foundation::hash::IdString32;
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::{HandleKind, error};
+use engine_resource::reload_steps::ReloadStep;
+use engine_resource::resource_kind::{ResourceKind, ResourceKinds};
+use engine_resource::resource_name::ResourceName;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+thread_local! {
+    static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(call: String) {
+    CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+/// Returns the calls since the last call of this function.
+fn calls() -> Vec<String> {
+    CALLS.take()
+}
+
+/// A component with every column.
+static PLANTED: Component = Component {
+    name: "planted",
+    doc: "Records its calls.",
+    fields: &[],
+    in_node_order: true,
+    read: |part, node, builder| {
+        note(format!("read {} at {node}", part.name));
+        builder.refer(7, ResourceReference::Texture(part.name.clone()), |_, _, _| {});
+        Ok(())
+    },
+    spawn: |host, world, unit, _| {
+        assert_eq!(host.units.of(unit).world, world);
+        note("spawn planted".to_string());
+        Ok(())
+    },
+    end: |host, _, _, location| note(format!("end planted in frame {} at {location}", host.frame)),
+    moved: Some(|_, rows| note(format!("moved {rows:?}"))),
+    hide: Some(|_, row, group, reason, hidden| {
+        note(format!("hide {row} {group:?} {reason} {hidden}"));
+    }),
+    state: Some(|_, row, hash| {
+        note(format!("state {row}"));
+        hash.write_u64(5);
+    }),
+    reload: Some(|_, changed| {
+        let names: Vec<_> = changed.of(ReloadStep::Sheets).map(|it| it.name.as_str()).collect();
+        note(format!("reload {names:?}"));
+    }),
+};
+
+/// A component without the columns that a component can leave out.
+static BARE: Component = Component {
+    name: "bare",
+    doc: "Records its calls.",
+    fields: &[],
+    in_node_order: false,
+    read: |part, node, _| {
+        note(format!("read {} at {node}", part.name));
+        Ok(())
+    },
+    spawn: |_, _, _, _| {
+        note("spawn bare".to_string());
+        Ok(())
+    },
+    end: |_, _, _, _| note("end bare".to_string()),
+    moved: None,
+    hide: None,
+    state: None,
+    reload: None,
+};
+
+/// A component that cannot be created.
+static FULL: Component =
+    Component { name: "full", spawn: |_, _, _, _| Err(error!("there is no room")), ..BARE };
+
+static BOTH: Components = Components(&[&PLANTED, &BARE]);
+static MISSING_COLUMNS: Components = Components(&[&BARE]);
+static REFUSING: Components = Components(&[&PLANTED, &FULL, &BARE]);
+
+static SHEET: ResourceKind = ResourceKind {
+    name: "sheet",
+    reload: &[ReloadStep::Sheets],
+    ..engine_resource::data_resources::CONFIG
+};
+static KINDS: ResourceKinds = ResourceKinds(&[&SHEET]);
+
+/// A world with the unit `u`, whose nodes are `root` and `arm`.
+struct TestWorld {
+    units: Units,
+    physics: PhysicsTables,
+    scenes: RenderScenes,
+    cameras: Slots<Camera>,
+    models: Models,
+    textures: Textures,
+    tilemaps: Tilemaps,
+    store: ResourceStore,
+    world: WorldId,
+    unit: UnitId,
+}
+
+impl TestWorld {
+    fn new() -> TestWorld {
+        let world = WorldId(Slots::new(HandleKind::World, 1).add(()).unwrap());
+        let mut units = Units::default();
+        let unit = units.spawn(world, &Arc::new(unit(&[])), &NodePose::IDENTITY).unwrap();
+        TestWorld {
+            units,
+            physics: PhysicsTables::default(),
+            scenes: RenderScenes::default(),
+            cameras: Slots::new(HandleKind::Camera, 1),
+            models: Models::default(),
+            textures: Textures::new(false),
+            tilemaps: Tilemaps::default(),
+            store: ResourceStore::default(),
+            world,
+            unit,
+        }
+    }
+
+    fn host(&mut self) -> ComponentHost<'_> {
+        ComponentHost {
+            units: &mut self.units,
+            physics: &mut self.physics,
+            scenes: &mut self.scenes,
+            cameras: &mut self.cameras,
+            models: &mut self.models,
+            textures: &mut self.textures,
+            tilemaps: &mut self.tilemaps,
+            store: &mut self.store,
+            frame: 3,
+        }
+    }
+
+    /// Calls all functions of a table in turn. Returns the state hash of the unit.
+    fn live(&mut self, table: &Components) -> Result<u64, Error> {
+        let (world, unit, row) = (self.world, self.unit, self.unit.row());
+        table.spawn(&mut self.host(), (world, unit), &UnitTemplate::default())?;
+        table.note_moved(&mut self.scenes, &[row]);
+        table.hide(&mut self.scenes, row, Some(2), (flag::GROUP_HIDDEN, true));
+        let mut hash = StateHash::new(0);
+        let view = ComponentView { scenes: &self.scenes, tilemaps: &self.tilemaps };
+        table.write_state(&view, row, &mut hash);
+        let names = ["hero", "wall"].map(|name| ResourceName::new("sheet", name));
+        let changed = ChangedResources::new(&names, KINDS);
+        table.reload(&mut self.host(), &changed);
+        table.end(&mut self.host(), unit, "main.lua:9");
+        Ok(hash.finish())
+    }
+}
+
+/// Returns a unit with components, given by name, type and node.
+fn unit(parts: &[(&str, &str, &str)]) -> UnitResource {
+    let nodes = ["root", "arm"];
+    let parts = parts.iter().map(|(name, component, node)| ComponentSource {
+        name: name.to_string(),
+        component: component.to_string(),
+        fields: sjson::parse(&format!("node = \"{node}\"")).unwrap().to_tree(),
+    });
+    UnitResource {
+        name: "u".to_string(),
+        node_names: nodes.map(str::to_string).to_vec(),
+        node_hashes: nodes.map(IdString32::new).to_vec(),
+        parents: vec![NO_NODE, 0],
+        poses: vec![NodePose::IDENTITY; 2],
+        parts: parts.collect(),
+        data: SjsonTree::Object(Vec::new()),
+        bases: Vec::new(),
+        twice: Vec::new(),
+        template: UnitTemplate::default(),
+    }
+}
+
+#[test]
+fn the_columns_of_a_planted_row_are_called_in_order() {
+    let mut world = TestWorld::new();
+    let hash = world.live(&BOTH).unwrap();
+    let expected = [
+        "spawn planted",
+        "spawn bare",
+        "moved [0]",
+        "hide 0 Some(2) 4 true",
+        "state 0",
+        "reload [\"hero\", \"wall\"]",
+        "end bare",
+        "end planted in frame 3 at main.lua:9",
+    ];
+    assert_eq!(calls(), expected);
+    let mut alone = StateHash::new(0);
+    alone.write_u64(5);
+    assert_eq!(hash, alone.finish());
+}
+
+#[test]
+fn a_row_with_missing_columns_is_spawned_and_ended_and_has_no_state() {
+    let hash = TestWorld::new().live(&MISSING_COLUMNS).unwrap();
+    assert_eq!(calls(), ["spawn bare", "end bare"]);
+    assert_eq!(hash, StateHash::new(0).finish());
+}
+
+#[test]
+fn a_component_that_cannot_be_created_ends_the_spawn() {
+    let error = TestWorld::new().live(&REFUSING).unwrap_err();
+    assert_eq!(error.message, "there is no room");
+    assert_eq!(calls(), ["spawn planted"]);
+}
+
+#[test]
+fn components_are_read_in_the_order_of_their_nodes_if_their_row_says_so() {
+    let parts = [
+        ("a", "planted", "arm"),
+        ("b", "planted", "root"),
+        ("c", "bare", "arm"),
+        ("d", "bare", "root"),
+        ("e", "script", "root"),
+    ];
+    let mut builder = TemplateBuilder::default();
+    builder.read(&unit(&parts), &BOTH).unwrap();
+    assert_eq!(calls(), ["read b at 0", "read c at 1", "read d at 0", "read a at 1"]);
+    let nowhere = unit(&[("a", "planted", "leg")]);
+    let error = builder.read(&nowhere, &BOTH).unwrap_err();
+    assert_eq!(error.message, "component 'a' has no node");
+}
+
+#[test]
+fn the_engines_components_are_found_by_their_names() {
+    for component in COMPONENTS.0 {
+        let found = COMPONENTS.by_name(component.name).unwrap();
+        assert!(std::ptr::eq(found, *component), "{} is there twice", component.name);
+    }
+    assert!(COMPONENTS.by_name("planted").is_none());
+}
+
+#[test]
+fn defaults_have_the_types_of_their_fields_and_are_in_the_descriptions() {
+    for field in COMPONENTS.0.iter().flat_map(|component| component.fields) {
+        let fits = match (field.kind, field.default) {
+            (FieldKind::Choice(choices), FieldDefault::Text(text)) => choices.contains(&text),
+            (FieldKind::Numbers(count), FieldDefault::Numbers(all)) => all.len() == count,
+            (FieldKind::Number, FieldDefault::Number(_))
+            | (FieldKind::Boolean, FieldDefault::Boolean(_))
+            | (_, FieldDefault::None | FieldDefault::Described(_)) => true,
+            _ => false,
+        };
+        assert!(fits, "{}: {:?}", field.name, field.default);
+        let named = field.doc.contains("{default}");
+        assert!(!named || field.default != FieldDefault::None, "{}", field.name);
+    }
+    let description = |component: &str, field: &str| {
+        let fields = COMPONENTS.by_name(component).unwrap().fields;
+        fields.iter().find(|known| known.name == field).unwrap().description()
+    };
+    assert_eq!(description("camera", "near"), "distance of the near plane in metres (0.1)");
+    assert_eq!(
+        description("light", "casts_shadows"),
+        "true if it casts shadows (false); omni lights cannot"
+    );
+    assert!(description("sprite", "pivot").ends_with("bottom left corner ([0.5, 0.5])"));
+    assert!(description("tilemap", "level").ends_with("(the first)"));
+}

@@ -1,0 +1,168 @@
+//! The row of the component `light`: its fields, and what the engine does with it. The table of
+//! lights is in light.rs.
+
+use super::WorldId;
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, number};
+use super::component_table::{Component, ComponentHost};
+use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
+use super::render_scenes::{RenderScenes, existing_scene};
+use super::unit::UnitId;
+use super::unit_resource::ComponentSource;
+use super::unit_template::{TemplateBuilder, UnitTemplate};
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::suggest::hint;
+
+/// The component `light`.
+pub static LIGHT: Component = Component {
+    name: "light",
+    doc: "A light at its node, which shines in all directions or along the y axis.",
+    fields: &[
+        ComponentField {
+            name: "type",
+            kind: FieldKind::Choice(&LightType::NAMES),
+            default: FieldDefault::Text(LightSettings::DEFAULT.kind.name()),
+            doc: "type of the light ({default})",
+        },
+        ComponentField {
+            name: "color",
+            kind: FieldKind::Numbers(3),
+            default: FieldDefault::Numbers(&LightSettings::DEFAULT.color),
+            doc: "red, green and blue of linear light; white is 1, 1, 1",
+        },
+        ComponentField {
+            name: "intensity",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.intensity),
+            doc: "brightness: with 1, a white wall one metre away reflects the light's colour",
+        },
+        ComponentField {
+            name: "falloff_end",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.falloff_end),
+            doc: "range in metres; 0: as far as it can be seen",
+        },
+        ComponentField {
+            name: "spot_angle_start",
+            kind: FieldKind::Number,
+            default: FieldDefault::Described("20"),
+            doc: "angle from its axis at which it begins to fade, in degrees ({default})",
+        },
+        ComponentField {
+            name: "spot_angle_end",
+            kind: FieldKind::Number,
+            default: FieldDefault::Described("40"),
+            doc: "angle from its axis at which it ends, in degrees ({default})",
+        },
+        ComponentField {
+            name: "casts_shadows",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(LightSettings::DEFAULT.casts_shadows),
+            doc: "true if it casts shadows ({default}); omni lights cannot",
+        },
+        ComponentField {
+            name: "shadow_depth_bias",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(LightSettings::DEFAULT.shadow_bias),
+            doc: "depth bias of its shadows, which separates them from what casts them ({default})",
+        },
+        ComponentField {
+            name: "enabled",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(LightSettings::DEFAULT.enabled),
+            doc: "true if it is switched on ({default})",
+        },
+    ],
+    in_node_order: true,
+    read,
+    spawn,
+    end,
+    moved: Some(|scenes, rows| scenes.lights.note_moved(rows)),
+    hide: None,
+    state: None,
+    reload: None,
+};
+
+/// Refuses invalid light settings.
+pub fn check_light(look: &LightSettings) -> Result<(), Error> {
+    let numbers = [look.intensity, look.falloff_end, look.spot_start];
+    if numbers.iter().chain(&look.color).any(|number| *number < 0.0) {
+        return Err(error!("its colour, intensity, falloff and angles must not be below 0"));
+    }
+    let bright = look.color.iter().chain([&look.intensity]);
+    if let Some(wrong) = bright.into_iter().find(|number| **number > BRIGHTNESS_MAX) {
+        return Err(error!(
+            "its colour and intensity must be at most {BRIGHTNESS_MAX} (BRIGHTNESS_MAX), got \
+             {wrong}"
+        ));
+    }
+    if !(0.0..=SHADOW_BIAS_MAX).contains(&look.shadow_bias) {
+        return Err(error!(
+            "'shadow_depth_bias' must be from 0 to {SHADOW_BIAS_MAX} (SHADOW_BIAS_MAX), got {}",
+            look.shadow_bias
+        ));
+    }
+    if look.kind == LightType::Spot
+        && !(look.spot_end > 0.0
+            && look.spot_end <= std::f32::consts::FRAC_PI_2 + 1e-4
+            && look.spot_start <= look.spot_end)
+    {
+        return Err(error!(
+            "its angles must rise from spot_angle_start to spot_angle_end, which is at most 90 \
+             degrees"
+        ));
+    }
+    if look.kind == LightType::Omni && look.casts_shadows {
+        return Err(error!(
+            "an omni light casts no shadows: leave out casts_shadows, or make it a spot light"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads a component `light`.
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
+    let (fields, usual) = (ComponentFields::new(&LIGHT, part), LightSettings::DEFAULT);
+    let degrees = |key: &str| number(fields.tree, key).map(f32::to_radians);
+    let word = fields.text("type");
+    let kind = LightType::of(word).ok_or_else(|| {
+        error!("there is no light of type '{word}'{}", hint(word, LightType::NAMES))
+    })?;
+    let look = LightSettings {
+        kind,
+        color: fields.numbers("color"),
+        intensity: fields.number("intensity"),
+        falloff_end: fields.number("falloff_end"),
+        spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),
+        spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
+        casts_shadows: fields.truth("casts_shadows"),
+        shadow_bias: fields.number("shadow_depth_bias"),
+        enabled: fields.truth("enabled"),
+    };
+    check_light(&look)?;
+    builder.template.lights.push(LightComponent { name: part.name.clone(), node, look });
+    Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    world: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    if template.lights.is_empty() {
+        return Ok(());
+    }
+    host.scenes.lights.spawn(unit, &template.lights)?;
+    // Views show the scene from now on, even if it contains nothing else.
+    host.scenes.of(world);
+    Ok(())
+}
+
+fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
+    let RenderScenes { lights, worlds, .. } = &mut *host.scenes;
+    if let Some(scene) = existing_scene(worlds, world) {
+        scene.lights_changed |= lights.destroy(unit.row(), host.frame, location);
+    }
+}

@@ -1,0 +1,130 @@
+//! Tile maps in a world, of the component `tilemap`. The tiles are stored in src/system/tilemaps.
+//! This module stores which map is attached to which node, its settings, and the pieces that it is
+//! drawn in. The transfer to the renderer is in src/engine/tilemap_draws.rs.
+
+use super::mesh::flag;
+use super::sprite::SpritePlacement;
+use super::unit::UnitId;
+use engine_foundation::Handle;
+use engine_frame_packet::mesh::SurfaceSlot;
+use engine_frame_packet::scene::DrawSlot;
+use engine_models::MeshNumber;
+use engine_textures::TextureNumber;
+use engine_tilemaps::{CHUNK_CELLS, ChunkMesh, TilemapId};
+use std::collections::BTreeMap;
+
+/// A piece of a tile map, as drawn by the renderer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TilemapPiece {
+    pub chunk: ChunkMesh,
+    pub draw: DrawSlot,
+    /// Mesh of the piece, created when the piece is first visible.
+    pub mesh: Option<MeshNumber>,
+    /// Surfaces for the material slots of the mesh.
+    pub surfaces: Vec<SurfaceSlot>,
+    /// True if the mesh no longer matches the tiles.
+    pub stale: bool,
+    pub animated: bool,
+    /// Animation frames that the mesh shows.
+    pub shown: u64,
+    /// True if the renderer has all data of the piece.
+    pub sent: bool,
+}
+
+impl TilemapPiece {
+    pub fn new(chunk: ChunkMesh, draw: DrawSlot) -> TilemapPiece {
+        TilemapPiece {
+            chunk,
+            draw,
+            mesh: None,
+            surfaces: Vec::new(),
+            stale: true,
+            animated: false,
+            shown: 0,
+            sent: false,
+        }
+    }
+}
+
+/// A tile map of a unit.
+pub struct TilemapInstance {
+    pub unit: UnitId,
+    /// Index of the unit's node that the map is attached to, from 0.
+    pub node: u16,
+    pub map: TilemapId,
+    pub placement: SpritePlacement,
+    /// Bits of [`flag`]: the reasons why the map is hidden; [`flag::NEW`] if all its pieces must be
+    /// sent again, and [`flag::LISTED`] if it moved.
+    pub flags: u8,
+    pub group: u8,
+    /// Texture of each tile set.
+    pub sets: Vec<TextureNumber>,
+    pub pieces: Vec<TilemapPiece>,
+}
+
+impl TilemapInstance {
+    /// Sets or removes the material that draws the map.
+    pub fn set_material(&mut self, material: Option<Handle>) {
+        self.placement.material = material;
+        self.pieces.iter_mut().for_each(|piece| piece.stale = true);
+    }
+
+    /// Returns the piece that contains a cell of a layer, both from 0.
+    fn piece_of(&mut self, [layer, column, row]: [u32; 3]) -> Option<&mut TilemapPiece> {
+        let chunk = ChunkMesh { layer, column: column / CHUNK_CELLS, row: row / CHUNK_CELLS };
+        self.pieces.iter_mut().find(|piece| piece.chunk == chunk)
+    }
+
+    /// Marks the pieces that contain these cells as outdated, so that their meshes are rebuilt.
+    pub fn mark_cells_changed(&mut self, cells: &[[u32; 3]]) {
+        for cell in cells {
+            if let Some(piece) = self.piece_of(*cell) {
+                piece.stale = true;
+            }
+        }
+    }
+}
+
+/// All tile maps of all units.
+#[derive(Default)]
+pub struct TilemapInstances {
+    /// Maps by unit row, in the order of their resources.
+    pub of: BTreeMap<u32, Vec<TilemapInstance>>,
+}
+
+impl TilemapInstances {
+    /// Returns the maps of a unit, in order.
+    pub fn of_unit(&self, row: u32) -> &[TilemapInstance] {
+        self.of.get(&row).map_or(&[], |maps| &maps[..])
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TilemapInstance> {
+        self.of.values().flatten()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut TilemapInstance> {
+        self.of.values_mut().flatten()
+    }
+
+    /// Records that units moved.
+    pub fn note_moved(&mut self, rows: &[u32]) {
+        if self.of.is_empty() {
+            return;
+        }
+        for row in rows {
+            for map in self.of.get_mut(row).into_iter().flatten() {
+                map.flags |= flag::LISTED;
+            }
+        }
+    }
+
+    /// Sets or clears a reason why a unit's maps are hidden, for one group or for all.
+    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
+        for map in self.of.get_mut(&row).into_iter().flatten() {
+            if group.is_none_or(|group| group == map.group) {
+                map.flags = if hidden { map.flags | reason } else { map.flags & !reason };
+                map.flags |= flag::NEW;
+            }
+        }
+    }
+}

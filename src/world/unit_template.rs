@@ -1,0 +1,191 @@
+//! Templates of units: the settings of all components of a unit resource, which every spawn copies.
+//! Components list the resources that they refer to. The engine resolves the list once for each
+//! unit resource, and the resolved resources are then stored in the template.
+
+use super::camera_component::CameraComponent;
+use super::component_fields::text;
+use super::component_table::{COMPONENTS, Component, Components};
+use super::light::LightComponent;
+use super::mesh::MeshComponent;
+use super::physics::PhysicsTemplate;
+use super::sprite::{SequenceNumber, SpriteComponent};
+use super::tilemap_component::TilemapComponent;
+use super::unit_resource::{ComponentSource, UnitResource};
+use engine_foundation::error;
+use engine_foundation::{Error, Handle};
+use engine_models::MeshNumber;
+use engine_textures::TextureNumber;
+use std::sync::Arc;
+
+/// Components of a unit, ready to be copied by a spawn.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct UnitTemplate {
+    pub meshes: Vec<MeshComponent>,
+    pub lights: Vec<LightComponent>,
+    pub cameras: Vec<CameraComponent>,
+    pub sprites: Vec<SpriteComponent>,
+    pub maps: Vec<TilemapComponent>,
+    /// Physics objects; `None` without a component `physics`.
+    pub physics: Option<Arc<PhysicsTemplate>>,
+    /// Names of the visibility groups, by number.
+    pub groups: Vec<String>,
+}
+
+/// A resource that a component refers to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ResourceReference {
+    /// A mesh of a model. Without a name, the model's only mesh.
+    Mesh { model: String, mesh: Option<String> },
+    /// A material for meshes.
+    MeshMaterial(String),
+    /// A material for sprites and tile maps.
+    PictureMaterial(String),
+    /// A texture or a frame of a sheet.
+    Texture(String),
+    /// The frames of a sheet's tag. Without a tag, all frames.
+    Sequence { sheet: String, tag: Option<String> },
+    /// A tile map. It must exist, and have the level if one is named.
+    Tilemap { map: String, level: Option<String> },
+}
+
+/// A resource that the engine has found for a [`ResourceReference`] of the same kind.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ResolvedResource {
+    Mesh { mesh: MeshNumber, material_slots: usize },
+    Material(Handle),
+    Texture(TextureNumber),
+    Sequence(SequenceNumber),
+    Tilemap,
+}
+
+impl ResolvedResource {
+    /// Returns a mesh and its number of material slots. Panics if the resource is of another kind,
+    /// like the functions below.
+    pub fn mesh(&self) -> (MeshNumber, usize) {
+        match self {
+            ResolvedResource::Mesh { mesh, material_slots } => (*mesh, *material_slots),
+            other => panic!("a mesh was resolved as {other:?}"),
+        }
+    }
+
+    pub fn material(&self) -> Handle {
+        match self {
+            ResolvedResource::Material(material) => *material,
+            other => panic!("a material was resolved as {other:?}"),
+        }
+    }
+
+    pub fn texture(&self) -> TextureNumber {
+        match self {
+            ResolvedResource::Texture(texture) => *texture,
+            other => panic!("a texture was resolved as {other:?}"),
+        }
+    }
+
+    pub fn sequence(&self) -> SequenceNumber {
+        match self {
+            ResolvedResource::Sequence(sequence) => *sequence,
+            other => panic!("a sequence was resolved as {other:?}"),
+        }
+    }
+}
+
+/// A reference of a component, and where the resolved resource is stored.
+pub struct ComponentReference {
+    /// Name of the component in the unit.
+    component: String,
+    pub resource: ResourceReference,
+    /// Index of the component's entry in its list of the template.
+    entry: usize,
+    set: fn(&mut UnitTemplate, usize, &ResolvedResource),
+}
+
+impl ComponentReference {
+    /// Adds the name of the component to the error of a resource that cannot be resolved.
+    pub fn fault(&self, error: Error) -> Error {
+        in_component(&self.component, error)
+    }
+}
+
+/// A template while its components are read.
+#[derive(Default)]
+pub struct TemplateBuilder {
+    pub template: UnitTemplate,
+    references: Vec<ComponentReference>,
+    /// Name of the component that is being read.
+    component: String,
+}
+
+impl TemplateBuilder {
+    /// Lists a resource. When it is resolved, `set` stores it in the component's entry with that
+    /// index.
+    pub fn refer(
+        &mut self,
+        entry: usize,
+        resource: ResourceReference,
+        set: fn(&mut UnitTemplate, usize, &ResolvedResource),
+    ) {
+        let component = self.component.clone();
+        self.references.push(ComponentReference { component, resource, entry, set });
+    }
+
+    /// Reads the components of a unit that are in a table, up to the first fault.
+    ///
+    /// # Errors
+    /// Returns the first fault, with the name of the component.
+    pub fn read(&mut self, unit: &UnitResource, table: &Components) -> Result<(), Error> {
+        let mut parts: Vec<(u16, &ComponentSource, &Component)> = Vec::new();
+        for part in &unit.parts {
+            let Some(component) = table.by_name(&part.component) else { continue };
+            let node = text(&part.fields, "node").map_or(Some(0), |node| unit.node(node));
+            let node = node.ok_or_else(|| error!("component '{}' has no node", part.name))?;
+            parts.push((node as u16, part, component));
+        }
+        parts.sort_by_key(|(node, _, component)| if component.in_node_order { *node } else { 0 });
+        for (node, part, component) in parts {
+            self.component.clone_from(&part.name);
+            let read = (component.read)(part, node, self);
+            read.map_err(|fault| in_component(&part.name, fault))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the name of the component to the message of an error.
+fn in_component(name: &str, fault: Error) -> Error {
+    error!("component '{name}': {}", fault.message)
+}
+
+/// A unit resource whose references are not resolved.
+pub struct UnresolvedUnit {
+    unit: UnitResource,
+    /// Resources to be resolved, in this order.
+    pub references: Vec<ComponentReference>,
+    /// First fault of the components. An error of a reference that is listed is reported instead,
+    /// because it was read before the fault.
+    fault: Result<(), Error>,
+}
+
+impl UnresolvedUnit {
+    /// Reads the components of a unit.
+    pub fn read(unit: UnitResource) -> UnresolvedUnit {
+        let mut builder = TemplateBuilder::default();
+        let fault = builder.read(&unit, &COMPONENTS);
+        let TemplateBuilder { template, references, .. } = builder;
+        UnresolvedUnit { unit: UnitResource { template, ..unit }, references, fault }
+    }
+
+    /// Stores the resolved resources in the template, and returns the unit. They are in the order
+    /// of the references.
+    ///
+    /// # Errors
+    /// Returns the first fault of the components.
+    pub fn finish(mut self, resolved: &[ResolvedResource]) -> Result<UnitResource, Error> {
+        self.fault?;
+        assert_eq!(self.references.len(), resolved.len(), "each reference is resolved once");
+        for (reference, resolved) in self.references.iter().zip(resolved) {
+            (reference.set)(&mut self.unit.template, reference.entry, resolved);
+        }
+        Ok(self.unit)
+    }
+}
