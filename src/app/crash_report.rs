@@ -21,7 +21,7 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// one line and writes the report to a file in the game's save folder.
 pub fn report_error(vm: &mut Vm, report: &ErrorReport) -> i32 {
     let engine = vm.engine();
-    if engine.build != BuildMode::Release {
+    if engine.game.build != BuildMode::Release {
         log::error(&format!("{}\n{report}", headline(engine)));
         return exit_code(report);
     }
@@ -60,7 +60,7 @@ fn headline(engine: &Engine) -> String {
 
 /// Returns the text of a crash report: the error, versions, the frame, the last lines of the log.
 pub fn text(engine: &Engine, report: &str) -> String {
-    let adapter = match engine.picture.adapter.as_str() {
+    let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing was drawn",
         adapter => adapter,
     };
@@ -70,7 +70,7 @@ pub fn text(engine: &Engine, report: &str) -> String {
         game_line(engine),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
-        engine.build.name(),
+        engine.game.build.name(),
         engine.frame.index,
     );
     for line in log::last_lines() {
@@ -81,13 +81,13 @@ pub fn text(engine: &Engine, report: &str) -> String {
 
 /// Returns a line with the game's name and version.
 fn game_line(engine: &Engine) -> String {
-    let settings = &engine.settings;
+    let settings = &engine.game.settings;
     format!("Game: {} {}", settings.text("name"), settings.text("version")).trim_end().to_string()
 }
 
 /// Writes a crash report into the game's save folder and returns its path.
 pub fn write(engine: &Engine, report: &str) -> Result<PathBuf, String> {
-    let folder = engine.save_folder.as_ref().ok_or("this game has no save folder")?;
+    let folder = engine.game.save_folder.as_ref().ok_or("this game has no save folder")?;
     write_in(folder, &text(engine, report))
 }
 
@@ -127,7 +127,7 @@ fn print_within(limit: Duration, text: String) {
 /// Lets the watchdog write a report and end the process if the process hangs when it is asked to
 /// end.
 pub fn watch(vm: &mut Vm) {
-    let (folder, game) = (vm.engine().save_folder.clone(), game_line(vm.engine()));
+    let (folder, game) = (vm.engine().game.save_folder.clone(), game_line(vm.engine()));
     vm.interrupt().set_on_stuck(Box::new(move |stuck| {
         let who = match stuck {
             StuckCause::Script => "a script",

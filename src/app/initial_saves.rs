@@ -29,13 +29,14 @@ impl InitialSaves {
     pub fn of(engine: &mut Engine) -> Result<InitialSaves, Error> {
         let unread =
             |noun: &str, reason| engine_foundation::error!("the {noun} cannot be read: {reason}");
-        let saves = engine.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
-        let folder = engine.save_folder.as_ref();
+        let saves =
+            engine.game.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
+        let folder = engine.game.save_folder.as_ref();
         let read = |folder: &PathBuf| {
             file_access::read_named(&folder.join(USER_SETTINGS), &readers::USER_SETTINGS)
         };
         let user_settings = match folder.map(read) {
-            None => engine.user_settings.clone(),
+            None => engine.game.user_settings.clone(),
             Some(Ok(bytes)) => Some(bytes),
             Some(Err(refusal)) if refusal.is_missing() => None,
             Some(Err(reason)) => return Err(unread("user settings", reason.to_string())),
@@ -55,8 +56,9 @@ impl InitialSaves {
 
     /// Passes the files to an engine without a save folder, before its game runs.
     pub fn give(&self, engine: &mut Engine) {
-        engine.saves = Saves::of_files(self.saves.clone(), engine.settings.text("version"));
-        engine.user_settings = self.user_settings.clone();
+        engine.game.saves =
+            Saves::of_files(self.saves.clone(), engine.game.settings.text("version"));
+        engine.game.user_settings = self.user_settings.clone();
     }
 
     pub fn write(&self, writer: &mut BlobWriter) {

@@ -43,8 +43,8 @@ pub fn remove_pad_events(events: &mut Vec<InputEvent>) {
 
 /// Returns true if one of the game's windows has the focus after these changes.
 pub fn has_focus(engine: &Engine, changes: &[WindowChange]) -> bool {
-    let windows = engine.windows.iter().map(|(id, window)| (Some(id.number()), window));
-    windows.chain([(None, &engine.window)]).any(|(number, window)| {
+    let windows = engine.devices.windows.iter().map(|(id, window)| (Some(id.number()), window));
+    windows.chain([(None, &engine.devices.window)]).any(|(number, window)| {
         let mut focus_change = changes.iter().rev().filter_map(|change| change.of(number));
         let focus_change = focus_change.find_map(|change| match change {
             WindowChange::Focus(focused) => Some(*focused),

@@ -14,14 +14,14 @@ impl App {
     /// are reported, and then all settings stay as they were.
     pub(super) fn reload_settings(&mut self) -> bool {
         let engine = self.vm.engine();
-        let Some(folder) = engine.project.folder() else { return false };
-        let before = engine.settings.clone();
+        let Some(folder) = engine.game.project.folder() else { return false };
+        let before = engine.game.settings.clone();
         let taken = Settings::read(folder, platform::NAME)
             .and_then(|saved| apply_changed(engine, &saved).map(|changed| (saved, changed)));
         let (saved, changed) = match taken {
             Ok(taken) => taken,
             Err(error) => {
-                engine.settings = before;
+                engine.game.settings = before;
                 // The old priorities were applied at the start, so this cannot fail now.
                 let _ = apply_priorities(engine);
                 log::error(&format!("{}: all settings stay as they were", error.message));
@@ -49,10 +49,10 @@ impl App {
 fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static Setting>, Error> {
     saved.bundle_exclude()?;
     let differs =
-        |setting: &&Setting| saved.value(setting.key) != engine.settings.value(setting.key);
+        |setting: &&Setting| saved.value(setting.key) != engine.game.settings.value(setting.key);
     let changed: Vec<&'static Setting> = SETTINGS.iter().filter(differs).collect();
     for setting in changed.iter().filter(|setting| setting.live) {
-        engine.settings.take(setting.key, saved);
+        engine.game.settings.take(setting.key, saved);
     }
     let any = |prefix: &str| changed.iter().any(|setting| setting.key.starts_with(prefix));
     if any("tasks.priorities.") {
@@ -66,7 +66,7 @@ fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static S
         apply_collection(engine);
     }
     if any("sound.mixed_voices") {
-        engine.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;
+        engine.devices.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;
     }
     if any("window.") {
         apply_window(engine, |key| any(key))?;
@@ -75,8 +75,8 @@ fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static S
 }
 
 fn apply_window(engine: &mut Engine, changed: impl Fn(&str) -> bool) -> Result<(), Error> {
-    let opening = window_options(&engine.settings, &engine.project)?;
-    let window = &mut engine.window;
+    let opening = window_options(&engine.game.settings, &engine.game.project)?;
+    let window = &mut engine.devices.window;
     if changed("window.title") {
         window.wish(WindowCommand::Title(opening.title));
     }

@@ -33,14 +33,14 @@ impl ReplaySession {
     pub fn begin(&mut self, app: &mut App, options: &RunOptions) -> Result<(), Error> {
         let boot = app.boot.clone();
         let engine = app.vm().engine();
-        let game = game_id(&engine.settings, &engine.project)?;
-        let game_version = engine.settings.text("version").to_string();
+        let game = game_id(&engine.game.settings, &engine.game.project)?;
+        let game_version = engine.game.settings.text("version").to_string();
         match self {
             ReplaySession::Replay(replay, _) => {
                 if replay.recording.origin.display {
-                    engine.window.listen();
+                    engine.devices.window.listen();
                 }
-                engine.game_hash.record_locations();
+                engine.frame.game_hash.record_locations();
                 replay.recording.earlier.give(engine);
                 replay.recording.fits(&game, &game_version)
             }
@@ -51,10 +51,10 @@ impl ReplaySession {
                         game,
                         game_version,
                         engine_version: env!("CARGO_PKG_VERSION").to_string(),
-                        content: engine.store.content_hash(),
+                        content: engine.assets.store.content_hash(),
                         seed: options.seed,
                         boot,
-                        display: engine.window.is_listening(),
+                        display: engine.devices.window.is_listening(),
                         given: FrameInput::default(),
                         arguments: options.arguments.clone(),
                     };
@@ -161,7 +161,7 @@ fn difference_message(
     replay: &Replay,
     engine: &Engine,
 ) -> Option<String> {
-    let same = engine.store.content_hash() == replay.recording.origin.content;
+    let same = engine.assets.store.content_hash() == replay.recording.origin.content;
     compared.err().map(|message| if same { message } else { changed_since(&message) })
 }
 

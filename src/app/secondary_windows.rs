@@ -30,7 +30,7 @@ impl SecondaryWindowDriver {
         mut renderer: Option<&mut Renderer>,
     ) {
         let lives = |engine: &Engine, number: u64| {
-            engine.windows.iter().any(|(id, window)| id.number() == number && !window.shut)
+            engine.devices.windows.iter().any(|(id, window)| id.number() == number && !window.shut)
         };
         self.all.retain(|requested| {
             let lives = lives(engine, requested.number);
@@ -39,7 +39,7 @@ impl SecondaryWindowDriver {
             }
             lives
         });
-        for (id, window) in engine.windows.iter_mut().filter(|(_, window)| !window.shut) {
+        for (id, window) in engine.devices.windows.iter_mut().filter(|(_, window)| !window.shut) {
             self.sync_window(id, window, desktop, renderer.as_deref_mut());
         }
     }
@@ -118,15 +118,15 @@ fn log_draw_error(title: &str, message: &str) {
 /// Logs that a window cannot be drawn to any more. Returns false if the game had closed the window,
 /// in which case nothing is logged.
 pub fn report_window_lost(engine: &Engine, number: u64, message: &str) -> bool {
-    let mut all = engine.windows.iter().filter(|(_, window)| !window.shut);
+    let mut all = engine.devices.windows.iter().filter(|(_, window)| !window.shut);
     let found = all.find(|(id, _)| id.number() == number);
     found.inspect(|(_, window)| log_draw_error(&window.title, message)).is_some()
 }
 
 /// Returns the windows that are invisible to the player.
 pub fn unseen_windows(engine: &Engine) -> Vec<ViewTarget> {
-    let others = engine.windows.iter().filter(|(_, window)| window.is_unseen());
-    let main = engine.window.is_unseen().then_some(ViewTarget::Screen);
+    let others = engine.devices.windows.iter().filter(|(_, window)| window.is_unseen());
+    let main = engine.devices.window.is_unseen().then_some(ViewTarget::Screen);
     others.map(|(id, _)| ViewTarget::Window(id.number())).chain(main).collect()
 }
 

@@ -56,7 +56,7 @@ impl ViewProjector {
 impl Engine {
     /// Draws the debug lines and texts for a view of a world. Returns their Gui if there are any.
     pub(super) fn draw_lines(&mut self, index: usize, view: &View, world: Handle) -> Option<u64> {
-        if self.lines.is_empty() || matches!(view.target, ViewTarget::Texture(_)) {
+        if self.worlds.lines.is_empty() || matches!(view.target, ViewTarget::Texture(_)) {
             return None;
         }
         let gui = self.line_gui(index)?;
@@ -64,7 +64,7 @@ impl Engine {
         let projector = ViewProjector::of(view, size);
         let request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Shape, layer: 0, pose: None };
-        let lines = self.lines.of_world(world);
+        let lines = self.worlds.lines.of_world(world);
         let each: Vec<_> = lines
             .filter_map(|line| {
                 let [from, to] = projector.line(line.from, line.to)?;
@@ -78,7 +78,7 @@ impl Engine {
             })
             .collect();
         // Lines that exceed the Gui's capacity are left out, because they are only a visual aid.
-        let _ = self.guis.submit_quads(request, PLAIN, each.into_iter());
+        let _ = self.drawing.guis.submit_quads(request, PLAIN, each.into_iter());
         self.draw_texts(index, request, &projector, size.y);
         Some(gui.0.to_number() as u64)
     }
@@ -90,10 +90,11 @@ impl Engine {
         projector: &ViewProjector,
         height: f32,
     ) {
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT);
+        let font = self.assets.text.find(&mut self.assets.store, engine_text::DEFAULT_FONT);
         let Ok(font) = font else { return };
         let mut below = height - MARGIN;
-        let Engine { lines, text, guis, .. } = self;
+        let (lines, text, guis) =
+            (&mut self.worlds.lines, &mut self.assets.text, &mut self.drawing.guis);
         for item in lines.texts() {
             let position = match item.at {
                 Some(at) => projector.line(at, at).map(|[position, _]| position),
@@ -118,12 +119,12 @@ impl Engine {
 
     /// Returns the Gui for the debug lines of the view with that index.
     fn line_gui(&mut self, index: usize) -> Option<GuiId> {
-        while self.picture.line_guis.len() <= index {
+        while self.drawing.builder.line_guis.len() <= index {
             // Without capacity for another Gui there are no lines.
             let gui = self.new_screen_gui(None, GuiMode::Immediate).ok()?;
-            self.picture.line_guis.push(gui);
+            self.drawing.builder.line_guis.push(gui);
         }
-        self.picture.line_guis.get(index).copied()
+        self.drawing.builder.line_guis.get(index).copied()
     }
 }
 

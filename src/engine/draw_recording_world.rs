@@ -140,9 +140,9 @@ impl Engine {
 
     /// Returns the names of materials by surface.
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
-        let all = || self.materials.slots().iter().map(|(_, material)| material);
+        let all = || self.assets.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.scenes.pictures.painted().filter_map(|(surface, slot)| {
+        let painted = self.worlds.scenes.pictures.painted().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
@@ -151,18 +151,19 @@ impl Engine {
 
     fn objects(&self, world: Handle) -> WorldDraws {
         let of = |row: u32, kind: &'static str, name: &str| {
-            let unit = self.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
+            let unit =
+                self.worlds.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
             Some(NamedDraw { unit: unit.resource.name.clone(), kind, name: name.to_string() })
         };
         let mut objects = WorldDraws::new();
-        for (_, mesh) in self.scenes.meshes.slots.iter() {
-            let object = of(mesh.unit, "mesh", &self.models.entry(mesh.mesh).name);
+        for (_, mesh) in self.worlds.scenes.meshes.slots.iter() {
+            let object = of(mesh.unit, "mesh", &self.assets.models.entry(mesh.mesh).name);
             objects.extend(object.map(|object| (mesh.draw, object)));
         }
-        self.scenes.flat_owners(|draw, row, flat| {
+        self.worlds.scenes.flat_owners(|draw, row, flat| {
             let object = match flat {
                 SpriteOrTilemap::Sprite(picture) => of(row, "sprite", self.picture_name(picture)),
-                SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.tilemaps.of(map).name),
+                SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.assets.tilemaps.of(map).name),
             };
             objects.extend(object.map(|object| (draw, object)));
         });

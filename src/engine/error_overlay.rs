@@ -75,37 +75,37 @@ fn lines_of(report: &str) -> Vec<ReportLine> {
 impl Engine {
     /// Shows the report of an error over everything, until [`Engine::hide_error`].
     pub fn show_error(&mut self, report: &str) {
-        self.picture.error = Some(report.to_string());
+        self.drawing.builder.error = Some(report.to_string());
     }
 
     pub fn hide_error(&mut self) {
-        self.picture.error = None;
+        self.drawing.builder.error = None;
     }
 
     /// Stores the views of a frame.
     pub(super) fn remember_views(&mut self, views: &[View]) {
-        if self.picture.error.is_none() {
-            self.picture.last_views.clear();
-            self.picture.last_views.extend_from_slice(views);
+        if self.drawing.builder.error.is_none() {
+            self.drawing.builder.last_views.clear();
+            self.drawing.builder.last_views.extend_from_slice(views);
         }
     }
 
     /// If an error has stopped the game, keeps the last frame returned by the renderer, before its
     /// arrays are reused.
     pub(super) fn keep_last_picture(&mut self, packet: &mut FramePacket) {
-        if self.picture.error.is_none() {
-            self.picture.last = None;
-        } else if self.picture.last.is_none() {
-            let views = std::mem::take(&mut self.picture.last_views);
+        if self.drawing.builder.error.is_none() {
+            self.drawing.builder.last = None;
+        } else if self.drawing.builder.last.is_none() {
+            let views = std::mem::take(&mut self.drawing.builder.last_views);
             let guis = std::mem::take(&mut packet.spare_guis);
-            self.picture.last = Some(LastFrame { views, guis });
+            self.drawing.builder.last = Some(LastFrame { views, guis });
         }
     }
 
     /// Replaces the drawing of the stopped frame with the last complete frame.
     pub(super) fn show_last_picture(&mut self, packet: &mut FramePacket) {
-        let Some(last) = &self.picture.last else { return };
-        let own = self.picture.error_gui.map(|gui| gui.0.to_number() as u64);
+        let Some(last) = &self.drawing.builder.last else { return };
+        let own = self.drawing.builder.error_gui.map(|gui| gui.0.to_number() as u64);
         for frame in packet.guis.iter_mut().filter(|frame| Some(frame.gui) != own) {
             let whole = last.guis.iter().find(|whole| whole.gui == frame.gui);
             frame.batches = whole.map_or(Vec::new(), |whole| whole.batches.clone());
@@ -118,52 +118,57 @@ impl Engine {
     /// Returns the console's Gui. It is drawn over everything in each frame in which this function
     /// is called.
     pub fn console_gui(&mut self) -> Result<GuiId, Error> {
-        self.picture.console_shown = true;
-        let known = self.picture.console;
-        if let Some(gui) = known.filter(|gui| self.guis.slots().get(gui.0).is_some()) {
+        self.drawing.builder.console_shown = true;
+        let known = self.drawing.builder.console;
+        if let Some(gui) = known.filter(|gui| self.drawing.guis.slots().get(gui.0).is_some()) {
             return Ok(gui);
         }
         let gui = self.new_screen_gui(None, GuiMode::Immediate)?;
-        self.picture.console = Some(gui);
+        self.drawing.builder.console = Some(gui);
         Ok(gui)
     }
 
     /// Adds the overlays to a packet that has its views.
     pub(super) fn fill_overlays(&mut self, packet: &mut FramePacket) {
-        if std::mem::take(&mut self.picture.console_shown)
-            && let Some(gui) = self.picture.console
+        if std::mem::take(&mut self.drawing.builder.console_shown)
+            && let Some(gui) = self.drawing.builder.console
         {
             packet.views.push(over(gui.0, None));
         }
         self.fill_notice(packet);
-        if let Some(report) = self.picture.error.take() {
+        if let Some(report) = self.drawing.builder.error.take() {
             if let Ok(gui) = self.draw_error(&report) {
-                let views = self.picture.last.as_ref().map(|last| last.views.clone());
+                let views = self.drawing.builder.last.as_ref().map(|last| last.views.clone());
                 packet.views = views.unwrap_or_default();
                 let empty = packet.views.iter().all(|view| view.target != ViewTarget::Screen);
                 packet.views.push(over(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
             }
-            self.picture.error = Some(report);
+            self.drawing.builder.error = Some(report);
         }
     }
 
     fn draw_error(&mut self, report: &str) -> Result<GuiId, Error> {
-        let gui = match self.picture.error_gui {
-            Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
+        let gui = match self.drawing.builder.error_gui {
+            Some(gui) if self.drawing.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
-        self.picture.error_gui = Some(gui);
-        let size = self.window.logical();
+        self.drawing.builder.error_gui = Some(gui);
+        let size = self.devices.window.logical();
         let draw_request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
         // Shapes that exceed the Gui's capacity are left out, here and below.
         let whole = [0.0, 0.0, size.x, size.y];
-        let _ =
-            self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
+        let _ = self
+            .drawing
+            .guis
+            .submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
         let band = [0.0, size.y - BAND, size.x, size.y];
-        let _ = self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(band, of, RED));
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT)?;
-        let Engine { text, guis, .. } = self;
+        let _ = self
+            .drawing
+            .guis
+            .submit_quad(draw_request, PLAIN, |of| tessellation::quad(band, of, RED));
+        let font = self.assets.text.find(&mut self.assets.store, engine_text::DEFAULT_FONT)?;
+        let (text, guis) = (&mut self.assets.text, &mut self.drawing.guis);
         let mut top = size.y - BAND - MARGIN;
         let remedy = ReportLine { text: REMEDY.to_string(), size: SIZE, color: RED };
         let room = MARGIN + 2.0 * SIZE;

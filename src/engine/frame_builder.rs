@@ -104,7 +104,7 @@ pub(super) fn source_of(name: &str, entry: &TextureEntry) -> TextureSource {
 impl Engine {
     /// Creates a camera.
     pub fn new_camera(&mut self) -> Result<CameraId, Error> {
-        let added = self.cameras.add(Camera::DEFAULT).map(CameraId);
+        let added = self.worlds.cameras.add(Camera::DEFAULT).map(CameraId);
         added.ok_or_else(|| {
             error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy one first")
         })
@@ -113,41 +113,41 @@ impl Engine {
     /// Returns a live camera.
     pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
         self.follow(camera);
-        self.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
+        self.worlds.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
     }
 
     /// Returns the default camera. It is created on the first request.
     pub fn main_camera(&mut self) -> Result<CameraId, Error> {
-        if let Some(camera) = self.picture.main_camera
-            && self.cameras.get(camera.0).is_some()
+        if let Some(camera) = self.drawing.builder.main_camera
+            && self.worlds.cameras.get(camera.0).is_some()
         {
             return Ok(camera);
         }
         let camera = self.new_camera()?;
-        self.picture.main_camera = Some(camera);
+        self.drawing.builder.main_camera = Some(camera);
         Ok(camera)
     }
 
     /// Returns the default immediate Gui in the main world. It is created on the first request.
     pub fn main_gui(&mut self) -> Result<GuiId, Error> {
-        if let Some(gui) = self.picture.main_gui
-            && self.guis.slots().get(gui.0).is_some()
+        if let Some(gui) = self.drawing.builder.main_gui
+            && self.drawing.guis.slots().get(gui.0).is_some()
         {
             return Ok(gui);
         }
         let world = self.main_world()?;
         let gui = self.new_screen_gui(Some(world), GuiMode::Immediate)?;
-        self.picture.main_gui = Some(gui);
+        self.drawing.builder.main_gui = Some(gui);
         Ok(gui)
     }
 
     /// Returns the default world. It is created on the first request.
     pub fn main_world(&mut self) -> Result<WorldId, Error> {
-        if let Some(world) = self.main_world {
+        if let Some(world) = self.worlds.main {
             return Ok(world);
         }
         let world = self.new_world(Default::default())?;
-        self.main_world = Some(world);
+        self.worlds.main = Some(world);
         Ok(world)
     }
 
@@ -165,25 +165,25 @@ impl Engine {
             size: [0.0, 0.0],
             target: None,
         };
-        self.guis.create(making).map_err(Error::new)
+        self.drawing.guis.create(making).map_err(Error::new)
     }
 
     /// Returns the source number by which Guis draw with a texture. The source is created on the
     /// first request.
     pub fn source(&mut self, name: &str) -> Result<SourceNumber, Error> {
-        if let Some(known) = self.picture.sources.get(name) {
+        if let Some(known) = self.drawing.builder.sources.get(name) {
             return Ok(*known);
         }
-        if self.store.has(&ResourceName::new("material", name)) {
+        if self.assets.store.has(&ResourceName::new("material", name)) {
             let material = self.find_material(name)?;
             let number = self.material_source(material)?;
-            self.picture.sources.insert(name.to_string(), number);
+            self.drawing.builder.sources.insert(name.to_string(), number);
             return Ok(number);
         }
-        let texture = self.textures.find(&mut self.store, name)?;
-        let source = source_of(name, self.textures.entry(texture));
+        let texture = self.assets.textures.find(&mut self.assets.store, name)?;
+        let source = source_of(name, self.assets.textures.entry(texture));
         let number = self.add_source(source, SourceOrigin::Texture(texture))?;
-        self.picture.sources.insert(name.to_string(), number);
+        self.drawing.builder.sources.insert(name.to_string(), number);
         Ok(number)
     }
 
@@ -195,8 +195,8 @@ impl Engine {
     ) -> Result<SourceNumber, Error> {
         // Sources that moved must be updated before a new source takes their location.
         self.refresh_sources();
-        let number = self.guis.add_source(source).map_err(Error::new)?;
-        let (origins, index) = (&mut self.picture.origins, number.0 as usize - 1);
+        let number = self.drawing.guis.add_source(source).map_err(Error::new)?;
+        let (origins, index) = (&mut self.drawing.builder.origins, number.0 as usize - 1);
         if index == origins.len() {
             origins.push(origin);
         } else {
@@ -215,13 +215,13 @@ impl Engine {
         if page == PageNumber::SHARED && with == PLAIN {
             return Ok(PLAIN);
         }
-        if let Some(known) = self.picture.pages.get(&(page, with)) {
+        if let Some(known) = self.drawing.builder.pages.get(&(page, with)) {
             return Ok(*known);
         }
         self.refresh_sources();
         let source = self.source_of_page(page, with)?;
         let number = self.add_source(source, SourceOrigin::Page(page, with))?;
-        self.picture.pages.insert((page, with), number);
+        self.drawing.builder.pages.insert((page, with), number);
         Ok(number)
     }
 
@@ -230,14 +230,15 @@ impl Engine {
         page: PageNumber,
         with: SourceNumber,
     ) -> Result<TextureSource, Error> {
-        let of = self.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
+        let of =
+            self.drawing.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
         let (material, name) = (of.material, of.name.clone());
         let texture = match page {
             PageNumber::SHARED => TextureSlot::SHARED,
             page => {
-                let name = self.text.page(page).texture.clone();
-                let texture = self.textures.find(&mut self.store, &name)?;
-                self.textures.slot(&mut self.store, texture)?
+                let name = self.assets.text.page(page).texture.clone();
+                let texture = self.assets.textures.find(&mut self.assets.store, &name)?;
+                self.assets.textures.slot(&mut self.assets.store, texture)?
             }
         };
         Ok(TextureSource { name, material, texture, ..TextureSource::PLAIN })
@@ -246,23 +247,23 @@ impl Engine {
     /// Ends a frame without a renderer: the recorder applies the packet as a renderer does, and
     /// tests can query it.
     pub fn finish_unseen_frame(&mut self) {
-        if self.picture.is_shown {
+        if self.drawing.builder.is_shown {
             return;
         }
-        let packet = std::mem::take(&mut self.picture.unseen);
+        let packet = std::mem::take(&mut self.drawing.builder.unseen);
         let mut packet = self.take_packet(packet);
-        self.picture.recorder.apply(&packet);
+        self.drawing.builder.recorder.apply(&packet);
         for capture in &packet.captures {
-            self.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
+            self.drawing.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
         }
         self.retain_frame(&mut packet);
         packet.clear();
-        self.picture.unseen = packet;
+        self.drawing.builder.unseen = packet;
     }
 
     /// Returns the draw calls of Guis in the newest frame of a run without a renderer.
     pub fn draws(&self) -> &[GuiDraw] {
-        self.picture.recorder.draws()
+        self.drawing.builder.recorder.draws()
     }
 
     /// Returns the name of the texture that a Gui's draw call shows, or `None` if it shows images
@@ -270,9 +271,9 @@ impl Engine {
     pub fn drawn_name(&self, draw: &GuiDraw) -> Option<&str> {
         let slot = draw.key.texture;
         let shows = |number: &SourceNumber| {
-            self.guis.source(*number).is_some_and(|source| source.texture == slot)
+            self.drawing.guis.source(*number).is_some_and(|source| source.texture == slot)
         };
-        let named = self.picture.sources.iter().filter(|(_, number)| shows(number));
+        let named = self.drawing.builder.sources.iter().filter(|(_, number)| shows(number));
         let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
         // If a texture has several names, the result is always the same one.
         names.min()
@@ -280,25 +281,28 @@ impl Engine {
 
     /// Returns the recorded draw calls of worlds.
     pub(super) fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
-        self.picture.recorder.scene_seen()
+        self.drawing.builder.recorder.scene_seen()
     }
 
     /// Updates the sources of changed textures and materials.
     pub fn refresh_sources(&mut self) {
-        if self.picture.origins_version == (self.materials.version(), self.textures.version()) {
+        if self.drawing.builder.origins_version
+            == (self.assets.materials.version(), self.assets.textures.version())
+        {
             return;
         }
-        let textures_moved = self.picture.origins_version.1 != self.textures.version();
+        let textures_moved =
+            self.drawing.builder.origins_version.1 != self.assets.textures.version();
         if textures_moved {
             self.follow_textures();
         }
         let (mut anew, mut pages) = (Vec::new(), Vec::new());
-        for index in 0..self.picture.origins.len() {
+        for index in 0..self.drawing.builder.origins.len() {
             let number = SourceNumber(index as u32 + 1);
-            match self.picture.origins[index] {
+            match self.drawing.builder.origins[index] {
                 SourceOrigin::Texture(texture) if textures_moved => {
-                    let name = &self.guis.source(number).expect("it is there").name;
-                    anew.push((number, source_of(name, self.textures.entry(texture))));
+                    let name = &self.drawing.guis.source(number).expect("it is there").name;
+                    anew.push((number, source_of(name, self.assets.textures.entry(texture))));
                 }
                 SourceOrigin::Material(material) => {
                     anew.push((number, self.source_of_material(material)));
@@ -307,7 +311,7 @@ impl Engine {
                 SourceOrigin::Texture(_) | SourceOrigin::Ended => {}
             }
         }
-        self.guis.change_sources(anew);
+        self.drawing.guis.change_sources(anew);
         // These sources use the materials of others. A page that can no longer be read keeps its
         // source; the error was reported when the page was loaded.
         let mut anew = Vec::with_capacity(pages.len());
@@ -316,17 +320,18 @@ impl Engine {
                 anew.push((number, source));
             }
         }
-        self.guis.change_sources(anew);
+        self.drawing.guis.change_sources(anew);
         // The lookups may have loaded further textures.
-        self.picture.origins_version = (self.materials.version(), self.textures.version());
+        self.drawing.builder.origins_version =
+            (self.assets.materials.version(), self.assets.textures.version());
     }
 
     /// Returns width and height of a Gui's canvas in its own units.
     pub fn gui_size(&self, gui: GuiId) -> Vec2 {
-        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
+        let making = self.drawing.guis.slots().get(gui.0).map(|gui| gui.making);
         match making.map(|making| making.size) {
             Some([width, height]) if width > 0.0 => Vec2::new(width, height),
-            _ => self.window.logical(),
+            _ => self.devices.window.logical(),
         }
     }
 
@@ -343,17 +348,17 @@ impl Engine {
         if self.world(world).flags.no_rendering {
             return Ok(());
         }
-        if self.picture.views.len() >= VIEWS_MAX {
+        if self.drawing.builder.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
         let viewport = self.viewport_in(viewport, window)?;
         let size = self.viewport_size(&viewport).max(Vec2::ONE);
         let camera = self.camera(camera).frame(size.x / size.y);
-        let first = self.picture.views.iter().all(|view| view.target != viewport.target);
+        let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
-        self.picture.worlds.push(world.0);
-        self.picture.views.push(View {
+        self.drawing.builder.worlds.push(world.0);
+        self.drawing.builder.views.push(View {
             target: viewport.target,
             rectangle: viewport.rectangle,
             clear: background.map(|color| {
@@ -371,15 +376,15 @@ impl Engine {
     pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
         engine_foundation::owner!("renderer/packets");
         self.keep_last_picture(packet);
-        self.captures.fill(packet);
-        self.guis.recycle(&mut packet.spare_guis);
+        self.drawing.captures.fill(packet);
+        self.drawing.guis.recycle(&mut packet.spare_guis);
         self.end_targets();
         self.refresh_sources();
         self.refresh_skins();
         self.assign_scene_textures();
-        self.materials.flush(&mut packet.materials);
-        self.textures.flush(&mut packet.textures);
-        for (gui, target) in self.guis.into_textures() {
+        self.assets.materials.flush(&mut packet.materials);
+        self.assets.textures.flush(&mut packet.textures);
+        for (gui, target) in self.drawing.guis.into_textures() {
             packet.views.push(View {
                 target: ViewTarget::Texture(target),
                 rectangle: [0.0, 0.0, 1.0, 1.0],
@@ -390,25 +395,26 @@ impl Engine {
                 guis: vec![gui],
             });
         }
-        let worlds = std::mem::take(&mut self.picture.worlds);
+        let worlds = std::mem::take(&mut self.drawing.builder.worlds);
         let first = packet.views.len();
-        for (i, mut view) in std::mem::take(&mut self.picture.views).into_iter().enumerate() {
+        for (i, mut view) in std::mem::take(&mut self.drawing.builder.views).into_iter().enumerate()
+        {
             view.guis.extend(self.draw_lines(i, &view, worlds[i]));
             packet.views.push(view);
         }
         Engine::textures_first(&mut packet.views[first..]);
         self.fill_scenes(packet);
-        self.lines.end_frame(self.frame.total);
-        if self.picture.is_shown && self.build == BuildMode::Development {
+        self.worlds.lines.end_frame(self.frame.total);
+        if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {
             self.remember_views(&packet.views);
         }
         self.fill_overlays(packet);
-        if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
+        if let Err(error) = self.assets.text.flush(&self.devices.tasks, &mut packet.textures) {
             log::error(&error.to_string());
         }
         self.draw_particles(packet);
-        let stopped = self.picture.error.is_some();
-        self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
+        let stopped = self.drawing.builder.error.is_some();
+        self.drawing.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
             if stopped {
                 // An error interrupted the script between push and pop.
                 return;
@@ -425,15 +431,15 @@ impl Engine {
 
     /// Warns about a color that stays nearly black. A color that is only fading is not reported.
     fn warn_nearly_black(&mut self, packet: &FramePacket) {
-        if self.build == BuildMode::Release {
+        if self.game.build == BuildMode::Release {
             return;
         }
         let Some([red, green, blue, _]) = nearly_black(&packet.guis) else {
-            self.picture.dark_frames = 0;
+            self.drawing.builder.dark_frames = 0;
             return;
         };
-        self.picture.dark_frames += 1;
-        if self.picture.dark_frames == DARK_FRAMES {
+        self.drawing.builder.dark_frames += 1;
+        if self.drawing.builder.dark_frames == DARK_FRAMES {
             let message = format!(
                 "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
                  parts of colours go from 0 to 255, not to 1"

@@ -35,32 +35,46 @@ impl Engine {
         if let Some(material) = self.of_model(name)? {
             return Ok(material);
         }
-        let Engine { materials, textures, store, picture, .. } = self;
+        let (materials, textures, store, picture) = (
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.drawing.builder,
+        );
         materials
             .find(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
 
     /// Returns the texture with a name: a render target, or a texture of the game.
     pub fn find_picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        match self.picture.targets.find(name) {
+        match self.drawing.builder.targets.find(name) {
             Some(number) => Ok(number),
-            None => self.textures.find(&mut self.store, name),
+            None => self.assets.textures.find(&mut self.assets.store, name),
         }
     }
 
     /// Returns the name by which a texture is found.
     pub fn picture_name(&self, number: TextureNumber) -> &str {
-        self.picture.targets.name(number).unwrap_or_else(|| self.textures.name(number))
+        self.drawing
+            .builder
+            .targets
+            .name(number)
+            .unwrap_or_else(|| self.assets.textures.name(number))
     }
 
     /// Creates a separate material with its own variables and textures.
     pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if self.of_model(name)?.is_some()
-            && let Some(copy) = self.materials.copy_surface(name)
+            && let Some(copy) = self.assets.materials.copy_surface(name)
         {
             return copy;
         }
-        let Engine { materials, textures, store, picture, .. } = self;
+        let (materials, textures, store, picture) = (
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.drawing.builder,
+        );
         materials
             .make(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
     }
@@ -69,7 +83,7 @@ impl Engine {
     /// excluded.
     fn of_model(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
         let own = ["material", "texture"].map(|kind| ResourceName::new(kind, name));
-        match own.iter().any(|own| self.store.has(own)) {
+        match own.iter().any(|own| self.assets.store.has(own)) {
             true => Ok(None),
             false => self.model_material(name),
         }
@@ -82,7 +96,12 @@ impl Engine {
         name: &str,
         texture: &str,
     ) -> Result<(), Error> {
-        let Engine { materials, textures, store, picture, .. } = self;
+        let (materials, textures, store, picture) = (
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.drawing.builder,
+        );
         let resolve = &mut |store: &mut ResourceStore, name: &str| {
             resolve(&picture.targets, textures, store, name)
         };
@@ -91,7 +110,12 @@ impl Engine {
 
     /// Applies changed textures, shaders, materials and models (hot reload).
     pub fn reload_pictures(&mut self, changed: &[ResourceName]) {
-        let Engine { materials, textures, store, picture, .. } = self;
+        let (materials, textures, store, picture) = (
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.drawing.builder,
+        );
         textures.reload(store, changed);
         materials.reload(store, changed, &mut |store, name| {
             resolve(&picture.targets, textures, store, name)
@@ -104,17 +128,18 @@ impl Engine {
     /// Switches names that were drawn as textures to new materials of the same name.
     fn take_over_names(&mut self, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "material") {
-            let known = self.picture.sources.get(&resource.name).map(|known| known.0 as usize - 1);
+            let known =
+                self.drawing.builder.sources.get(&resource.name).map(|known| known.0 as usize - 1);
             let of_texture =
-                |index| matches!(self.picture.origins[index], SourceOrigin::Texture(_));
+                |index| matches!(self.drawing.builder.origins[index], SourceOrigin::Texture(_));
             let Some(index) = known.filter(|index| of_texture(*index)) else { continue };
-            if !self.store.has(resource) {
+            if !self.assets.store.has(resource) {
                 continue;
             }
             match self.find_material(&resource.name) {
                 Ok(material) => {
-                    self.picture.origins[index] = SourceOrigin::Material(material);
-                    self.picture.origins_version = STALE;
+                    self.drawing.builder.origins[index] = SourceOrigin::Material(material);
+                    self.drawing.builder.origins_version = STALE;
                 }
                 Err(fault) => log::error(&fault.to_string()),
             }
@@ -124,7 +149,12 @@ impl Engine {
     /// Updates the texture slots of all materials. Textures that are not loaded are replaced by the
     /// checkerboard.
     pub(super) fn follow_textures(&mut self) {
-        let Engine { materials, textures, store, picture, .. } = self;
+        let (materials, textures, store, picture) = (
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.drawing.builder,
+        );
         materials.follow_textures(store, &mut |store, name| {
             let known = picture.targets.find(name).or_else(|| textures.known(name));
             let there = known.filter(|number| textures.entry(*number).loaded);
@@ -135,7 +165,7 @@ impl Engine {
 
     /// Returns the Gui source of a material.
     pub(super) fn source_of_material(&mut self, material: MaterialId) -> TextureSource {
-        let Some(known) = self.materials.slots().get(material.0) else {
+        let Some(known) = self.assets.materials.slots().get(material.0) else {
             return TextureSource::PLAIN;
         };
         let Material { name, slot, texture, .. } = known;
@@ -145,13 +175,19 @@ impl Engine {
         };
         // An unloaded texture stays unloaded. A name that was valid when the material was created
         // may be missing by now, or the file may name another texture.
-        let known = self.picture.targets.find(&texture).or_else(|| self.textures.known(&texture));
-        let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
+        let known = self
+            .drawing
+            .builder
+            .targets
+            .find(&texture)
+            .or_else(|| self.assets.textures.known(&texture));
+        let found =
+            known.map_or_else(|| self.assets.textures.find(&mut self.assets.store, &texture), Ok);
         let found = found.unwrap_or_else(|fault| {
             log::warn(&format!("material '{name}'"), &fault.message);
             TextureNumber::MISSING
         });
-        let entry = *self.textures.entry(found);
+        let entry = *self.assets.textures.entry(found);
         TextureSource {
             name,
             material: slot,
@@ -165,10 +201,10 @@ impl Engine {
     /// Returns the source number by which Guis draw with a material. The source is created on the
     /// first request.
     pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
-        if let Some(known) = self.picture.materials.get(&material) {
+        if let Some(known) = self.drawing.builder.materials.get(&material) {
             return Ok(*known);
         }
-        let named = self.materials.slots().get(material.0);
+        let named = self.assets.materials.slots().get(material.0);
         let named = named.and_then(|known| Some((known.name.clone(), known.texture.clone()?)));
         if let Some((name, texture)) = named {
             let found = self.find_picture(&texture);
@@ -176,24 +212,24 @@ impl Engine {
         }
         let source = self.source_of_material(material);
         let number = self.add_source(source, SourceOrigin::Material(material))?;
-        self.picture.materials.insert(material, number);
+        self.drawing.builder.materials.insert(material, number);
         Ok(number)
     }
 
     /// Releases the source numbers of a destroyed material: its own, and those of font pages drawn
     /// with it.
     pub fn end_material_source(&mut self, material: MaterialId) {
-        let Some(own) = self.picture.materials.remove(&material) else { return };
+        let Some(own) = self.drawing.builder.materials.remove(&material) else { return };
         let mut ended = vec![own];
-        self.picture.pages.retain(|(_, with), number| {
+        self.drawing.builder.pages.retain(|(_, with), number| {
             let stays = *with != own;
             ended.extend((!stays).then_some(*number));
             stays
         });
         ended[1..].sort_unstable_by_key(|number| number.0);
         for number in &ended {
-            self.picture.origins[number.0 as usize - 1] = SourceOrigin::Ended;
+            self.drawing.builder.origins[number.0 as usize - 1] = SourceOrigin::Ended;
         }
-        self.guis.end_sources(&ended);
+        self.drawing.guis.end_sources(&ended);
     }
 }

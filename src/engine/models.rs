@@ -98,8 +98,8 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
 impl ResourceLookup for Engine {
     fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
         let model = self.model(model)?;
-        let number = self.models.mesh_of(&model, mesh)?;
-        Ok((number, self.models.entry(number).materials.len()))
+        let number = self.assets.models.mesh_of(&model, mesh)?;
+        Ok((number, self.assets.models.entry(number).materials.len()))
     }
 
     fn material(&mut self, name: &str) -> Result<Handle, Error> {
@@ -114,7 +114,7 @@ impl ResourceLookup for Engine {
     }
 
     fn picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        self.textures.find(&mut self.store, name)
+        self.assets.textures.find(&mut self.assets.store, name)
     }
 
     fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
@@ -122,34 +122,39 @@ impl ResourceLookup for Engine {
     }
 
     fn tilemap(&mut self, name: &str, level: Option<&str>) -> Result<(), Error> {
-        self.tilemaps.find_map(&mut self.store, name, level).map(|_| ())
+        self.assets.tilemaps.find_map(&mut self.assets.store, name, level).map(|_| ())
     }
 }
 
 impl Engine {
     /// Returns the model with that name. It is loaded on the first request.
     pub fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
-        let Engine { models, materials, textures, store, .. } = self;
+        let (models, materials, textures, store) = (
+            &mut self.assets.models,
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+        );
         ModelLoader { models, materials, textures }.load(store, name)
     }
 
     /// Returns the mesh with a name: a named mesh of a model, or the only mesh of a model.
     pub fn find_mesh(&mut self, name: &str) -> Result<MeshNumber, Error> {
-        let (model, mesh) = Models::split(&self.store, name)?;
+        let (model, mesh) = Models::split(&self.assets.store, name)?;
         let model = self.model(&model)?;
-        self.models.mesh_of(&model, mesh.as_deref())
+        self.assets.models.mesh_of(&model, mesh.as_deref())
     }
 
     /// Returns the material of a model with a name, and loads the model if necessary. Returns
     /// `None` if the name does not lead to a model.
     pub(super) fn model_material(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
-        if let Some(known) = self.materials.known(name) {
+        if let Some(known) = self.assets.materials.known(name) {
             return Ok(Some(known));
         }
-        match Models::split(&self.store, name) {
+        match Models::split(&self.assets.store, name) {
             Ok((model, Some(wanted))) => {
                 let model = self.model(&model)?;
-                if let Some(known) = self.materials.known(name) {
+                if let Some(known) = self.assets.materials.known(name) {
                     return Ok(Some(known));
                 }
                 let names: Vec<_> =
@@ -170,7 +175,7 @@ impl Engine {
 
     /// Refuses a 2D material.
     pub fn check_mesh_material(&self, material: MaterialId) -> Result<(), Error> {
-        let found = self.materials.slots().get(material.0).expect("the caller looked");
+        let found = self.assets.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
             Some(_) => Ok(()),
             None => Err(error!(
@@ -182,7 +187,7 @@ impl Engine {
 
     /// Refuses a material for meshes.
     pub fn check_picture_material(&self, material: MaterialId) -> Result<(), Error> {
-        let found = self.materials.slots().get(material.0).expect("the caller looked");
+        let found = self.assets.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
             None => Ok(()),
             Some(_) => Err(error!(
@@ -195,17 +200,22 @@ impl Engine {
 
     /// Returns the unit resource with that name. It is read on the first request.
     pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
-        if let Some(known) = self.units.resources.get(name) {
+        if let Some(known) = self.worlds.units.resources.get(name) {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
-        let Engine { models, materials, textures, store, .. } = self;
+        let (models, materials, textures, store) = (
+            &mut self.assets.models,
+            &mut self.assets.materials,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+        );
         let mut loader = ModelLoader { models, materials, textures };
         let mut resource =
             UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
         resource.template = mesh_component::read_render_template(&resource, self)?;
         let resource = Arc::new(resource);
-        self.units.resources.insert(name.to_string(), resource.clone());
+        self.worlds.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
     }
 
@@ -215,27 +225,32 @@ impl Engine {
         let mut reloaded = false;
         for name in changed.iter().filter(|name| name.kind == "model") {
             reloaded = true;
-            if self.models.known(&name.name).is_none() {
+            if self.assets.models.known(&name.name).is_none() {
                 continue;
             }
-            if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
+            if !self.assets.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
                     "the model '{}' is gone: what was made from it stays until it is destroyed",
                     name.name
                 ));
                 continue;
             }
-            let Engine { models, materials, textures, store, .. } = self;
+            let (models, materials, textures, store) = (
+                &mut self.assets.models,
+                &mut self.assets.materials,
+                &mut self.assets.textures,
+                &mut self.assets.store,
+            );
             match (ModelLoader { models, materials, textures }).load_again(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
-                    self.scenes.mark_meshes_changed(&meshes);
+                    self.worlds.scenes.mark_meshes_changed(&meshes);
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }
         }
         if reloaded {
-            self.units.resources.clear();
+            self.worlds.units.resources.clear();
         }
     }
 }

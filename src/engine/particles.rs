@@ -27,21 +27,21 @@ use engine_world::unit::{UnitId, Units};
 impl Engine {
     /// Returns the index of an effect's resource. It is read on the first request.
     pub fn find_particles(&mut self, name: &str) -> Result<usize, Error> {
-        if let Some(known) = self.particles.known(name) {
+        if let Some(known) = self.worlds.particles.known(name) {
             return Ok(known);
         }
         let data = self.read_particles(name)?;
         self.check_skins(name, &data)?;
-        Ok(self.particles.add_resource(name, data))
+        Ok(self.worlds.particles.add_resource(name, data))
     }
 
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
-        if !self.store.has(&resource) {
-            let message = self.store.missing_words(&resource);
+        if !self.assets.store.has(&resource) {
+            let message = self.assets.store.missing_words(&resource);
             return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));
         }
-        let bytes = self.store.read(&resource)?;
+        let bytes = self.assets.store.read(&resource)?;
         contain(&resource, || {
             EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
         })
@@ -61,27 +61,27 @@ impl Engine {
             self.scene_frame(world);
         }
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        self.particles.create(making, &self.tasks)
+        self.worlds.particles.create(making, &self.devices.tasks)
     }
 
     /// Destroys the effects of destroyed Guis.
     pub(super) fn end_particles_of_ended_guis(&mut self) {
-        let guis = &self.guis;
+        let guis = &self.drawing.guis;
         let orphan = |it: &ParticleEffect| match it.stage {
             EffectStage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
             EffectStage::World => false,
         };
-        self.particles.destroy_matching(orphan, self.frame.index, "");
+        self.worlds.particles.destroy_matching(orphan, self.frame.index, "");
     }
 
     /// Applies changed effects (hot reload). If an effect is invalid or was removed, its previous
     /// version stays.
     pub fn reload_particles(&mut self, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "particles") {
-            let Some(index) = self.particles.known(&resource.name) else { continue };
+            let Some(index) = self.worlds.particles.known(&resource.name) else { continue };
             let done = self.read_particles(&resource.name).and_then(|data| {
                 self.check_skins(&resource.name, &data)?;
-                self.particles.redefine(index, data)
+                self.worlds.particles.redefine(index, data)
             });
             if let Err(fault) = done {
                 log::error(&format!(
@@ -108,7 +108,7 @@ impl Engine {
         let (mut material, _) = draw::blending(def);
         if !def.material.is_empty() {
             let id = self.find_material(&def.material)?;
-            if self.materials.slots().get(id.0).is_some_and(|it| it.surface().is_some()) {
+            if self.assets.materials.slots().get(id.0).is_some_and(|it| it.surface().is_some()) {
                 return Err(error!(
                     "the material '{}' is for meshes: particles take one without a block surface",
                     def.material
@@ -124,16 +124,16 @@ impl Engine {
         }
         let soft = def.texture.is_empty();
         let name = if soft { built_in_textures::SOFT } else { &def.texture };
-        let number = match (built_in_textures::find(name), self.textures.known(name)) {
+        let number = match (built_in_textures::find(name), self.assets.textures.known(name)) {
             (Some(built_in), None) => {
-                self.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
+                self.assets.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
             }
             (Some(_), Some(known)) => known,
-            (None, _) => self.textures.find(&mut self.store, name)?,
+            (None, _) => self.assets.textures.find(&mut self.assets.store, name)?,
         };
-        let entry = *self.textures.entry(number);
+        let entry = *self.assets.textures.entry(number);
         let scene = match in_world && !soft {
-            true => self.textures.slot(&mut self.store, number)?,
+            true => self.assets.textures.slot(&mut self.assets.store, number)?,
             false => TextureSlot::SHARED,
         };
         let (slot, paint, uv) = (entry.slot, entry.paint, entry.uv);
@@ -142,8 +142,12 @@ impl Engine {
 
     /// Updates the textures and materials of all emitters.
     pub(super) fn refresh_skins(&mut self) {
-        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
-        if self.particles.draw_context.version == version {
+        let version = [
+            self.worlds.particles.version(),
+            self.assets.textures.version(),
+            self.assets.materials.version(),
+        ];
+        if self.worlds.particles.draw_context.version == version {
             return;
         }
         let plain = ParticleTexture {
@@ -155,25 +159,30 @@ impl Engine {
             soft: false,
         };
         let mut skins = Vec::new();
-        for index in 0..self.particles.resources().len() {
-            let resource = &self.particles.resources()[index];
+        for index in 0..self.worlds.particles.resources().len() {
+            let resource = &self.worlds.particles.resources()[index];
             let (data, in_world) = (resource.data.clone(), resource.in_world);
             // A missing resource was reported when it was removed.
             let skin = |def: &EmitterDef| self.skin(def, in_world).unwrap_or(plain);
             skins.push(data.emitters.iter().map(skin).collect());
         }
-        self.particles.draw_context.skins = skins;
-        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
-        self.particles.draw_context.version = version;
+        self.worlds.particles.draw_context.skins = skins;
+        let version = [
+            self.worlds.particles.version(),
+            self.assets.textures.version(),
+            self.assets.materials.version(),
+        ];
+        self.worlds.particles.draw_context.version = version;
     }
 
     /// Draws the particles of Guis into the Guis, and those of visible worlds into their scenes.
     pub(super) fn draw_particles(&mut self, packet: &mut FramePacket) {
-        if self.particles.slots().is_empty() {
+        if self.worlds.particles.slots().is_empty() {
             return;
         }
-        let window = self.window.logical().to_array();
-        let Engine { particles, guis, tasks, .. } = self;
+        let window = self.devices.window.logical().to_array();
+        let (particles, guis, tasks) =
+            (&mut self.worlds.particles, &mut self.drawing.guis, &mut self.devices.tasks);
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
             let EffectStage::Gui { gui, layer } = effect.stage else { return };
@@ -216,7 +225,7 @@ impl Engine {
 
     /// Draws the particles of worlds that views show.
     fn draw_scenes(&mut self, packet: &mut FramePacket) {
-        let Engine { particles, tasks, .. } = self;
+        let (particles, tasks) = (&mut self.worlds.particles, &mut self.devices.tasks);
         let FramePacket { views, scenes, spare_scenes, .. } = packet;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
@@ -254,9 +263,9 @@ impl Engine {
     /// Returns the name of an effect for the comparison of two runs.
     pub(super) fn name_in_particles(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        match handle.and_then(|handle| self.particles.slots().get(handle)) {
+        match handle.and_then(|handle| self.worlds.particles.slots().get(handle)) {
             Some(effect) => {
-                let name = &self.particles.resources()[effect.resource].name;
+                let name = &self.worlds.particles.resources()[effect.resource].name;
                 format!("particle effect {object} '{name}'")
             }
             None => format!("particle effect {object}"),

@@ -34,7 +34,7 @@ impl Engine {
     /// Returns an error if the world was created without physics, or if the game's physics
     /// properties are broken.
     pub fn physics_world(&mut self, world: WorldId) -> Result<PhysicsWorldId, Error> {
-        if let Some(known) = self.physics.of_world(world) {
+        if let Some(known) = self.worlds.physics.of_world(world) {
             return Ok(known);
         }
         let flags = self.world(world).flags;
@@ -44,22 +44,23 @@ impl Engine {
             ));
         }
         self.read_physics_properties()?;
-        let down = self.settings.number("physics.gravity") as f32;
+        let down = self.game.settings.number("physics.gravity") as f32;
         let gravity = match flags.flat {
             true => Vec3::new(0.0, -down, 0.0),
             false => Vec3::new(0.0, 0.0, -down),
         };
-        let step_seconds = 1.0 / self.settings.number("physics.steps_per_second") as f32;
-        let lane = if self.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
+        let step_seconds = 1.0 / self.game.settings.number("physics.steps_per_second") as f32;
+        let lane =
+            if self.devices.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
         let beside = flags.pipelined_physics.then_some(lane);
         let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, beside };
-        Ok(self.physics.make_world(world, setup))
+        Ok(self.worlds.physics.make_world(world, setup))
     }
 
     fn read_physics_properties(&mut self) -> Result<(), Error> {
-        if self.physics.properties.is_none() {
-            let read = PhysicsProperties::of_game(&mut self.store)?;
-            self.physics.properties = Some(Arc::new(read));
+        if self.worlds.physics.properties.is_none() {
+            let read = PhysicsProperties::of_game(&mut self.assets.store)?;
+            self.worlds.physics.properties = Some(Arc::new(read));
         }
         Ok(())
     }
@@ -67,11 +68,11 @@ impl Engine {
     /// Reloads the game's physics materials and collision filters. Existing actors keep their old
     /// properties.
     pub fn reload_physics_properties(&mut self) {
-        if self.physics.properties.is_none() {
+        if self.worlds.physics.properties.is_none() {
             return;
         }
-        match PhysicsProperties::of_game(&mut self.store) {
-            Ok(read) => self.physics.properties = Some(Arc::new(read)),
+        match PhysicsProperties::of_game(&mut self.assets.store) {
+            Ok(read) => self.worlds.physics.properties = Some(Arc::new(read)),
             Err(error) => log::error(&error.message),
         }
     }
@@ -82,7 +83,7 @@ impl Engine {
     /// Returns an error if their file is broken.
     pub fn physics_properties(&mut self) -> Result<Arc<PhysicsProperties>, Error> {
         self.read_physics_properties()?;
-        Ok(self.physics.properties.clone().expect("they were read"))
+        Ok(self.worlds.physics.properties.clone().expect("they were read"))
     }
 
     /// Spawns a unit with its native components.
@@ -96,14 +97,14 @@ impl Engine {
         resource: &Arc<UnitResource>,
         pose: &NodePose,
     ) -> Result<UnitId, Error> {
-        let unit = self.units.spawn(world, resource, pose)?;
+        let unit = self.worlds.units.spawn(world, resource, pose)?;
         let added = self.add_unit_physics(unit);
         match added.and_then(|()| self.spawn_render_template(world, unit, resource)) {
             Ok(()) => Ok(unit),
             Err(error) => {
                 self.destroy_render_components(unit, "");
-                self.physics.end_unit(unit, self.frame.index, "");
-                self.units.destroy(unit, self.frame.index, "");
+                self.worlds.physics.end_unit(unit, self.frame.index, "");
+                self.worlds.units.destroy(unit, self.frame.index, "");
                 Err(error)
             }
         }
@@ -111,15 +112,15 @@ impl Engine {
 
     /// Destroys a unit with its native components. `location` is the script line.
     pub fn end_unit(&mut self, unit: UnitId, location: &str) {
-        self.physics.end_unit(unit, self.frame.index, location);
+        self.worlds.physics.end_unit(unit, self.frame.index, location);
         self.destroy_render_components(unit, location);
-        self.units.destroy(unit, self.frame.index, location);
+        self.worlds.units.destroy(unit, self.frame.index, location);
     }
 
     /// Creates the actors, joints and the mover of a newly spawned unit.
     fn add_unit_physics(&mut self, unit: UnitId) -> Result<(), Error> {
         let (world, resource) = {
-            let known = self.units.of(unit);
+            let known = self.worlds.units.of(unit);
             (known.world, &known.resource)
         };
         let physical = resource.parts.iter().any(|part| part.component == PHYSICS.name);
@@ -127,7 +128,8 @@ impl Engine {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, store, .. } = self;
+        let (tables, units, store) =
+            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
         tables.spawn(unit, units, physics, &mut |mesh| mesh_of(store, mesh))
     }
 
@@ -136,7 +138,8 @@ impl Engine {
     /// # Errors
     /// Returns an error if the actor exists, or if it cannot be created.
     pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
-        let Engine { physics: tables, units, store, .. } = self;
+        let (tables, units, store) =
+            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
         tables.recreate(unit, units, index, &mut |mesh| mesh_of(store, mesh))
     }
 
@@ -145,9 +148,10 @@ impl Engine {
     /// # Errors
     /// Returns an error if the actor cannot be created.
     pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorDesc) -> Result<ActorId, Error> {
-        let world = self.units.of(unit).world;
+        let world = self.worlds.units.of(unit).world;
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, store, .. } = self;
+        let (tables, units, store) =
+            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
         tables.create_new(unit, units, physics, spec, &mut |mesh| mesh_of(store, mesh))
     }
 
@@ -157,33 +161,33 @@ impl Engine {
     /// Returns an error if one of its nodes is outside the allowed range, or if the game's physics
     /// properties are broken.
     pub fn set_unit_physics_enabled(&mut self, unit: UnitId, enabled: bool) -> Result<(), Error> {
-        let world = self.units.of(unit).world;
+        let world = self.worlds.units.of(unit).world;
         // A unit without physics objects has nothing to enable, so its world does not need physics.
-        let nothing = enabled && !self.physics.has_parts(unit);
+        let nothing = enabled && !self.worlds.physics.has_parts(unit);
         if nothing || self.world(world).flags.no_physics {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, .. } = self;
+        let (tables, units) = (&mut self.worlds.physics, &mut self.worlds.units);
         tables.switch_unit(unit, units, physics, enabled)
     }
 
     /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
     /// the visible state is behind the newest step.
     pub fn physics_latency(&self) -> f64 {
-        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
-        let delta = |world: Handle| self.worlds.get(world).map_or(0.0, |world| world.delta);
+        let beside = self.worlds.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
+        let delta = |world: Handle| self.worlds.slots.get(world).map_or(0.0, |world| world.delta);
         beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
     }
 
     /// Draws the bodies of a physics world as debug lines, if enabled.
     pub(super) fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
-        let known = self.physics.world(physics);
-        if !known.debug_draw || self.build == BuildMode::Release {
+        let known = self.worlds.physics.world(physics);
+        if !known.debug_draw || self.game.build == BuildMode::Release {
             return Ok(());
         }
         // The game's own lines take precedence, and a debug view must not stop the game.
-        let (mut lines, room) = (Vec::new(), self.lines.room().min(LINES_MAX / 2));
+        let (mut lines, room) = (Vec::new(), self.worlds.lines.room().min(LINES_MAX / 2));
         let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
             if lines.len() < room {
@@ -197,20 +201,20 @@ impl Engine {
                 format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
             log::warn("physics", &message);
         }
-        self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
+        self.worlds.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
     }
 
     pub(super) fn name_in_physics(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        let actor = handle.and_then(|handle| self.physics.actors.get(handle));
+        let actor = handle.and_then(|handle| self.worlds.physics.actors.get(handle));
         match (actor, handle.and_then(HandleKind::of)) {
             (Some(actor), _) => {
-                let unit = actor.unit.and_then(|unit| self.units.slots.get(unit.0));
+                let unit = actor.unit.and_then(|unit| self.worlds.units.slots.get(unit.0));
                 let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("actor {object} '{}' of unit '{unit}'", actor.name)
             }
             (None, Some(HandleKind::Unit)) => {
-                let unit = handle.and_then(|handle| self.units.slots.get(handle));
+                let unit = handle.and_then(|handle| self.worlds.units.slots.get(handle));
                 let name = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("unit {object} '{name}'")
             }
@@ -254,9 +258,9 @@ mod tests {
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
         engine.set_unit_physics_enabled(unit, true).unwrap();
-        assert!(engine.physics.of_world(world).is_none());
+        assert!(engine.worlds.physics.of_world(world).is_none());
         engine.set_unit_physics_enabled(unit, false).unwrap();
-        assert!(engine.physics.of_world(world).is_some());
+        assert!(engine.worlds.physics.of_world(world).is_some());
         let number = unit.0.to_number() as u64;
         let name = engine.name_in_physics(number);
         assert_eq!(name, format!("unit {number} 'core/units/empty'"));

@@ -40,48 +40,53 @@ fn lines_of(refused: &[String]) -> Vec<String> {
 impl Engine {
     /// Shows messages about refused files, until [`Engine::hide_refusals`].
     pub fn show_refusals(&mut self, refused: Vec<String>) {
-        self.picture.refusals = lines_of(&refused);
+        self.drawing.builder.refusals = lines_of(&refused);
     }
 
     pub fn hide_refusals(&mut self) {
-        self.picture.refusals.clear();
+        self.drawing.builder.refusals.clear();
     }
 
     /// Returns the currently shown messages, line by line.
     pub fn refusals(&self) -> &[String] {
-        &self.picture.refusals
+        &self.drawing.builder.refusals
     }
 
     /// Adds the notice to a packet that has its views.
     pub(super) fn fill_notice(&mut self, packet: &mut FramePacket) {
-        let is_visible = self.picture.is_shown && self.build == BuildMode::Development;
-        if !is_visible || self.picture.refusals.is_empty() || self.picture.error.is_some() {
+        let is_visible = self.drawing.builder.is_shown && self.game.build == BuildMode::Development;
+        if !is_visible
+            || self.drawing.builder.refusals.is_empty()
+            || self.drawing.builder.error.is_some()
+        {
             return;
         }
-        let lines = std::mem::take(&mut self.picture.refusals);
+        let lines = std::mem::take(&mut self.drawing.builder.refusals);
         // A notice that exceeds the Gui's capacity is left out; the terminal has the messages.
         if let Ok(gui) = self.draw_notice(&lines) {
             packet.views.push(over(gui.0, None));
         }
-        self.picture.refusals = lines;
+        self.drawing.builder.refusals = lines;
     }
 
     fn draw_notice(&mut self, lines: &[String]) -> Result<GuiId, Error> {
-        let gui = match self.picture.notice_gui {
-            Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
+        let gui = match self.drawing.builder.notice_gui {
+            Some(gui) if self.drawing.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
-        self.picture.notice_gui = Some(gui);
-        let size = self.window.logical();
+        self.drawing.builder.notice_gui = Some(gui);
+        let size = self.devices.window.logical();
         let draw_request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT)?;
-        let metrics = self.text.metrics(font);
+        let font = self.assets.text.find(&mut self.assets.store, engine_text::DEFAULT_FONT)?;
+        let metrics = self.assets.text.metrics(font);
         let height = metrics.line_height * SIZE;
         let ground = size.y - 2.0 * MARGIN - height * (lines.len() + 1) as f32;
         let whole = [0.0, ground, size.x, size.y];
-        let _ =
-            self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
+        let _ = self
+            .drawing
+            .guis
+            .submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
         let mut baseline = size.y - MARGIN - metrics.ascent * SIZE;
         let titled = std::iter::once((TITLE, YELLOW));
         for (text, color) in titled.chain(lines.iter().map(|line| (line.as_str(), WHITE))) {
@@ -92,7 +97,7 @@ impl Engine {
                 markup: false,
                 ..TextRequest::DEFAULT
             };
-            let crate::Engine { text, guis, .. } = self;
+            let (text, guis) = (&mut self.assets.text, &mut self.drawing.guis);
             if let Ok(quads) = text.layout(&request) {
                 let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
                 let each: Vec<_> =

@@ -57,7 +57,7 @@ impl RenderTargets {
 impl Engine {
     /// Creates a viewport on a part of the screen.
     pub fn new_viewport(&mut self, viewport: Viewport) -> Result<ViewportId, Error> {
-        let added = self.viewports.add(viewport).map(ViewportId);
+        let added = self.drawing.viewports.add(viewport).map(ViewportId);
         added.ok_or_else(|| {
             error!("{VIEWPORTS_MAX} viewports already exist (VIEWPORTS_MAX): destroy one first")
         })
@@ -73,12 +73,12 @@ impl Engine {
         self.check_target(name)?;
         let viewport = self.new_viewport(Viewport::DEFAULT)?;
         let added = self.add_target(name, (width, height), |slot, engine| {
-            let of = engine.viewports.get_mut(viewport.0).expect("it was just made");
+            let of = engine.drawing.viewports.get_mut(viewport.0).expect("it was just made");
             (of.target, of.pixels) = (ViewTarget::Texture(slot), [width, height]);
             Ok(TargetUser::Viewport(viewport))
         });
         if let Err(error) = added {
-            self.viewports.remove(viewport.0, "", self.frame.index, "");
+            self.drawing.viewports.remove(viewport.0, "", self.frame.index, "");
             return Err(error);
         }
         Ok(viewport)
@@ -103,7 +103,7 @@ impl Engine {
                 size: [size.0 as f32, size.1 as f32],
                 target: Some(slot),
             };
-            let gui = engine.guis.create(desc).map_err(Error::new)?;
+            let gui = engine.drawing.guis.create(desc).map_err(Error::new)?;
             created = Some(gui);
             Ok(TargetUser::Gui(gui))
         })?;
@@ -115,9 +115,9 @@ impl Engine {
         if name.is_empty() {
             return Err(error!("a texture that is drawn into needs a name, to be shown by"));
         }
-        let known = self.picture.targets.all.get(name);
+        let known = self.drawing.builder.targets.all.get(name);
         let is_there = known.is_some_and(|one| self.lives(one.by));
-        if is_there || self.store.has(&ResourceName::new("texture", name)) {
+        if is_there || self.assets.store.has(&ResourceName::new("texture", name)) {
             return Err(error!("the texture '{name}' already exists: use another name"));
         }
         Ok(())
@@ -125,8 +125,8 @@ impl Engine {
 
     fn lives(&self, by: TargetUser) -> bool {
         match by {
-            TargetUser::Gui(gui) => self.guis.slots().get(gui.0).is_some(),
-            TargetUser::Viewport(viewport) => self.viewports.get(viewport.0).is_some(),
+            TargetUser::Gui(gui) => self.drawing.guis.slots().get(gui.0).is_some(),
+            TargetUser::Viewport(viewport) => self.drawing.viewports.get(viewport.0).is_some(),
         }
     }
 
@@ -136,50 +136,50 @@ impl Engine {
         (width, height): (u32, u32),
         make: impl FnOnce(TextureSlot, &mut Engine) -> Result<TargetUser, Error>,
     ) -> Result<(), Error> {
-        if let Some(ended) = self.picture.targets.all.remove(name) {
+        if let Some(ended) = self.drawing.builder.targets.all.remove(name) {
             // The previous owner was destroyed in this frame.
-            self.textures.unload(ended.texture);
+            self.assets.textures.unload(ended.texture);
         }
-        let texture = self.textures.add_target(name, width, height)?;
+        let texture = self.assets.textures.add_target(name, width, height)?;
         let bytes = width as usize * height as usize * TEXEL_BYTES;
         if let Err(error) = limit::check_room(bytes) {
-            self.textures.unload(texture);
+            self.assets.textures.unload(texture);
             return Err(error);
         }
         let mut charge = MemoryCharge::new("textures/drawn");
         charge.set(bytes as i64);
-        let entry = *self.textures.entry(texture);
+        let entry = *self.assets.textures.entry(texture);
         if let Err(error) = self.show_target(name, texture) {
-            self.textures.unload(texture);
+            self.assets.textures.unload(texture);
             return Err(error);
         }
         let by = match make(entry.slot, self) {
             Ok(by) => by,
             Err(error) => {
-                self.textures.unload(texture);
+                self.assets.textures.unload(texture);
                 return Err(error);
             }
         };
         let drawn = RenderTargetUse { by, texture, slot: entry.slot, _charge: charge };
-        self.picture.targets.all.insert(name.to_string(), drawn);
+        self.drawing.builder.targets.all.insert(name.to_string(), drawn);
         // Materials may refer to a destroyed texture with the same name.
-        self.picture.origins_version = STALE;
+        self.drawing.builder.origins_version = STALE;
         Ok(())
     }
 
     /// Registers the source that Guis draw the texture with. A name keeps its source number,
     /// because scripts may have kept it from a destroyed texture with the same name.
     fn show_target(&mut self, name: &str, texture: TextureNumber) -> Result<(), Error> {
-        match self.picture.sources.get(name) {
+        match self.drawing.builder.sources.get(name) {
             Some(known) => {
-                self.picture.origins[known.0 as usize - 1] = SourceOrigin::Texture(texture);
-                self.picture.origins_version = STALE;
+                self.drawing.builder.origins[known.0 as usize - 1] = SourceOrigin::Texture(texture);
+                self.drawing.builder.origins_version = STALE;
                 self.refresh_sources();
             }
             None => {
-                let source = source_of(name, self.textures.entry(texture));
+                let source = source_of(name, self.assets.textures.entry(texture));
                 let number = self.add_source(source, SourceOrigin::Texture(texture))?;
-                self.picture.sources.insert(name.to_string(), number);
+                self.drawing.builder.sources.insert(name.to_string(), number);
             }
         }
         Ok(())
@@ -187,27 +187,27 @@ impl Engine {
 
     /// Ends the textures of destroyed Guis and viewports.
     pub(super) fn end_targets(&mut self) {
-        let mut targets = std::mem::take(&mut self.picture.targets);
+        let mut targets = std::mem::take(&mut self.drawing.builder.targets);
         targets.all.retain(|_, one| {
             let lives = self.lives(one.by);
             if !lives {
-                self.textures.unload(one.texture);
+                self.assets.textures.unload(one.texture);
             }
             lives
         });
-        self.picture.targets = targets;
+        self.drawing.builder.targets = targets;
     }
 
     /// Returns the name of a render target, by slot.
     pub(super) fn target_name(&self, slot: TextureSlot) -> Option<&str> {
-        let mut targets = self.picture.targets.all.iter();
+        let mut targets = self.drawing.builder.targets.all.iter();
         targets.find_map(|(name, drawn)| (drawn.slot == slot).then_some(name.as_str()))
     }
 
     /// Returns the viewport passed to a call, or the whole screen.
     pub fn viewport(&self, viewport: Option<ViewportId>) -> Viewport {
         match viewport {
-            Some(viewport) => *self.viewports.get(viewport.0).expect("it was checked"),
+            Some(viewport) => *self.drawing.viewports.get(viewport.0).expect("it was checked"),
             None => Viewport::DEFAULT,
         }
     }
@@ -233,9 +233,9 @@ impl Engine {
     /// Returns width and height of a window's content in logical pixels; zero if the window does
     /// not exist.
     pub(super) fn screen_size(&self, target: ViewTarget) -> Vec2 {
-        let ViewTarget::Window(number) = target else { return self.window.logical() };
+        let ViewTarget::Window(number) = target else { return self.devices.window.logical() };
         let handle = Handle::from_number(number as f64);
-        let window = handle.and_then(|handle| self.windows.slots().get(handle));
+        let window = handle.and_then(|handle| self.devices.windows.slots().get(handle));
         window.map_or(Vec2::ZERO, Window::logical)
     }
 
@@ -263,11 +263,11 @@ impl Engine {
     /// Returns the Guis of a world that a view of it shows. On a texture these are only the Guis in
     /// world space.
     pub(super) fn guis_on(&self, target: ViewTarget, world: Handle) -> Vec<u64> {
-        let mut all = self.guis.of_world(world);
+        let mut all = self.drawing.guis.of_world(world);
         if matches!(target, ViewTarget::Texture(_)) {
             all.retain(|gui| {
                 let handle = Handle::from_number(*gui as f64).expect("a living Gui's number");
-                let making = self.guis.slots().get(handle).map(|gui| gui.making.space);
+                let making = self.drawing.guis.slots().get(handle).map(|gui| gui.making.space);
                 making == Some(GuiSpace::World)
             });
         }
@@ -290,13 +290,14 @@ mod tests {
     fn a_refused_target_leaves_neither_texture_nor_gui() {
         let mut engine = crate::world_update::tests::engine();
         let world = engine.new_world(WorldFlags::default()).unwrap();
-        for _ in engine.guis.source_count()..SOURCES_MAX {
-            engine.guis.add_source(TextureSource::PLAIN).unwrap();
+        for _ in engine.drawing.guis.source_count()..SOURCES_MAX {
+            engine.drawing.guis.add_source(TextureSource::PLAIN).unwrap();
         }
-        let (guis, textures) = (engine.guis.slots().len(), engine.textures.figures());
+        let (guis, textures) =
+            (engine.drawing.guis.slots().len(), engine.assets.textures.figures());
         let refused = engine.new_texture_gui(world, "screen", (8, 8), GuiMode::Retained);
         assert!(refused.unwrap_err().to_string().contains("SOURCES_MAX"));
-        assert_eq!(engine.guis.slots().len(), guis);
-        assert_eq!(engine.textures.figures(), textures);
+        assert_eq!(engine.drawing.guis.slots().len(), guis);
+        assert_eq!(engine.assets.textures.figures(), textures);
     }
 }

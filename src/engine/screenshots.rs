@@ -120,20 +120,20 @@ impl Engine {
                  {NAME_MAX}"
             ));
         }
-        if !self.picture.is_shown {
+        if !self.drawing.builder.is_shown {
             return Ok(Err(NOTHING_DRAWN.to_string()));
         }
-        let Some(folder) = &self.save_folder else {
+        let Some(folder) = &self.game.save_folder else {
             return Ok(Err("this run has no save folder to write a screenshot into".to_string()));
         };
-        if self.captures.open() >= CAPTURES_MAX {
+        if self.drawing.captures.open() >= CAPTURES_MAX {
             return Err(error!(
                 "{CAPTURES_MAX} screenshots are already requested (CAPTURES_MAX): wait for some"
             ));
         }
         let file = folder.join(SCREENSHOTS).join(format!("{name}.png"));
-        let number = self.captures.ask(ViewTarget::Screen);
-        self.captures.files.push((number, file.clone()));
+        let number = self.drawing.captures.ask(ViewTarget::Screen);
+        self.drawing.captures.files.push((number, file.clone()));
         Ok(Ok(file))
     }
 }

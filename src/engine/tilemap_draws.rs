@@ -28,7 +28,7 @@ impl Engine {
         unit: UnitId,
         part: &TilemapComponent,
     ) -> Result<(), Error> {
-        let Engine { tilemaps, store, .. } = self;
+        let (tilemaps, store) = (&mut self.assets.tilemaps, &mut self.assets.store);
         let id = tilemaps.add(store, &part.map, part.level.as_deref())?;
         tilemaps.of_mut(id).owner = Some(unit.0);
         let mut map = TilemapInstance {
@@ -43,13 +43,18 @@ impl Engine {
         };
         let filled = self.fill_map(world, &mut map);
         // The map may be incomplete; it ends with the unit.
-        self.scenes.maps.of.entry(unit.row()).or_default().push(map);
+        self.worlds.scenes.maps.of.entry(unit.row()).or_default().push(map);
         filled
     }
 
     /// Sets the textures and pieces of a map.
     fn fill_map(&mut self, world: WorldId, map: &mut TilemapInstance) -> Result<(), Error> {
-        let Engine { tilemaps, textures, store, scenes, .. } = self;
+        let (tilemaps, textures, store, scenes) = (
+            &mut self.assets.tilemaps,
+            &mut self.assets.textures,
+            &mut self.assets.store,
+            &mut self.worlds.scenes,
+        );
         let tilemap = tilemaps.of(map.map);
         let found = tilemap.sets().iter().map(|set| textures.find(store, &set.texture));
         map.sets = found.collect::<Result<_, Error>>()?;
@@ -66,9 +71,9 @@ impl Engine {
     /// Ends the pieces of a map.
     fn empty_map(&mut self, world: WorldId, map: &mut TilemapInstance) {
         for piece in map.pieces.drain(..) {
-            self.scenes.of(world).end(piece.draw);
+            self.worlds.scenes.of(world).end(piece.draw);
             if let Some(mesh) = piece.mesh {
-                self.models.remove_game_mesh(mesh);
+                self.assets.models.remove_game_mesh(mesh);
             }
         }
     }
@@ -76,34 +81,34 @@ impl Engine {
     /// Destroys the maps of a unit. `location` is the script line that messages about stale handles
     /// show.
     pub(super) fn end_maps(&mut self, world: WorldId, row: u32, location: &str) {
-        for mut map in self.scenes.maps.of.remove(&row).unwrap_or_default() {
+        for mut map in self.worlds.scenes.maps.of.remove(&row).unwrap_or_default() {
             self.empty_map(world, &mut map);
-            self.tilemaps.remove(map.map, self.frame.index, location);
+            self.assets.tilemaps.remove(map.map, self.frame.index, location);
         }
     }
 
     /// Sends changed maps to the scenes, as far as views show them.
     pub(super) fn send_tilemaps(&mut self, views: &[View]) {
-        let mut maps = std::mem::take(&mut self.scenes.maps);
+        let mut maps = std::mem::take(&mut self.worlds.scenes.maps);
         for map in maps.iter_mut() {
             self.send_tilemap(map, views);
         }
-        self.scenes.maps = maps;
+        self.worlds.scenes.maps = maps;
     }
 
     fn send_tilemap(&mut self, map: &mut TilemapInstance, views: &[View]) {
-        let world = self.units.of(map.unit).world;
+        let world = self.worlds.units.of(map.unit).world;
         let number = world.0.to_number() as u64;
-        let edits = self.tilemaps.of_mut(map.map).take_edits();
+        let edits = self.assets.tilemaps.of_mut(map.map).take_edits();
         map.mark_cells_changed(&edits.cells);
         let is_new = edits.layers || map.flags & flag::NEW != 0;
         let moved = map.flags & flag::LISTED != 0;
         map.flags &= !(flag::NEW | flag::LISTED);
         let seconds = self.world(world).time;
-        let node = self.units.scene.world(map.unit.row(), usize::from(map.node));
+        let node = self.worlds.units.scene.world(map.unit.row(), usize::from(map.node));
         let matrix = node * map.placement.plane_to_node();
         let pose = DrawTransform::of(&matrix);
-        let state = self.tilemaps.of(map.map).animation_state(seconds);
+        let state = self.assets.tilemaps.of(map.map).animation_state(seconds);
         let shown: Vec<Mat4> = views
             .iter()
             .filter(|view| view.scene == Some(number))
@@ -114,7 +119,7 @@ impl Engine {
         let mut pieces = std::mem::take(&mut map.pieces);
         for piece in &mut pieces {
             if piece.stale || piece.animated && piece.shown != state {
-                let (middle, radius) = self.tilemaps.of(map.map).chunk_sphere(piece.chunk);
+                let (middle, radius) = self.assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
                 let center = matrix.transform_point3(middle);
                 let seen = |shown: &Mat4| is_seen(shown, center, radius * metres * scale);
@@ -128,7 +133,7 @@ impl Engine {
             if is_new || !piece.sent {
                 self.send_tilemap_piece(world, map, piece, pose);
             } else if moved {
-                let frame = &mut self.scenes.of(world).frame;
+                let frame = &mut self.worlds.scenes.of(world).frame;
                 frame.moved.push(piece.draw);
                 frame.poses.push(pose);
             }
@@ -146,7 +151,7 @@ impl Engine {
     ) {
         let smooth = map.sets.iter().map(|set| !self.assign_scene_texture(*set).sampling.nearest);
         let smooth: Vec<bool> = smooth.collect();
-        let tilemap = self.tilemaps.of(map.map);
+        let tilemap = self.assets.tilemaps.of(map.map);
         if piece.stale {
             piece.animated = tilemap.is_animated(piece.chunk);
         }
@@ -155,9 +160,9 @@ impl Engine {
         let (mesh, sets) = tilemap.chunk_mesh(piece.chunk, seconds, metres, &smooth);
         if sets.is_empty() {
             if let Some(mesh) = piece.mesh.take() {
-                self.models.remove_game_mesh(mesh);
+                self.assets.models.remove_game_mesh(mesh);
                 // The piece keeps its draw slot.
-                self.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
+                self.worlds.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
             }
             return;
         }
@@ -168,11 +173,13 @@ impl Engine {
             let material_slot = self.material_slot(map.placement.material);
             let key =
                 SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
-            piece.surfaces.push(self.scenes.pictures.surface(&mut self.materials, key));
+            piece
+                .surfaces
+                .push(self.worlds.scenes.pictures.surface(&mut self.assets.materials, key));
         }
         match piece.mesh {
-            Some(known) => self.models.update_game_mesh(known, mesh),
-            None => match self.models.add_game_mesh(mesh) {
+            Some(known) => self.assets.models.update_game_mesh(known, mesh),
+            None => match self.assets.models.add_game_mesh(mesh) {
                 Ok(number) => piece.mesh = Some(number),
                 Err(fault) => log::error(&fault.message),
             },
@@ -187,11 +194,11 @@ impl Engine {
         pose: DrawTransform,
     ) {
         let Some(mesh) = piece.mesh else { return };
-        let mesh = self.models.entry(mesh).slot;
+        let mesh = self.assets.models.entry(mesh).slot;
         let layer = piece.chunk.layer;
         let visible = map.flags & flag::ANY_HIDDEN == 0
-            && self.tilemaps.of(map.map).is_visible(layer as usize);
-        let frame = &mut self.scenes.of(world).frame;
+            && self.assets.tilemaps.of(map.map).is_visible(layer as usize);
+        let frame = &mut self.worlds.scenes.of(world).frame;
         let surfaces = (frame.surfaces.len() as u32, piece.surfaces.len() as u32);
         frame.surfaces.extend_from_slice(&piece.surfaces);
         frame.changes.push(DrawChange::Put(DrawMesh {
@@ -211,19 +218,19 @@ impl Engine {
     /// Converts a world point into texels from the bottom left of a unit's map. Returns `None` for
     /// a map that a script created.
     pub fn point_on_map(&mut self, id: TilemapId, point: Vec3) -> Option<[f64; 2]> {
-        let owner = self.tilemaps.of(id).owner?;
-        let maps = self.scenes.maps.of_unit(UnitId(owner).row());
+        let owner = self.assets.tilemaps.of(id).owner?;
+        let maps = self.worlds.scenes.maps.of_unit(UnitId(owner).row());
         let map = maps.iter().find(|map| map.map == id)?;
         let (row, node, placement) = (map.unit.row(), usize::from(map.node), map.placement);
-        let matrix = self.units.scene.world(row, node) * placement.plane_to_node();
+        let matrix = self.worlds.units.scene.world(row, node) * placement.plane_to_node();
         let at = matrix.inverse().transform_point3(point) * placement.pixels_per_metre;
         Some([at.x.into(), at.z.into()])
     }
 
     /// Returns the map of a unit for changes, or `None` for a map that a script created.
     pub fn unit_map(&mut self, id: TilemapId) -> Option<&mut TilemapInstance> {
-        let owner = self.tilemaps.of(id).owner?;
-        let maps = self.scenes.maps.of.get_mut(&UnitId(owner).row())?;
+        let owner = self.assets.tilemaps.of(id).owner?;
+        let maps = self.worlds.scenes.maps.of.get_mut(&UnitId(owner).row())?;
         maps.iter_mut().find(|map| map.map == id)
     }
 
@@ -233,13 +240,13 @@ impl Engine {
         let is_new = |name: &str| {
             changed.iter().any(|resource| resource.kind == "tilemap" && resource.name == name)
         };
-        let mut maps = std::mem::take(&mut self.scenes.maps);
+        let mut maps = std::mem::take(&mut self.worlds.scenes.maps);
         for map in maps.iter_mut() {
-            if !is_new(&self.tilemaps.of(map.map).name) {
+            if !is_new(&self.assets.tilemaps.of(map.map).name) {
                 continue;
             }
-            let world = self.units.of(map.unit).world;
-            let Engine { tilemaps, store, .. } = self;
+            let world = self.worlds.units.of(map.unit).world;
+            let (tilemaps, store) = (&mut self.assets.tilemaps, &mut self.assets.store);
             if let Err(fault) = tilemaps.renew(store, map.map) {
                 log::error(&format!("{}: the map stays as it was", fault.message));
                 continue;
@@ -250,9 +257,9 @@ impl Engine {
             }
             map.flags |= flag::NEW;
         }
-        self.scenes.maps = maps;
+        self.worlds.scenes.maps = maps;
         if changed.iter().any(|name| ["sheet", "tilemap"].contains(&name.kind.as_str())) {
-            self.units.resources.clear();
+            self.worlds.units.resources.clear();
         }
     }
 }

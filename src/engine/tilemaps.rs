@@ -33,7 +33,7 @@ impl Engine {
         gui: GuiId,
         look: &TilemapDrawOptions,
     ) -> Result<usize, Error> {
-        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
+        let making = self.drawing.guis.slots().get(gui.0).map(|gui| gui.making);
         let Some(making) = making.filter(|making| making.mode == GuiMode::Immediate) else {
             return Err(error!(
                 "tile maps are drawn in immediate Guis: make it with \
@@ -46,24 +46,24 @@ impl Engine {
         let seconds = self.frame.total;
         let layers = match look.layers.is_empty() {
             true => {
-                let tilemap = self.tilemaps.of(map);
+                let tilemap = self.assets.tilemaps.of(map);
                 (0..tilemap.map().layers.len()).filter(|at| tilemap.is_visible(*at)).collect()
             }
             false => look.layers.clone(),
         };
         for layer in layers {
             quads.clear();
-            self.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
+            self.assets.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
             // Sorted by texture; the order of tiles with the same texture stays.
             quads.sort_by_key(|quad| quad.set);
-            let opacity = self.tilemaps.of(map).map().layers[layer].opacity;
+            let opacity = self.assets.tilemaps.of(map).map().layers[layer].opacity;
             let [red, green, blue, alpha] = look.color;
             let color = [red, green, blue, (f32::from(alpha) * opacity).round() as u8];
             for run in quads.chunk_by(|a, b| a.set == b.set) {
                 let source = sources[run[0].set];
-                let Some(of) = self.guis.source(source).cloned() else { continue };
+                let Some(of) = self.drawing.guis.source(source).cloned() else { continue };
                 // Keeps linear filtering from sampling neighboring tiles.
-                let half = self.tilemaps.of(map).sets()[run[0].set].half_texel();
+                let half = self.assets.tilemaps.of(map).sets()[run[0].set].half_texel();
                 let half = of.span(half);
                 let instances = run.iter().map(|quad| {
                     let mut corners = quad.corners;
@@ -85,8 +85,8 @@ impl Engine {
                     layer: look.layer.saturating_add(layer as i32),
                     pose: None,
                 };
-                if self.guis.submit_quads(request, source, instances).is_err() {
-                    return Err(Error::new(self.guis.take_refusal()));
+                if self.drawing.guis.submit_quads(request, source, instances).is_err() {
+                    return Err(Error::new(self.drawing.guis.take_refusal()));
                 }
                 drawn += run.len();
             }
@@ -96,7 +96,7 @@ impl Engine {
 
     /// Returns the Gui source of each of a map's tile sets.
     fn tile_sources(&mut self, map: TilemapId) -> Result<Vec<SourceNumber>, Error> {
-        let sets = self.tilemaps.of(map).sets();
+        let sets = self.assets.tilemaps.of(map).sets();
         let textures: Vec<String> = sets.iter().map(|set| set.texture.clone()).collect();
         textures.iter().map(|texture| self.source(texture)).collect()
     }
@@ -111,9 +111,9 @@ impl Engine {
         if making.space == GuiSpace::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
-        let [left_bottom, right_top] = making.seen(self.window.logical().to_array());
+        let [left_bottom, right_top] = making.seen(self.devices.window.logical().to_array());
         let ([left, bottom], [right, top]) = (left_bottom.into(), right_top.into());
-        let back = self.guis.pen(gui).transform().and_then(|transform| transform.inverse());
+        let back = self.drawing.guis.pen(gui).transform().and_then(|transform| transform.inverse());
         let corners: [[f32; 2]; 4] = [[left, bottom], [right, bottom], [left, top], [right, top]];
         let corners = corners.map(|corner| {
             let [x, y] = back.map_or(corner, |back| back.apply(corner));

@@ -41,14 +41,20 @@ impl Engine {
         delta: f64,
         steps: UpdateSteps,
     ) -> Result<(), Error> {
-        let physics = self.physics.of_world(world).filter(|_| steps.physics);
+        let physics = self.worlds.physics.of_world(world).filter(|_| steps.physics);
         if steps.physics {
             self.end_particles_of_ended_guis();
         }
-        let particles = !self.particles.slots().is_empty();
+        let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.is_worth_two(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
-        let Engine { physics: bodies, units, scenes, particles: effects, tasks: pool, .. } = self;
+        let (bodies, units, scenes, effects, pool) = (
+            &mut self.worlds.physics,
+            &mut self.worlds.units,
+            &mut self.worlds.scenes,
+            &mut self.worlds.particles,
+            &mut self.devices.tasks,
+        );
         let pool = &*pool;
         pool.frame(items, |frame| {
             let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
@@ -87,7 +93,7 @@ impl Engine {
             }
         })?;
         if particles && steps.scene_graph {
-            self.particles.end_finished(world.0, frame_index);
+            self.worlds.particles.end_finished(world.0, frame_index);
             self.report_refused_particles();
         }
         physics.map_or(Ok(()), |physics| self.draw_physics(physics))
@@ -96,13 +102,13 @@ impl Engine {
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
     fn is_worth_two(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
-        let awake = |physics| self.physics.world(physics).simulation.awake();
+        let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
-            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+            && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
     }
 
     fn report_refused_particles(&mut self) {
-        if std::mem::take(&mut self.particles.refused) > 0 {
+        if std::mem::take(&mut self.worlds.particles.refused) > 0 {
             let message = match limit::check_room(SPAWN_ROOM_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
@@ -148,7 +154,7 @@ pub(super) mod tests {
             deterministic: true,
             save_folder: None,
         });
-        engine.tasks = TaskPool::new(Some(1));
+        engine.devices.tasks = TaskPool::new(Some(1));
         engine
     }
 
@@ -164,17 +170,18 @@ pub(super) mod tests {
         engine.create_new_actor(unit, &actor).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
         let effect = read_text("x.particles", effect.as_bytes()).unwrap();
-        let resource = engine.particles.add_resource("x", effect);
+        let resource = engine.worlds.particles.add_resource("x", effect);
         let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        let id = engine.particles.create(making, &engine.tasks).unwrap();
+        let id = engine.worlds.particles.create(making, &engine.devices.tasks).unwrap();
         let orphaned = OrphanPolicy::Destroy;
-        engine.particles.effect(id).link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
+        engine.worlds.particles.effect(id).link =
+            Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
         for count in 1..=30 {
             engine.update_systems(world, 1.0 / 60.0, ALL).unwrap();
-            let node = engine.units.scene.world_position(unit.row(), 0);
-            let effect = engine.particles.slots().get(id.0).unwrap();
-            let emitter = engine.particles.emitters(effect).next().unwrap();
+            let node = engine.worlds.units.scene.world_position(unit.row(), 0);
+            let effect = engine.worlds.particles.slots().get(id.0).unwrap();
+            let emitter = engine.worlds.particles.emitters(effect).next().unwrap();
             assert_eq!(emitter.count, count);
             let last = emitter.blocks[0].get(count - 1);
             assert!(node.z < 0.0, "it falls");
@@ -190,22 +197,23 @@ pub(super) mod tests {
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
         let effect = read_text("x.particles", effect.as_bytes()).unwrap();
-        let resource = engine.particles.add_resource("x", effect);
+        let resource = engine.worlds.particles.add_resource("x", effect);
         let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        let ids = [0, 1, 2].map(|_| engine.particles.create(making, &engine.tasks).unwrap());
+        let ids = [0, 1, 2]
+            .map(|_| engine.worlds.particles.create(making, &engine.devices.tasks).unwrap());
         let orphaned = OrphanPolicy::Unlink;
         let link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
-        engine.particles.effect(ids[0]).link = link;
-        engine.particles.effect(ids[1]).link = link;
+        engine.worlds.particles.effect(ids[0]).link = link;
+        engine.worlds.particles.effect(ids[1]).link = link;
         engine
             .update_systems(world, 1.0 / 60.0, UpdateSteps { scene_graph: false, ..ALL })
             .unwrap();
-        let counts = |engine: &Engine| ids.map(|id| engine.particles.count(id));
+        let counts = |engine: &Engine| ids.map(|id| engine.worlds.particles.count(id));
         assert_eq!(counts(&engine), [0, 0, 1], "those that are linked wait");
         // A script between the two graphs unlinks one effect and links another.
-        engine.particles.effect(ids[1]).link = None;
-        engine.particles.effect(ids[2]).link = link;
+        engine.worlds.particles.effect(ids[1]).link = None;
+        engine.worlds.particles.effect(ids[2]).link = link;
         engine.update_systems(world, 1.0 / 60.0, UpdateSteps { physics: false, ..ALL }).unwrap();
         assert_eq!(counts(&engine), [1, 1, 1]);
     }

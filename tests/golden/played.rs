@@ -71,8 +71,8 @@ impl Played {
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         let engine = app.vm().engine();
-        engine.picture.is_shown = true;
-        let (width, height) = engine.window.pixels;
+        engine.drawing.builder.is_shown = true;
+        let (width, height) = engine.devices.window.pixels;
         let output = SurfaceTarget::Offscreen { width, height };
         let renderer = match Renderer::start(RendererOptions { output, ..options(false) }) {
             Ok(renderer) => renderer,
@@ -97,13 +97,13 @@ impl Played {
         fs::write(self.folder.join(path), bytes).expect("it can be written");
         let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
-        engine.store.replace(compiled.index, &compiled.changed);
+        engine.assets.store.replace(compiled.index, &compiled.changed);
         engine.reload_pictures(&compiled.changed);
     }
 
     /// Returns the number of sources with which Guis have drawn.
     pub fn sources(&mut self) -> usize {
-        self.app.vm().engine().guis.source_count()
+        self.app.vm().engine().drawing.guis.source_count()
     }
 
     /// Draws the engine's current state and returns the image.
@@ -246,7 +246,7 @@ fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
     let Some(mut played) = Played::of("gui_modes") else { return };
     played.frame();
     let engine = played.app.vm().engine();
-    (engine.window.scale, engine.window.pixels) = (2.0, (1920, 1280));
+    (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
     engine.show_error(REPORT);
     played.renderer.resize(1920, 1280);
     played.show();

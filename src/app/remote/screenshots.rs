@@ -59,7 +59,7 @@ pub struct ScreenshotQueue {
 
 /// Checks that frames are rendered in this run.
 pub fn check(call: &mut IncomingCall) -> Result<(), Refusal> {
-    if call.app.vm.engine().picture.is_shown {
+    if call.app.vm.engine().drawing.builder.is_shown {
         return Ok(());
     }
     let message = "nothing is drawn in this run: start it with a window, or with --renderer auto";
@@ -81,12 +81,12 @@ pub fn screenshot(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
 impl ScreenshotQueue {
     /// Captures the next frame and holds it for a pause of the game.
     pub fn capture_next_frame(&mut self, engine: &mut Engine) {
-        self.frame_to_hold = engine.picture.is_shown.then_some(engine.frame.index + 1);
+        self.frame_to_hold = engine.drawing.builder.is_shown.then_some(engine.frame.index + 1);
     }
 
     /// Captures the current frame, which is drawn once more, and holds it for a pause of the game.
     pub fn capture_last_frame(&mut self, engine: &mut Engine) {
-        self.frame_to_hold = engine.picture.is_shown.then_some(engine.frame.index);
+        self.frame_to_hold = engine.drawing.builder.is_shown.then_some(engine.frame.index);
     }
 
     /// Discards the captures of the old engine after a restart. Waiting clients receive a
@@ -119,7 +119,8 @@ impl ScreenshotQueue {
             let receivers = self.take_receivers(clients, number, true, now);
             return self.start_encoding(EncodeJob { frame, picture, receivers });
         }
-        let free = self.working.load(Ordering::Acquire) < WORK_MAX && engine.picture.is_shown;
+        let free =
+            self.working.load(Ordering::Acquire) < WORK_MAX && engine.drawing.builder.is_shown;
         let due = |client: &ConnectedClient| {
             client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
         };
@@ -131,7 +132,7 @@ impl ScreenshotQueue {
 
     /// Requests a capture of the next drawn image, which shows frame `frame`.
     fn request_capture(&mut self, engine: &mut Engine, frame: u64) {
-        let number = engine.captures.ask(ViewTarget::Screen);
+        let number = engine.drawing.captures.ask(ViewTarget::Screen);
         self.requests.push_back((number, frame, Instant::now()));
     }
 
@@ -143,7 +144,7 @@ impl ScreenshotQueue {
         now: Instant,
     ) {
         while let Some((number, frame, asked)) = self.requests.front().copied() {
-            let Some(captured) = engine.captures.take(number) else { return };
+            let Some(captured) = engine.drawing.captures.take(number) else { return };
             self.requests.pop_front();
             let took = now.saturating_duration_since(asked);
             self.rests_until = (took > SLOW).then(|| now + took * REST_FACTOR);

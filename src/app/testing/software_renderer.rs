@@ -39,7 +39,7 @@ impl SoftwareRenderer {
         if engine.retained_frames().0 != FrameRetention::Packets {
             return;
         }
-        let size = engine.window.pixels;
+        let size = engine.devices.window.pixels;
         for packet in engine.take_packets() {
             self.send_newest();
             self.start(size);

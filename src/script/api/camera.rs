@@ -212,7 +212,7 @@ pub static CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, camera: HandleNumber) -> bool {
-    Handle::from_number(camera.0).is_some_and(|handle| engine.cameras.get(handle).is_some())
+    Handle::from_number(camera.0).is_some_and(|handle| engine.worlds.cameras.get(handle).is_some())
 }
 
 fn pose(engine: &mut Engine, camera: CameraId) -> Mat4 {
@@ -317,7 +317,7 @@ fn set_projection_type(
 
 /// Returns the screen's width and height, at least 1, because a window can have no size.
 fn screen_size(engine: &Engine) -> Vec2 {
-    engine.window.logical().max(Vec2::ONE)
+    engine.devices.window.logical().max(Vec2::ONE)
 }
 
 fn aspect(engine: &Engine) -> f32 {

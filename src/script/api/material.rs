@@ -102,12 +102,12 @@ pub static CORE: ModuleRows = module(
 
 fn alive(engine: &mut Engine, material: HandleNumber) -> bool {
     let handle = Handle::from_number(material.0);
-    handle.is_some_and(|handle| engine.materials.slots().get(handle).is_some())
+    handle.is_some_and(|handle| engine.assets.materials.slots().get(handle).is_some())
 }
 
 fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let (frame, location) = (engine.frame.index, crate::script_location());
-    let ended = engine.materials.destroy(material, frame, &location);
+    let ended = engine.assets.materials.destroy(material, frame, &location);
     if ended.is_ok() {
         engine.forget_material(material);
         engine.end_material_source(material);
@@ -116,7 +116,7 @@ fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
 }
 
 fn name(engine: &mut Engine, material: MaterialId) -> String {
-    let found = engine.materials.slots().get(material.0);
+    let found = engine.assets.materials.slots().get(material.0);
     found.expect("the handle was checked where it came in").name.clone()
 }
 
@@ -134,7 +134,7 @@ fn set(
             f32::MAX
         ));
     }
-    let set = engine.materials.set(material, name.as_str(), numbers, type_name);
+    let set = engine.assets.materials.set(material, name.as_str(), numbers, type_name);
     set.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
@@ -180,7 +180,7 @@ fn set_color(
     name: TextArgument,
     value: Color,
 ) -> Result<(), Error> {
-    let material = engine.materials.slots().get(m.0).expect("the handle was checked");
+    let material = engine.assets.materials.slots().get(m.0).expect("the handle was checked");
     if material.surface().is_some() {
         // Surfaces use alpha separately from the color.
         let [red, green, blue, _] = Color { alpha: 255.0, ..value }.to_light();

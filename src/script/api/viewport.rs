@@ -64,11 +64,12 @@ Application.destroy_viewport(map)"#,
 );
 
 fn alive(engine: &mut Engine, viewport: HandleNumber) -> bool {
-    Handle::from_number(viewport.0).is_some_and(|handle| engine.viewports.get(handle).is_some())
+    Handle::from_number(viewport.0)
+        .is_some_and(|handle| engine.drawing.viewports.get(handle).is_some())
 }
 
 fn viewport(engine: &mut Engine, viewport: ViewportId) -> &mut Viewport {
-    engine.viewports.get_mut(viewport.0).expect("the handle was checked where it came in")
+    engine.drawing.viewports.get_mut(viewport.0).expect("the handle was checked where it came in")
 }
 
 fn set_rect(
@@ -119,7 +120,7 @@ pub fn create_viewport(
 
 pub fn destroy_viewport(engine: &mut Engine, viewport: ViewportId) {
     let location = crate::script_location();
-    engine.viewports.remove(viewport.0, "", engine.frame.index, &location);
+    engine.drawing.viewports.remove(viewport.0, "", engine.frame.index, &location);
 }
 
 pub fn main_gui(engine: &mut Engine) -> Result<GuiId, Error> {
@@ -136,7 +137,7 @@ pub fn create_camera(engine: &mut Engine) -> Result<CameraId, Error> {
 
 pub fn destroy_camera(engine: &mut Engine, camera: CameraId) {
     let location = crate::script_location();
-    engine.cameras.remove(camera.0, "", engine.frame.index, &location);
+    engine.worlds.cameras.remove(camera.0, "", engine.frame.index, &location);
 }
 
 pub fn render_world(

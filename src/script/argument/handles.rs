@@ -56,14 +56,14 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
 
 /// Returns the error message for a number that is not a living Gui, as found by a fast form.
 pub fn gui_message(engine: &Engine, number: f64) -> String {
-    let slots = engine.guis.slots();
+    let slots = engine.drawing.guis.slots();
     let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
     stale_handle_message(engine, HandleKind::Gui, stale, number)
 }
 
 /// Returns the error message for a number that is not a living material, as found by a fast form.
 pub fn material_message(engine: &Engine, number: f64) -> String {
-    let slots = engine.materials.slots();
+    let slots = engine.assets.materials.slots();
     let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
     stale_handle_message(engine, HandleKind::Material, stale, number)
 }
@@ -150,29 +150,29 @@ macro_rules! handles {
 }
 
 handles! {
-    WorldId, HandleKind::World, engine => &engine.worlds;
-    GuiId, HandleKind::Gui, engine => engine.guis.slots();
-    MaterialId, HandleKind::Material, engine => engine.materials.slots();
-    CameraId, HandleKind::Camera, engine => &engine.cameras;
-    LineObjectId, HandleKind::LineObject, engine => &engine.lines.objects;
-    MeshId, HandleKind::Mesh, engine => &engine.scenes.meshes.slots;
-    LightId, HandleKind::Light, engine => &engine.scenes.lights.slots;
-    SpriteId, HandleKind::Sprite, engine => &engine.scenes.sprites.slots;
-    ViewportId, HandleKind::Viewport, engine => &engine.viewports;
-    WindowId, HandleKind::Window, engine => engine.windows.slots();
-    UnitId, HandleKind::Unit, engine => &engine.units.slots;
-    EffectId, HandleKind::ParticleEffect, engine => engine.particles.slots();
-    LevelId, HandleKind::Level, engine => &engine.levels.slots;
-    TilemapId, HandleKind::Tilemap, engine => &engine.tilemaps.slots;
-    BroadphaseId, HandleKind::Broadphase, engine => &engine.broadphases;
-    ActorId, HandleKind::Actor, engine => &engine.physics.actors;
-    MoverId, HandleKind::Mover, engine => &engine.physics.movers;
-    JointId, HandleKind::Joint, engine => &engine.physics.joints;
-    PhysicsWorldId, HandleKind::PhysicsWorld, engine => &engine.physics.worlds;
-    SnapshotId, HandleKind::PhysicsSnapshot, engine => &engine.physics.snapshots;
-    PackageId, HandleKind::ResourcePackage, engine => engine.packages.slots();
-    SoundWorldId, HandleKind::SoundWorld, engine => &engine.sounds.voices.worlds;
-    WorkerId, HandleKind::Worker, engine => engine.workers.slots();
+    WorldId, HandleKind::World, engine => &engine.worlds.slots;
+    GuiId, HandleKind::Gui, engine => engine.drawing.guis.slots();
+    MaterialId, HandleKind::Material, engine => engine.assets.materials.slots();
+    CameraId, HandleKind::Camera, engine => &engine.worlds.cameras;
+    LineObjectId, HandleKind::LineObject, engine => &engine.worlds.lines.objects;
+    MeshId, HandleKind::Mesh, engine => &engine.worlds.scenes.meshes.slots;
+    LightId, HandleKind::Light, engine => &engine.worlds.scenes.lights.slots;
+    SpriteId, HandleKind::Sprite, engine => &engine.worlds.scenes.sprites.slots;
+    ViewportId, HandleKind::Viewport, engine => &engine.drawing.viewports;
+    WindowId, HandleKind::Window, engine => engine.devices.windows.slots();
+    UnitId, HandleKind::Unit, engine => &engine.worlds.units.slots;
+    EffectId, HandleKind::ParticleEffect, engine => engine.worlds.particles.slots();
+    LevelId, HandleKind::Level, engine => &engine.worlds.levels.slots;
+    TilemapId, HandleKind::Tilemap, engine => &engine.assets.tilemaps.slots;
+    BroadphaseId, HandleKind::Broadphase, engine => &engine.worlds.broadphases;
+    ActorId, HandleKind::Actor, engine => &engine.worlds.physics.actors;
+    MoverId, HandleKind::Mover, engine => &engine.worlds.physics.movers;
+    JointId, HandleKind::Joint, engine => &engine.worlds.physics.joints;
+    PhysicsWorldId, HandleKind::PhysicsWorld, engine => &engine.worlds.physics.worlds;
+    SnapshotId, HandleKind::PhysicsSnapshot, engine => &engine.worlds.physics.snapshots;
+    PackageId, HandleKind::ResourcePackage, engine => engine.assets.packages.slots();
+    SoundWorldId, HandleKind::SoundWorld, engine => &engine.devices.sounds.voices.worlds;
+    WorkerId, HandleKind::Worker, engine => engine.devices.workers.slots();
 }
 
 /// A number that may be any kind of handle, living or not. Used by queries such as `alive`.
