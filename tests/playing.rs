@@ -548,7 +548,7 @@ fn plays_until(app: &mut App, wanted: Option<&str>) -> usize {
         app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         let engine = app.vm().engine();
         let views = engine.take_packet(FramePacket::default()).views.len();
-        let refusals = engine.refusals();
+        let refusals = engine.drawing.refusals();
         let is_so = match wanted {
             Some(message) => refusals.iter().any(|line| line.contains(message)),
             None => refusals.is_empty(),

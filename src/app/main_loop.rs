@@ -395,7 +395,7 @@ impl GameRun {
             EventKind::Disconnected | EventKind::Reset => true,
         };
         if frame_input.changes.iter().any(needs_redraw) {
-            self.app.vm().engine().begin_windows(&frame_input.changes);
+            self.app.vm().engine().devices.begin_windows(&frame_input.changes);
             self.app.request_redraw();
         }
         let room = HELD_MAX.saturating_sub(self.held_input.events.len());
@@ -443,7 +443,7 @@ impl GameRun {
         engine_foundation::error_line!(
             "engine: save a file to try again; Escape, or closing the window, ends"
         );
-        self.app.vm().engine().show_error(&report.to_string());
+        self.app.vm().engine().drawing.show_error(&report.to_string());
         self.app.report_error_state(Some(report.to_string()));
         self.error_state =
             Some(ErrorState { report, started, throttle: RedrawThrottle::default() });
@@ -458,7 +458,7 @@ impl GameRun {
         let used = !frame_input.events.is_empty();
         let changed = !frame_input.changes.is_empty() | self.display.take_exposed();
         let engine = self.app.vm().engine();
-        engine.begin_windows(&frame_input.changes);
+        engine.devices.begin_windows(&frame_input.changes);
         // A button released during the error state must not be down when the game resumes.
         engine.devices.input.begin_frame(frame_input.events);
         if ends {
@@ -473,7 +473,7 @@ impl GameRun {
         match outcome {
             Ok(true) => {
                 self.error_state = None;
-                self.app.vm().engine().hide_error();
+                self.app.vm().engine().drawing.hide_error();
                 self.app.report_error_state(None);
                 engine_foundation::error_line!("engine: a file was saved: continuing");
             }

@@ -186,7 +186,7 @@ impl App {
     /// change.
     pub fn begin(&mut self, frame_input: FrameInput) {
         let engine = self.vm.engine();
-        engine.begin_windows(&frame_input.changes);
+        engine.devices.begin_windows(&frame_input.changes);
         engine.devices.input.begin_frame(frame_input.events);
     }
 
@@ -298,10 +298,10 @@ impl App {
     fn apply_input(&mut self) -> Result<(), Box<ErrorReport>> {
         let FrameInput { events, changes } = std::mem::take(&mut self.frame_input);
         let engine = self.vm.engine();
-        let focused = engine.devices.windows.take_lost_focus() | engine.has_focus();
-        engine.begin_windows(&changes);
+        let focused = engine.devices.windows.take_lost_focus() | engine.devices.has_focus();
+        engine.devices.begin_windows(&changes);
         engine.devices.input.begin_frame(events);
-        let (now, closing) = (engine.has_focus(), engine.devices.windows.closing());
+        let (now, closing) = (engine.devices.has_focus(), engine.devices.windows.closing());
         let window = &mut engine.devices.window;
         let wants_close = std::mem::take(&mut window.asked_to_close) || window.closing;
         let is_gone = changes.contains(&WindowChange::Gone);

@@ -154,7 +154,7 @@ const RELOADS: [(&str, ReloadFn); 8] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_pictures),
-    ("particles", Engine::reload_particles),
+    ("particles", |engine, changed| engine.worlds.reload_particles(&mut engine.assets, changed)),
     ("physics", |engine, changed| {
         if changed.iter().any(|name| name.kind == "model") {
             engine.worlds.physics.solids.clear();
@@ -249,8 +249,8 @@ impl App {
         }
         reported.extend(self.refusals.iter().cloned());
         match reported.is_empty() {
-            true => self.vm.engine().hide_refusals(),
-            false => self.vm.engine().show_refusals(reported),
+            true => self.vm.engine().drawing.hide_refusals(),
+            false => self.vm.engine().drawing.show_refusals(reported),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Assets: the store of the game's resources, and what was loaded from it to be shown. Objects in
 //! worlds and drawings refer to assets by number or handle.
 
+use super::render_targets::RenderTargets;
 use engine_materials::Materials;
 use engine_models::Models;
 use engine_resource::package::Packages;
@@ -19,6 +20,8 @@ pub struct Assets {
     /// Fonts, and the layout of texts.
     pub text: TextSystem,
     pub tilemaps: Tilemaps,
+    /// Textures that Guis and views of worlds draw into.
+    pub(super) targets: RenderTargets,
 }
 
 impl Assets {
@@ -33,6 +36,7 @@ impl Assets {
             models: Models::default(),
             text: TextSystem::new(),
             tilemaps: Tilemaps::default(),
+            targets: RenderTargets::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
 //! in draw_recording_world.rs.
 
-use super::Engine;
+use super::{Drawing, Engine, Frame};
 use engine_foundation::Handle;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::{DrawnObject, GuiId};
@@ -19,44 +19,46 @@ pub enum FrameRetention {
     Packets,
 }
 
-impl Engine {
+impl Drawing {
     /// Sets the minimum retention of all frames from now on. A higher retention stays.
     pub fn keep_frames(&mut self, kept: FrameRetention) {
-        if kept > self.drawing.builder.kept {
-            self.drawing.builder.kept = kept;
-            self.drawing.builder.first_kept = 0;
+        if kept > self.builder.kept {
+            self.builder.kept = kept;
+            self.builder.first_kept = 0;
         }
         if kept >= FrameRetention::Words {
-            self.drawing.guis.enable_recording();
+            self.guis.enable_recording();
         }
     }
 
     /// Returns the retention, and the first frame that it applies to; 0 if no frame was played
     /// since then.
     pub fn retained_frames(&self) -> (FrameRetention, u64) {
-        (self.drawing.builder.kept, self.drawing.builder.first_kept)
+        (self.builder.kept, self.builder.first_kept)
     }
 
     /// Retains a frame without a renderer, according to the settings. A retained packet is moved
     /// out.
-    pub(super) fn retain_frame(&mut self, packet: &mut FramePacket) {
-        if self.drawing.builder.kept == FrameRetention::Nothing {
+    pub(super) fn retain_frame(&mut self, frame: &Frame, packet: &mut FramePacket) {
+        if self.builder.kept == FrameRetention::Nothing {
             return;
         }
-        if self.drawing.builder.first_kept == 0 {
-            self.drawing.builder.first_kept = self.frame.index;
+        if self.builder.first_kept == 0 {
+            self.builder.first_kept = frame.index;
         }
-        self.drawing.builder.last_views.clone_from(&packet.views);
-        if self.drawing.builder.kept == FrameRetention::Packets {
-            self.drawing.builder.packets.push(std::mem::take(packet));
+        self.builder.last_views.clone_from(&packet.views);
+        if self.builder.kept == FrameRetention::Packets {
+            self.builder.packets.push(std::mem::take(packet));
         }
     }
 
     /// Returns the packets retained since the last call.
     pub fn take_packets(&mut self) -> Vec<FramePacket> {
-        std::mem::take(&mut self.drawing.builder.packets)
+        std::mem::take(&mut self.builder.packets)
     }
+}
 
+impl Engine {
     /// Returns a text description of the newest frame, with a line for each view, for the objects
     /// of its world, and for each object of a Gui in drawing order.
     pub fn draw_list_text(&mut self) -> String {
@@ -88,7 +90,7 @@ impl Engine {
                 format!("view in the window \"{title}\"")
             }
             ViewTarget::Texture(slot) => {
-                let name = self.target_name(slot);
+                let name = self.assets.target_name(slot);
                 format!("into the texture \"{}\"", name.unwrap_or_default())
             }
         };

@@ -95,7 +95,7 @@ impl Engine {
                 count: seen.draw.instances,
             })
         };
-        self.scene_seen().into_iter().filter_map(draw).collect()
+        self.drawing.scene_seen().into_iter().filter_map(draw).collect()
     }
 
     /// Returns the description lines for the world in a view: equal objects combined, by the names
@@ -103,7 +103,7 @@ impl Engine {
     pub(super) fn describe_world_draws(&self, view: usize) -> String {
         let surfaces = self.surface_names();
         let (mut known, mut shown, mut clouds) = (None, BTreeMap::new(), Vec::new());
-        for seen in self.scene_seen().into_iter().filter(|seen| seen.draw.view == view) {
+        for seen in self.drawing.scene_seen().into_iter().filter(|seen| seen.draw.view == view) {
             let Some(world) = Handle::from_number(seen.scene as f64) else { continue };
             let known = known.get_or_insert_with(|| self.objects(world));
             match seen.draw.kind {
@@ -162,7 +162,9 @@ impl Engine {
         }
         self.worlds.scenes.flat_owners(|draw, row, flat| {
             let object = match flat {
-                SpriteOrTilemap::Sprite(picture) => of(row, "sprite", self.picture_name(picture)),
+                SpriteOrTilemap::Sprite(picture) => {
+                    of(row, "sprite", self.assets.picture_name(picture))
+                }
                 SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.assets.tilemaps.of(map).name),
             };
             objects.extend(object.map(|object| (draw, object)));

@@ -3,9 +3,9 @@
 
 use super::draw_recording::FrameRetention;
 use super::error_overlay::LastFrame;
-use super::render_targets::RenderTargets;
+use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
-use super::{BuildMode, Engine};
+use super::{Assets, BuildMode, Devices, Drawing, Engine, OpenedGame, Worlds};
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log};
 use engine_frame_packet::gui::GuiSpace;
@@ -20,7 +20,7 @@ use engine_resource::resource_name::ResourceName;
 use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
 use engine_world::WorldId;
-use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, ViewportId};
+use engine_world::camera::{Camera, CameraId, ViewportId};
 use std::collections::HashMap;
 
 /// Maximum number of views in one frame.
@@ -32,7 +32,7 @@ const DARK_FRAMES: u32 = 30;
 /// Version that materials and textures never have, to force a refresh.
 pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
 
-/// Builder of the next frame, with the default camera and Guis.
+/// Builder of the next frame, with the default Gui.
 #[derive(Default)]
 pub struct FrameBuilder {
     views: Vec<View>,
@@ -53,7 +53,6 @@ pub struct FrameBuilder {
     pub(super) last: Option<LastFrame>,
     /// Number of consecutive frames with a nearly black color.
     dark_frames: u32,
-    main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// Gui sources of textures, by name.
     pub(super) sources: HashMap<String, SourceNumber>,
@@ -62,8 +61,6 @@ pub struct FrameBuilder {
     pub(super) origins: Vec<SourceOrigin>,
     pub(super) origins_version: (u64, u64),
     pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
-    /// Render targets.
-    pub(super) targets: RenderTargets,
     /// True if a renderer takes the packets; false if the recorder does.
     pub is_shown: bool,
     /// Description of the graphics adapter for reports; empty if nothing is drawn.
@@ -101,54 +98,18 @@ pub(super) fn source_of(name: &str, entry: &TextureEntry) -> TextureSource {
     }
 }
 
-impl Engine {
-    /// Creates a camera.
-    pub fn new_camera(&mut self) -> Result<CameraId, Error> {
-        let added = self.worlds.cameras.add(Camera::DEFAULT).map(CameraId);
-        added.ok_or_else(|| {
-            error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy one first")
-        })
-    }
-
-    /// Returns a live camera.
-    pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
-        self.follow(camera);
-        self.worlds.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
-    }
-
-    /// Returns the default camera. It is created on the first request.
-    pub fn main_camera(&mut self) -> Result<CameraId, Error> {
-        if let Some(camera) = self.drawing.builder.main_camera
-            && self.worlds.cameras.get(camera.0).is_some()
-        {
-            return Ok(camera);
-        }
-        let camera = self.new_camera()?;
-        self.drawing.builder.main_camera = Some(camera);
-        Ok(camera)
-    }
-
+impl Drawing {
     /// Returns the default immediate Gui in the main world. It is created on the first request.
-    pub fn main_gui(&mut self) -> Result<GuiId, Error> {
-        if let Some(gui) = self.drawing.builder.main_gui
-            && self.drawing.guis.slots().get(gui.0).is_some()
+    pub fn main_gui(&mut self, worlds: &mut Worlds) -> Result<GuiId, Error> {
+        if let Some(gui) = self.builder.main_gui
+            && self.guis.slots().get(gui.0).is_some()
         {
             return Ok(gui);
         }
-        let world = self.main_world()?;
+        let world = worlds.main_world()?;
         let gui = self.new_screen_gui(Some(world), GuiMode::Immediate)?;
-        self.drawing.builder.main_gui = Some(gui);
+        self.builder.main_gui = Some(gui);
         Ok(gui)
-    }
-
-    /// Returns the default world. It is created on the first request.
-    pub fn main_world(&mut self) -> Result<WorldId, Error> {
-        if let Some(world) = self.worlds.main {
-            return Ok(world);
-        }
-        let world = self.new_world(Default::default())?;
-        self.worlds.main = Some(world);
-        Ok(world)
     }
 
     /// Creates a Gui on the screen, which the views of a world show.
@@ -165,38 +126,39 @@ impl Engine {
             size: [0.0, 0.0],
             target: None,
         };
-        self.drawing.guis.create(making).map_err(Error::new)
+        self.guis.create(making).map_err(Error::new)
     }
 
     /// Returns the source number by which Guis draw with a texture. The source is created on the
     /// first request.
-    pub fn source(&mut self, name: &str) -> Result<SourceNumber, Error> {
-        if let Some(known) = self.drawing.builder.sources.get(name) {
+    pub fn source(&mut self, assets: &mut Assets, name: &str) -> Result<SourceNumber, Error> {
+        if let Some(known) = self.builder.sources.get(name) {
             return Ok(*known);
         }
-        if self.assets.store.has(&ResourceName::new("material", name)) {
-            let material = self.find_material(name)?;
-            let number = self.material_source(material)?;
-            self.drawing.builder.sources.insert(name.to_string(), number);
+        if assets.store.has(&ResourceName::new("material", name)) {
+            let material = assets.find_material(name)?;
+            let number = self.material_source(assets, material)?;
+            self.builder.sources.insert(name.to_string(), number);
             return Ok(number);
         }
-        let texture = self.assets.textures.find(&mut self.assets.store, name)?;
-        let source = source_of(name, self.assets.textures.entry(texture));
-        let number = self.add_source(source, SourceOrigin::Texture(texture))?;
-        self.drawing.builder.sources.insert(name.to_string(), number);
+        let texture = assets.textures.find(&mut assets.store, name)?;
+        let source = source_of(name, assets.textures.entry(texture));
+        let number = self.add_source(assets, source, SourceOrigin::Texture(texture))?;
+        self.builder.sources.insert(name.to_string(), number);
         Ok(number)
     }
 
     /// Adds a source with its origin.
     pub(super) fn add_source(
         &mut self,
+        assets: &mut Assets,
         source: TextureSource,
         origin: SourceOrigin,
     ) -> Result<SourceNumber, Error> {
         // Sources that moved must be updated before a new source takes their location.
-        self.refresh_sources();
-        let number = self.drawing.guis.add_source(source).map_err(Error::new)?;
-        let (origins, index) = (&mut self.drawing.builder.origins, number.0 as usize - 1);
+        self.refresh_sources(assets);
+        let number = self.guis.add_source(source).map_err(Error::new)?;
+        let (origins, index) = (&mut self.builder.origins, number.0 as usize - 1);
         if index == origins.len() {
             origins.push(origin);
         } else {
@@ -209,41 +171,44 @@ impl Engine {
     /// how the page is sampled.
     pub fn page_source(
         &mut self,
+        assets: &mut Assets,
         page: PageNumber,
         with: SourceNumber,
     ) -> Result<SourceNumber, Error> {
         if page == PageNumber::SHARED && with == PLAIN {
             return Ok(PLAIN);
         }
-        if let Some(known) = self.drawing.builder.pages.get(&(page, with)) {
+        if let Some(known) = self.builder.pages.get(&(page, with)) {
             return Ok(*known);
         }
-        self.refresh_sources();
-        let source = self.source_of_page(page, with)?;
-        let number = self.add_source(source, SourceOrigin::Page(page, with))?;
-        self.drawing.builder.pages.insert((page, with), number);
+        self.refresh_sources(assets);
+        let source = self.source_of_page(assets, page, with)?;
+        let number = self.add_source(assets, source, SourceOrigin::Page(page, with))?;
+        self.builder.pages.insert((page, with), number);
         Ok(number)
     }
 
     fn source_of_page(
         &mut self,
+        assets: &mut Assets,
         page: PageNumber,
         with: SourceNumber,
     ) -> Result<TextureSource, Error> {
-        let of =
-            self.drawing.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
+        let of = self.guis.source(with).ok_or_else(|| error!("there is no such material"))?;
         let (material, name) = (of.material, of.name.clone());
         let texture = match page {
             PageNumber::SHARED => TextureSlot::SHARED,
             page => {
-                let name = self.assets.text.page(page).texture.clone();
-                let texture = self.assets.textures.find(&mut self.assets.store, &name)?;
-                self.assets.textures.slot(&mut self.assets.store, texture)?
+                let name = assets.text.page(page).texture.clone();
+                let texture = assets.textures.find(&mut assets.store, &name)?;
+                assets.textures.slot(&mut assets.store, texture)?
             }
         };
         Ok(TextureSource { name, material, texture, ..TextureSource::PLAIN })
     }
+}
 
+impl Engine {
     /// Ends a frame without a renderer: the recorder applies the packet as a renderer does, and
     /// tests can query it.
     pub fn finish_unseen_frame(&mut self) {
@@ -256,14 +221,16 @@ impl Engine {
         for capture in &packet.captures {
             self.drawing.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
         }
-        self.retain_frame(&mut packet);
+        self.drawing.retain_frame(&self.frame, &mut packet);
         packet.clear();
         self.drawing.builder.unseen = packet;
     }
+}
 
+impl Drawing {
     /// Returns the draw calls of Guis in the newest frame of a run without a renderer.
     pub fn draws(&self) -> &[GuiDraw] {
-        self.drawing.builder.recorder.draws()
+        self.builder.recorder.draws()
     }
 
     /// Returns the name of the texture that a Gui's draw call shows, or `None` if it shows images
@@ -271,9 +238,9 @@ impl Engine {
     pub fn drawn_name(&self, draw: &GuiDraw) -> Option<&str> {
         let slot = draw.key.texture;
         let shows = |number: &SourceNumber| {
-            self.drawing.guis.source(*number).is_some_and(|source| source.texture == slot)
+            self.guis.source(*number).is_some_and(|source| source.texture == slot)
         };
-        let named = self.drawing.builder.sources.iter().filter(|(_, number)| shows(number));
+        let named = self.builder.sources.iter().filter(|(_, number)| shows(number));
         let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
         // If a texture has several names, the result is always the same one.
         names.min()
@@ -281,60 +248,58 @@ impl Engine {
 
     /// Returns the recorded draw calls of worlds.
     pub(super) fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
-        self.drawing.builder.recorder.scene_seen()
+        self.builder.recorder.scene_seen()
     }
 
     /// Updates the sources of changed textures and materials.
-    pub fn refresh_sources(&mut self) {
-        if self.drawing.builder.origins_version
-            == (self.assets.materials.version(), self.assets.textures.version())
-        {
+    pub fn refresh_sources(&mut self, assets: &mut Assets) {
+        if self.builder.origins_version == (assets.materials.version(), assets.textures.version()) {
             return;
         }
-        let textures_moved =
-            self.drawing.builder.origins_version.1 != self.assets.textures.version();
+        let textures_moved = self.builder.origins_version.1 != assets.textures.version();
         if textures_moved {
-            self.follow_textures();
+            assets.follow_textures();
         }
         let (mut anew, mut pages) = (Vec::new(), Vec::new());
-        for index in 0..self.drawing.builder.origins.len() {
+        for index in 0..self.builder.origins.len() {
             let number = SourceNumber(index as u32 + 1);
-            match self.drawing.builder.origins[index] {
+            match self.builder.origins[index] {
                 SourceOrigin::Texture(texture) if textures_moved => {
-                    let name = &self.drawing.guis.source(number).expect("it is there").name;
-                    anew.push((number, source_of(name, self.assets.textures.entry(texture))));
+                    let name = &self.guis.source(number).expect("it is there").name;
+                    anew.push((number, source_of(name, assets.textures.entry(texture))));
                 }
                 SourceOrigin::Material(material) => {
-                    anew.push((number, self.source_of_material(material)));
+                    anew.push((number, assets.source_of_material(material)));
                 }
                 SourceOrigin::Page(page, with) => pages.push((number, page, with)),
                 SourceOrigin::Texture(_) | SourceOrigin::Ended => {}
             }
         }
-        self.drawing.guis.change_sources(anew);
+        self.guis.change_sources(anew);
         // These sources use the materials of others. A page that can no longer be read keeps its
         // source; the error was reported when the page was loaded.
         let mut anew = Vec::with_capacity(pages.len());
         for (number, page, with) in pages {
-            if let Ok(source) = self.source_of_page(page, with) {
+            if let Ok(source) = self.source_of_page(assets, page, with) {
                 anew.push((number, source));
             }
         }
-        self.drawing.guis.change_sources(anew);
+        self.guis.change_sources(anew);
         // The lookups may have loaded further textures.
-        self.drawing.builder.origins_version =
-            (self.assets.materials.version(), self.assets.textures.version());
+        self.builder.origins_version = (assets.materials.version(), assets.textures.version());
     }
 
     /// Returns width and height of a Gui's canvas in its own units.
-    pub fn gui_size(&self, gui: GuiId) -> Vec2 {
-        let making = self.drawing.guis.slots().get(gui.0).map(|gui| gui.making);
+    pub fn gui_size(&self, devices: &Devices, gui: GuiId) -> Vec2 {
+        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
         match making.map(|making| making.size) {
             Some([width, height]) if width > 0.0 => Vec2::new(width, height),
-            _ => self.devices.window.logical(),
+            _ => devices.window.logical(),
         }
     }
+}
 
+impl Engine {
     /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
     /// in a secondary window if one is passed. The first view on a target clears it to its
     /// background. Views into textures are drawn before views into windows.
@@ -345,15 +310,15 @@ impl Engine {
         viewport: Option<ViewportId>,
         window: Option<WindowId>,
     ) -> Result<(), Error> {
-        if self.world(world).flags.no_rendering {
+        if self.worlds.world(world).flags.no_rendering {
             return Ok(());
         }
         if self.drawing.builder.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
-        let viewport = self.viewport_in(viewport, window)?;
-        let size = self.viewport_size(&viewport).max(Vec2::ONE);
-        let camera = self.camera(camera).frame(size.x / size.y);
+        let viewport = self.drawing.viewport_in(viewport, window)?;
+        let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
+        let camera = self.worlds.camera(camera).frame(size.x / size.y);
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
@@ -367,7 +332,7 @@ impl Engine {
             camera,
             scene: self.scene_number(world),
             layers: u32::MAX,
-            guis: self.guis_on(viewport.target, world.0),
+            guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
     }
@@ -375,12 +340,12 @@ impl Engine {
     /// Fills a packet with the frame's output, and ends the drawing of the frame.
     pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
         engine_foundation::owner!("renderer/packets");
-        self.keep_last_picture(packet);
+        self.drawing.keep_last_picture(packet);
         self.drawing.captures.fill(packet);
         self.drawing.guis.recycle(&mut packet.spare_guis);
-        self.end_targets();
-        self.refresh_sources();
-        self.refresh_skins();
+        self.drawing.end_targets(&mut self.assets);
+        self.drawing.refresh_sources(&mut self.assets);
+        self.worlds.refresh_skins(&mut self.assets);
         self.assign_scene_textures();
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
@@ -399,20 +364,27 @@ impl Engine {
         let first = packet.views.len();
         for (i, mut view) in std::mem::take(&mut self.drawing.builder.views).into_iter().enumerate()
         {
-            view.guis.extend(self.draw_lines(i, &view, worlds[i]));
+            view.guis.extend(self.drawing.draw_lines(
+                &self.worlds.lines,
+                &mut self.assets,
+                &self.devices,
+                i,
+                &view,
+                worlds[i],
+            ));
             packet.views.push(view);
         }
-        Engine::textures_first(&mut packet.views[first..]);
+        textures_first(&mut packet.views[first..]);
         self.fill_scenes(packet);
         self.worlds.lines.end_frame(self.frame.total);
         if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {
-            self.remember_views(&packet.views);
+            self.drawing.remember_views(&packet.views);
         }
-        self.fill_overlays(packet);
+        self.drawing.fill_overlays(&self.game, &mut self.assets, &self.devices, packet);
         if let Err(error) = self.assets.text.flush(&self.devices.tasks, &mut packet.textures) {
             log::error(&error.to_string());
         }
-        self.draw_particles(packet);
+        self.worlds.draw_particles(&mut self.drawing, &self.devices, packet);
         let stopped = self.drawing.builder.error.is_some();
         self.drawing.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
             if stopped {
@@ -425,21 +397,23 @@ impl Engine {
             );
             log::warn("Gui.push", &message);
         });
-        self.warn_nearly_black(packet);
-        self.show_last_picture(packet);
+        self.drawing.warn_nearly_black(&self.game, packet);
+        self.drawing.show_last_picture(packet);
     }
+}
 
+impl Drawing {
     /// Warns about a color that stays nearly black. A color that is only fading is not reported.
-    fn warn_nearly_black(&mut self, packet: &FramePacket) {
-        if self.game.build == BuildMode::Release {
+    fn warn_nearly_black(&mut self, game: &OpenedGame, packet: &FramePacket) {
+        if game.build == BuildMode::Release {
             return;
         }
         let Some([red, green, blue, _]) = nearly_black(&packet.guis) else {
-            self.drawing.builder.dark_frames = 0;
+            self.builder.dark_frames = 0;
             return;
         };
-        self.drawing.builder.dark_frames += 1;
-        if self.drawing.builder.dark_frames == DARK_FRAMES {
+        self.builder.dark_frames += 1;
+        if self.builder.dark_frames == DARK_FRAMES {
             let message = format!(
                 "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
                  parts of colours go from 0 to 255, not to 1"

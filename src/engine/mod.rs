@@ -32,7 +32,7 @@ pub use draw_recording::FrameRetention;
 pub use draw_recording_world::WorldDraw;
 pub use drawing::Drawing;
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, Handle, HandleKind, Vec3};
+use engine_foundation::{Handle, HandleKind};
 use engine_frame_packet::{FramePacket, WindowFrame};
 use engine_input::Input;
 use engine_platform as platform;
@@ -42,10 +42,9 @@ use engine_resource::save::Saves;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_sound::SoundSystem;
-use engine_window::{SecondaryWindows, Window, WindowChange, WindowOptions};
+use engine_window::{SecondaryWindows, Window, WindowOptions};
 use engine_workers::Workers;
-use engine_world::unit::UnitId;
-use engine_world::{WORLDS_MAX, World, WorldFlags, WorldId};
+use engine_world::WorldId;
 pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use game::OpenedGame;
@@ -171,17 +170,6 @@ impl Engine {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
     }
 
-    /// Starts a frame of the windows, with the window changes since the last frame.
-    pub fn begin_windows(&mut self, changes: &[WindowChange]) {
-        self.devices.window.begin_frame(changes);
-        self.devices.windows.begin_frame(changes);
-    }
-
-    /// Returns true if one of the game's windows has the focus.
-    pub fn has_focus(&self) -> bool {
-        self.devices.window.focused || self.devices.windows.iter().any(|(_, window)| window.focused)
-    }
-
     /// Treats a file of the game's folder as missing, until [`Engine::end_pretending`].
     pub fn pretend_missing(&mut self, file: String) {
         self.assets.store.hide(file.clone());
@@ -249,24 +237,6 @@ impl Engine {
         living.then_some(kind)
     }
 
-    /// Creates an empty world.
-    pub fn new_world(&mut self, flags: WorldFlags) -> Result<WorldId, Error> {
-        let added = self.worlds.slots.add(World { flags, ..World::default() }).map(WorldId);
-        added.ok_or_else(|| {
-            engine_foundation::error!(
-                "{WORLDS_MAX} worlds already exist (WORLDS_MAX): release one first"
-            )
-        })
-    }
-
-    /// Returns the position of a unit's node to which a voice is linked.
-    pub fn sound_owner_position(&mut self, (unit, node): (Handle, u32)) -> Option<Vec3> {
-        let node = node as usize;
-        let row = UnitId(self.worlds.units.slots.get(unit).map(|_| unit)?).row();
-        (node < self.worlds.units.scene.count(row))
-            .then(|| self.worlds.units.scene.world_position(row, node))
-    }
-
     /// Updates the positions of voices linked to units. Voices of destroyed units keep their
     /// position.
     pub fn move_linked_voices(&mut self) {
@@ -274,7 +244,7 @@ impl Engine {
             let index = self.devices.sounds.voices.active[at] as usize;
             let Some(voice) = &self.devices.sounds.voices.voices[index] else { continue };
             let Some(owner) = voice.owner else { continue };
-            let position = self.sound_owner_position(owner);
+            let position = self.worlds.sound_owner_position(owner);
             let voice = self.devices.sounds.voices.voices[index].as_mut().expect("it was there");
             match position {
                 Some(_) => voice.position = position,
@@ -303,11 +273,5 @@ impl Engine {
         );
         self.devices.sounds.release_world(world.0, self.frame.index, location);
         self.worlds.slots.remove(world.0, "", self.frame.index, location);
-    }
-
-    /// Returns a live world. Handles are checked at the interface, so the world exists.
-    #[inline(always)]
-    pub fn world(&mut self, world: WorldId) -> &mut World {
-        self.worlds.slots.get_mut(world.0).expect("the handle was checked where it came in")
     }
 }

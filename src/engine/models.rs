@@ -1,7 +1,7 @@
 //! Integration of models with their textures and materials, and with the units built from them. The
 //! systems themselves are independent of each other.
 
-use super::Engine;
+use super::{Assets, Engine};
 use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, log};
@@ -97,19 +97,19 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
 
 impl ResourceLookup for Engine {
     fn mesh(&mut self, model: &str, mesh: Option<&str>) -> Result<(MeshNumber, usize), Error> {
-        let model = self.model(model)?;
+        let model = self.assets.model(model)?;
         let number = self.assets.models.mesh_of(&model, mesh)?;
         Ok((number, self.assets.models.entry(number).materials.len()))
     }
 
     fn material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_mesh_material(name)?;
+        let material = self.assets.find_mesh_material(name)?;
         Ok(material.0)
     }
 
     fn picture_material(&mut self, name: &str) -> Result<Handle, Error> {
-        let material = self.find_material(name)?;
-        self.check_picture_material(material)?;
+        let material = self.assets.find_material(name)?;
+        self.assets.check_picture_material(material)?;
         Ok(material.0)
     }
 
@@ -126,35 +126,31 @@ impl ResourceLookup for Engine {
     }
 }
 
-impl Engine {
+impl Assets {
     /// Returns the model with that name. It is loaded on the first request.
     pub fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
-        let (models, materials, textures, store) = (
-            &mut self.assets.models,
-            &mut self.assets.materials,
-            &mut self.assets.textures,
-            &mut self.assets.store,
-        );
+        let (models, materials, textures, store) =
+            (&mut self.models, &mut self.materials, &mut self.textures, &mut self.store);
         ModelLoader { models, materials, textures }.load(store, name)
     }
 
     /// Returns the mesh with a name: a named mesh of a model, or the only mesh of a model.
     pub fn find_mesh(&mut self, name: &str) -> Result<MeshNumber, Error> {
-        let (model, mesh) = Models::split(&self.assets.store, name)?;
+        let (model, mesh) = Models::split(&self.store, name)?;
         let model = self.model(&model)?;
-        self.assets.models.mesh_of(&model, mesh.as_deref())
+        self.models.mesh_of(&model, mesh.as_deref())
     }
 
     /// Returns the material of a model with a name, and loads the model if necessary. Returns
     /// `None` if the name does not lead to a model.
     pub(super) fn model_material(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
-        if let Some(known) = self.assets.materials.known(name) {
+        if let Some(known) = self.materials.known(name) {
             return Ok(Some(known));
         }
-        match Models::split(&self.assets.store, name) {
+        match Models::split(&self.store, name) {
             Ok((model, Some(wanted))) => {
                 let model = self.model(&model)?;
-                if let Some(known) = self.assets.materials.known(name) {
+                if let Some(known) = self.materials.known(name) {
                     return Ok(Some(known));
                 }
                 let names: Vec<_> =
@@ -175,7 +171,7 @@ impl Engine {
 
     /// Refuses a 2D material.
     pub fn check_mesh_material(&self, material: MaterialId) -> Result<(), Error> {
-        let found = self.assets.materials.slots().get(material.0).expect("the caller looked");
+        let found = self.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
             Some(_) => Ok(()),
             None => Err(error!(
@@ -187,7 +183,7 @@ impl Engine {
 
     /// Refuses a material for meshes.
     pub fn check_picture_material(&self, material: MaterialId) -> Result<(), Error> {
-        let found = self.assets.materials.slots().get(material.0).expect("the caller looked");
+        let found = self.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
             None => Ok(()),
             Some(_) => Err(error!(
@@ -197,19 +193,16 @@ impl Engine {
             )),
         }
     }
+}
 
+impl Engine {
     /// Returns the unit resource with that name. It is read on the first request.
     pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
         if let Some(known) = self.worlds.units.resources.get(name) {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
-        let (models, materials, textures, store) = (
-            &mut self.assets.models,
-            &mut self.assets.materials,
-            &mut self.assets.textures,
-            &mut self.assets.store,
-        );
+        let Assets { models, materials, textures, store, .. } = &mut self.assets;
         let mut loader = ModelLoader { models, materials, textures };
         let mut resource =
             UnitResource::read(store, name, &mut |store, model| loader.load(store, model))?;
@@ -235,12 +228,7 @@ impl Engine {
                 ));
                 continue;
             }
-            let (models, materials, textures, store) = (
-                &mut self.assets.models,
-                &mut self.assets.materials,
-                &mut self.assets.textures,
-                &mut self.assets.store,
-            );
+            let Assets { models, materials, textures, store, .. } = &mut self.assets;
             match (ModelLoader { models, materials, textures }).load_again(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();

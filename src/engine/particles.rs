@@ -1,7 +1,7 @@
 //! Integration of particles with units, textures, materials, Guis and scenes. Their simulation is
 //! in src/system/particles.
 
-use super::Engine;
+use super::{Assets, Devices, Drawing, Frame, Worlds};
 use engine_foundation::error;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
@@ -10,7 +10,7 @@ use engine_frame_packet::gui::GuiBatchKey;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::scene::{self, ParticleBatch, SceneFrame};
 use engine_frame_packet::texture::TextureSlot;
-use engine_gui::GuiId;
+use engine_gui::{GuiId, Guis};
 use engine_particles::built_in_textures;
 use engine_particles::data::{EffectData, EmitterDef};
 use engine_particles::draw::{self, AppearanceRules, DrawContext, DrawStyle, ParticleTexture};
@@ -24,64 +24,69 @@ use engine_resource::resource_name::ResourceName;
 use engine_world::WorldId;
 use engine_world::unit::{UnitId, Units};
 
-impl Engine {
+impl Worlds {
     /// Returns the index of an effect's resource. It is read on the first request.
-    pub fn find_particles(&mut self, name: &str) -> Result<usize, Error> {
-        if let Some(known) = self.worlds.particles.known(name) {
+    pub fn find_particles(&mut self, assets: &mut Assets, name: &str) -> Result<usize, Error> {
+        if let Some(known) = self.particles.known(name) {
             return Ok(known);
         }
-        let data = self.read_particles(name)?;
-        self.check_skins(name, &data)?;
-        Ok(self.worlds.particles.add_resource(name, data))
+        let data = assets.read_particles(name)?;
+        assets.check_skins(name, &data)?;
+        Ok(self.particles.add_resource(name, data))
     }
+}
 
+impl Assets {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
-        if !self.assets.store.has(&resource) {
-            let message = self.assets.store.missing_words(&resource);
+        if !self.store.has(&resource) {
+            let message = self.store.missing_words(&resource);
             return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));
         }
-        let bytes = self.assets.store.read(&resource)?;
+        let bytes = self.store.read(&resource)?;
         contain(&resource, || {
             EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
         })
     }
+}
 
+impl Worlds {
     /// Starts an effect.
     pub fn create_particles(
         &mut self,
+        assets: &mut Assets,
+        devices: &Devices,
         world: WorldId,
         stage: EffectStage,
         name: &str,
         pose: EffectTransform,
     ) -> Result<EffectId, Error> {
-        let resource = self.find_particles(name)?;
+        let resource = self.find_particles(assets, name)?;
         if stage == EffectStage::World {
             // From now on views show the world's scene, even if it contains nothing else.
-            self.scene_frame(world);
+            self.scenes.of(world);
         }
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        self.worlds.particles.create(making, &self.devices.tasks)
+        self.particles.create(making, &devices.tasks)
     }
 
     /// Destroys the effects of destroyed Guis.
-    pub(super) fn end_particles_of_ended_guis(&mut self) {
-        let guis = &self.drawing.guis;
+    pub(super) fn end_particles_of_ended_guis(&mut self, guis: &Guis, frame: &Frame) {
         let orphan = |it: &ParticleEffect| match it.stage {
             EffectStage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
             EffectStage::World => false,
         };
-        self.worlds.particles.destroy_matching(orphan, self.frame.index, "");
+        self.particles.destroy_matching(orphan, frame.index, "");
     }
 
     /// Applies changed effects (hot reload). If an effect is invalid or was removed, its previous
     /// version stays.
-    pub fn reload_particles(&mut self, changed: &[ResourceName]) {
+    pub fn reload_particles(&mut self, assets: &mut Assets, changed: &[ResourceName]) {
         for resource in changed.iter().filter(|resource| resource.kind == "particles") {
-            let Some(index) = self.worlds.particles.known(&resource.name) else { continue };
-            let done = self.read_particles(&resource.name).and_then(|data| {
-                self.check_skins(&resource.name, &data)?;
-                self.worlds.particles.redefine(index, data)
+            let Some(index) = self.particles.known(&resource.name) else { continue };
+            let done = assets.read_particles(&resource.name).and_then(|data| {
+                assets.check_skins(&resource.name, &data)?;
+                self.particles.redefine(index, data)
             });
             if let Err(fault) = done {
                 log::error(&format!(
@@ -91,7 +96,9 @@ impl Engine {
             }
         }
     }
+}
 
+impl Assets {
     /// Refuses an effect with an emitter that cannot be drawn.
     fn check_skins(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
         for def in &data.emitters {
@@ -108,7 +115,7 @@ impl Engine {
         let (mut material, _) = draw::blending(def);
         if !def.material.is_empty() {
             let id = self.find_material(&def.material)?;
-            if self.assets.materials.slots().get(id.0).is_some_and(|it| it.surface().is_some()) {
+            if self.materials.slots().get(id.0).is_some_and(|it| it.surface().is_some()) {
                 return Err(error!(
                     "the material '{}' is for meshes: particles take one without a block surface",
                     def.material
@@ -124,30 +131,29 @@ impl Engine {
         }
         let soft = def.texture.is_empty();
         let name = if soft { built_in_textures::SOFT } else { &def.texture };
-        let number = match (built_in_textures::find(name), self.assets.textures.known(name)) {
+        let number = match (built_in_textures::find(name), self.textures.known(name)) {
             (Some(built_in), None) => {
-                self.assets.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
+                self.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
             }
             (Some(_), Some(known)) => known,
-            (None, _) => self.assets.textures.find(&mut self.assets.store, name)?,
+            (None, _) => self.textures.find(&mut self.store, name)?,
         };
-        let entry = *self.assets.textures.entry(number);
+        let entry = *self.textures.entry(number);
         let scene = match in_world && !soft {
-            true => self.assets.textures.slot(&mut self.assets.store, number)?,
+            true => self.textures.slot(&mut self.store, number)?,
             false => TextureSlot::SHARED,
         };
         let (slot, paint, uv) = (entry.slot, entry.paint, entry.uv);
         Ok(ParticleTexture { material, slot, paint, uv, scene, soft })
     }
+}
 
+impl Worlds {
     /// Updates the textures and materials of all emitters.
-    pub(super) fn refresh_skins(&mut self) {
-        let version = [
-            self.worlds.particles.version(),
-            self.assets.textures.version(),
-            self.assets.materials.version(),
-        ];
-        if self.worlds.particles.draw_context.version == version {
+    pub(super) fn refresh_skins(&mut self, assets: &mut Assets) {
+        let version =
+            [self.particles.version(), assets.textures.version(), assets.materials.version()];
+        if self.particles.draw_context.version == version {
             return;
         }
         let plain = ParticleTexture {
@@ -159,30 +165,31 @@ impl Engine {
             soft: false,
         };
         let mut skins = Vec::new();
-        for index in 0..self.worlds.particles.resources().len() {
-            let resource = &self.worlds.particles.resources()[index];
+        for index in 0..self.particles.resources().len() {
+            let resource = &self.particles.resources()[index];
             let (data, in_world) = (resource.data.clone(), resource.in_world);
             // A missing resource was reported when it was removed.
-            let skin = |def: &EmitterDef| self.skin(def, in_world).unwrap_or(plain);
+            let skin = |def: &EmitterDef| assets.skin(def, in_world).unwrap_or(plain);
             skins.push(data.emitters.iter().map(skin).collect());
         }
-        self.worlds.particles.draw_context.skins = skins;
-        let version = [
-            self.worlds.particles.version(),
-            self.assets.textures.version(),
-            self.assets.materials.version(),
-        ];
-        self.worlds.particles.draw_context.version = version;
+        self.particles.draw_context.skins = skins;
+        let version =
+            [self.particles.version(), assets.textures.version(), assets.materials.version()];
+        self.particles.draw_context.version = version;
     }
 
     /// Draws the particles of Guis into the Guis, and those of visible worlds into their scenes.
-    pub(super) fn draw_particles(&mut self, packet: &mut FramePacket) {
-        if self.worlds.particles.slots().is_empty() {
+    pub(super) fn draw_particles(
+        &mut self,
+        drawing: &mut Drawing,
+        devices: &Devices,
+        packet: &mut FramePacket,
+    ) {
+        if self.particles.slots().is_empty() {
             return;
         }
-        let window = self.devices.window.logical().to_array();
-        let (particles, guis, tasks) =
-            (&mut self.worlds.particles, &mut self.drawing.guis, &mut self.devices.tasks);
+        let window = devices.window.logical().to_array();
+        let (particles, guis, tasks) = (&mut self.particles, &mut drawing.guis, &devices.tasks);
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
             let EffectStage::Gui { gui, layer } = effect.stage else { return };
@@ -220,12 +227,12 @@ impl Engine {
         if let Some(fault) = refused {
             log::warn("particles", &fault.message);
         }
-        self.draw_scenes(packet);
+        self.draw_scenes(devices, packet);
     }
 
     /// Draws the particles of worlds that views show.
-    fn draw_scenes(&mut self, packet: &mut FramePacket) {
-        let (particles, tasks) = (&mut self.worlds.particles, &mut self.devices.tasks);
+    fn draw_scenes(&mut self, devices: &Devices, packet: &mut FramePacket) {
+        let (particles, tasks) = (&mut self.particles, &devices.tasks);
         let FramePacket { views, scenes, spare_scenes, .. } = packet;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
@@ -263,9 +270,9 @@ impl Engine {
     /// Returns the name of an effect for the comparison of two runs.
     pub(super) fn name_in_particles(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        match handle.and_then(|handle| self.worlds.particles.slots().get(handle)) {
+        match handle.and_then(|handle| self.particles.slots().get(handle)) {
             Some(effect) => {
-                let name = &self.worlds.particles.resources()[effect.resource].name;
+                let name = &self.particles.resources()[effect.resource].name;
                 format!("particle effect {object} '{name}'")
             }
             None => format!("particle effect {object}"),

@@ -37,7 +37,7 @@ impl Engine {
         if let Some(known) = self.worlds.physics.of_world(world) {
             return Ok(known);
         }
-        let flags = self.world(world).flags;
+        let flags = self.worlds.world(world).flags;
         if flags.no_physics {
             return Err(engine_foundation::error!(
                 "the world was made with the flag \"no_physics\", so it has no physics world"
@@ -124,7 +124,7 @@ impl Engine {
             (known.world, &known.resource)
         };
         let physical = resource.parts.iter().any(|part| part.component == PHYSICS.name);
-        if !physical || self.world(world).flags.no_physics {
+        if !physical || self.worlds.world(world).flags.no_physics {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
@@ -164,7 +164,7 @@ impl Engine {
         let world = self.worlds.units.of(unit).world;
         // A unit without physics objects has nothing to enable, so its world does not need physics.
         let nothing = enabled && !self.worlds.physics.has_parts(unit);
-        if nothing || self.world(world).flags.no_physics {
+        if nothing || self.worlds.world(world).flags.no_physics {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
@@ -254,7 +254,7 @@ mod tests {
             save_folder: None,
         });
         std::fs::remove_dir_all(&root).unwrap();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
         engine.set_unit_physics_enabled(unit, true).unwrap();

@@ -48,7 +48,6 @@ pub(super) struct WorldRenderScene {
     pub(super) frame: SceneFrame,
     sky: SkyFrame,
     /// True after lights were spawned in the scene for the first time.
-    has_lights: bool,
     lights_changed: bool,
 }
 
@@ -61,7 +60,6 @@ impl WorldRenderScene {
             used: 0,
             frame: SceneFrame::default(),
             sky: SkyFrame::DEFAULT,
-            has_lights: false,
             lights_changed: false,
         }
     }
@@ -126,9 +124,6 @@ impl RenderScenes {
     }
 }
 
-/// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
-const FLAT: f32 = 1e-4;
-
 impl Engine {
     /// Creates the visible components of a unit.
     ///
@@ -161,7 +156,6 @@ impl Engine {
         }
         if !template.lights.is_empty() {
             self.worlds.scenes.lights.spawn(unit, &template.lights)?;
-            self.worlds.scenes.of(world).has_lights = true;
         }
         for part in &template.cameras {
             let mut camera = part.camera;
@@ -462,25 +456,5 @@ impl Engine {
     pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
         let scene = self.worlds.scenes.worlds.get(world.0.index())?.as_ref()?;
         Some(scene.world.to_number() as u64)
-    }
-
-    /// Moves a camera that is attached to a unit to its node.
-    pub(super) fn follow(&mut self, camera: CameraId) {
-        let Some(CameraNode { unit, node, local }) =
-            self.worlds.cameras.get(camera.0).and_then(|c| c.owner)
-        else {
-            return;
-        };
-        let pose = self.worlds.units.scene.world(unit.row(), usize::from(node)) * local;
-        let found = self.worlds.cameras.get_mut(camera.0).expect("it was just there");
-        // A node's scale does not apply to cameras. If the node's scale is zero or flat, its
-        // rotation is undefined, and the camera keeps its previous rotation.
-        let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.normalize_or_zero());
-        let [x, y, z] = axes.map(|axis| axis.truncate());
-        let [x, y, z] = match x.cross(y).dot(z).abs() > FLAT {
-            true => axes,
-            false => [found.pose.x_axis, found.pose.y_axis, found.pose.z_axis],
-        };
-        found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 }

@@ -180,7 +180,7 @@ impl Engine {
             RANDOM => "the random numbers of the game".to_string(),
             WORLDS => self.name_in_worlds(object),
             PHYSICS => self.name_in_physics(object),
-            PARTICLES => self.name_in_particles(object),
+            PARTICLES => self.worlds.name_in_particles(object),
             SOUND => match self.devices.sounds.voices.name_of(object) {
                 Some(sound) => format!("voice {object} '{sound}'"),
                 None if object == 0 => "the time of the mixer and its choices".to_string(),

@@ -104,7 +104,7 @@ impl Engine {
         let is_new = edits.layers || map.flags & flag::NEW != 0;
         let moved = map.flags & flag::LISTED != 0;
         map.flags &= !(flag::NEW | flag::LISTED);
-        let seconds = self.world(world).time;
+        let seconds = self.worlds.world(world).time;
         let node = self.worlds.units.scene.world(map.unit.row(), usize::from(map.node));
         let matrix = node * map.placement.plane_to_node();
         let pose = DrawTransform::of(&matrix);

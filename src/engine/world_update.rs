@@ -2,8 +2,8 @@
 //! them. This module defines the dependencies and the parallelism; the work of each system is in
 //! the system itself.
 
-use super::Engine;
 use super::particles::follow_links;
+use super::{Engine, Worlds};
 use engine_foundation::memory::limit;
 use engine_foundation::owner;
 use engine_foundation::tasks::ITEMS_MIN;
@@ -43,19 +43,13 @@ impl Engine {
     ) -> Result<(), Error> {
         let physics = self.worlds.physics.of_world(world).filter(|_| steps.physics);
         if steps.physics {
-            self.end_particles_of_ended_guis();
+            self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.is_worth_two(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
-        let (bodies, units, scenes, effects, pool) = (
-            &mut self.worlds.physics,
-            &mut self.worlds.units,
-            &mut self.worlds.scenes,
-            &mut self.worlds.particles,
-            &mut self.devices.tasks,
-        );
-        let pool = &*pool;
+        let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
+        let pool = &self.devices.tasks;
         pool.frame(items, |frame| {
             let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
             let (scenes, effects) = (frame.part("scenes", scenes), frame.part("effects", effects));
@@ -161,7 +155,7 @@ pub(super) mod tests {
     #[test]
     fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
         let mut engine = engine();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let actor = "type = \"dynamic\" shape = \"sphere\" radius = 0.5";
@@ -192,7 +186,7 @@ pub(super) mod tests {
     #[test]
     fn in_two_parts_each_effect_takes_one_step() {
         let mut engine = engine();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";

@@ -231,13 +231,13 @@ fn the_report_of_an_error_over_the_last_picture() {
         played.frame();
     }
     // The failed frame had drawn something already, which is not shown.
-    played.app.vm().engine().show_error(REPORT);
+    played.app.vm().engine().drawing.show_error(REPORT);
     let picture = played.show();
     compare("error_overlay", &picture);
     assert!(picture == played.show(), "it stands still");
-    played.app.vm().engine().hide_error();
+    played.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
-    played.app.vm().engine().show_refusals(vec![refused]);
+    played.app.vm().engine().drawing.show_refusals(vec![refused]);
     compare("notice", &played.frame());
 }
 
@@ -247,14 +247,14 @@ fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
     played.frame();
     let engine = played.app.vm().engine();
     (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
-    engine.show_error(REPORT);
+    engine.drawing.show_error(REPORT);
     played.renderer.resize(1920, 1280);
     played.show();
     let fine = played.show();
     // Every second pixel in both directions is close to the image of a display without scaling.
     let Some(mut plain) = Played::of("gui_modes") else { return };
     plain.frame();
-    plain.app.vm().engine().show_error(REPORT);
+    plain.app.vm().engine().drawing.show_error(REPORT);
     plain.show();
     let plain = plain.show();
     let lit =

@@ -72,9 +72,9 @@ impl ScreenshotFolder<'_> {
     }
 
     fn check_list(&self, name: &str, engine: &mut Engine) -> Result<ReportVerdict, String> {
-        let (kept, since) = engine.retained_frames();
+        let (kept, since) = engine.drawing.retained_frames();
         if kept == FrameRetention::Nothing || since == 0 {
-            engine.keep_frames(FrameRetention::Words);
+            engine.drawing.keep_frames(FrameRetention::Words);
             return Err(missing_frame_message(engine));
         }
         let found = engine.draw_list_text();
@@ -92,9 +92,9 @@ impl ScreenshotFolder<'_> {
         engine: &mut Engine,
         pictures: &mut SoftwareRenderer,
     ) -> Result<ReportVerdict, String> {
-        let (kept, since) = engine.retained_frames();
+        let (kept, since) = engine.drawing.retained_frames();
         if kept != FrameRetention::Packets || since > 1 {
-            engine.keep_frames(FrameRetention::Packets);
+            engine.drawing.keep_frames(FrameRetention::Packets);
             return Err(missing_frame_message(engine));
         }
         let picture = match pictures.newest() {

@@ -491,7 +491,11 @@ fn screenshot(
     engine: &mut Engine,
     name: Option<TextArgument>,
 ) -> Result<ExpectedResult<String>, Error> {
-    let file = engine.screenshot(name.as_ref().map(TextArgument::as_str))?;
+    let file = engine.drawing.screenshot(
+        &engine.game,
+        &engine.frame,
+        name.as_ref().map(TextArgument::as_str),
+    )?;
     Ok(ExpectedResult(file.map(|file| file.display().to_string())))
 }
 
@@ -539,7 +543,7 @@ fn new_world(engine: &mut Engine, arguments: RestArguments) -> Result<WorldId, E
             }
         }
     }
-    engine.new_world(flags)
+    engine.worlds.new_world(flags)
 }
 
 fn release_world(engine: &mut Engine, world: WorldId) {
@@ -548,7 +552,7 @@ fn release_world(engine: &mut Engine, world: WorldId) {
 }
 
 fn main_world(engine: &mut Engine) -> Result<WorldId, Error> {
-    engine.main_world()
+    engine.worlds.main_world()
 }
 
 fn worlds(engine: &mut Engine) -> Vec<WorldId> {

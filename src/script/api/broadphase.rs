@@ -284,7 +284,7 @@ fn query_frustum(
 ) -> Result<ScriptValue, Error> {
     let mask = mask(engine, broadphase, &categories, 4)?;
     let size = engine.devices.window.logical().max(Vec2::ONE);
-    let camera = *engine.camera(camera);
+    let camera = *engine.worlds.camera(camera);
     let aspect = size.x / size.y;
     let depth = |point: Vec3| camera.inside_frustum(point, aspect);
     let corner =

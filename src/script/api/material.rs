@@ -87,7 +87,7 @@ end"#,
 );
 
 fn new(engine: &mut Engine, name: TextArgument) -> Result<MaterialId, Error> {
-    let created = engine.new_material(name.as_str());
+    let created = engine.assets.new_material(name.as_str());
     created.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
@@ -110,7 +110,7 @@ fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let ended = engine.assets.materials.destroy(material, frame, &location);
     if ended.is_ok() {
         engine.forget_material(material);
-        engine.end_material_source(material);
+        engine.drawing.end_material_source(material);
     }
     ended.map_err(|fault| engine_foundation::error!("argument #1 'material': {}", fault.message))
 }
@@ -204,5 +204,5 @@ fn set_texture(
     name: TextArgument,
     texture: TextArgument,
 ) -> Result<(), Error> {
-    engine.set_material_texture(material, name.as_str(), texture.as_str())
+    engine.assets.set_material_texture(material, name.as_str(), texture.as_str())
 }

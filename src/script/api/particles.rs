@@ -74,7 +74,15 @@ pub fn create(
 ) -> Result<EffectId, Error> {
     let pose = pose(position, rotation, scale)?;
     engine
-        .create_particles(world, EffectStage::World, name.as_str(), pose)
+        .worlds
+        .create_particles(
+            &mut engine.assets,
+            &engine.devices,
+            world,
+            EffectStage::World,
+            name.as_str(),
+            pose,
+        )
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
@@ -208,7 +216,8 @@ pub fn find_variable(
     variable: TextArgument,
 ) -> Result<f64, Error> {
     let resource = engine
-        .find_particles(name.as_str())
+        .worlds
+        .find_particles(&mut engine.assets, name.as_str())
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))?;
     let found = engine.worlds.particles.variable(resource, variable.as_str());
     found
@@ -264,7 +273,15 @@ fn create_in_gui(
     };
     let stage = EffectStage::Gui { gui: gui.0, layer: layer.floor() as i32 };
     engine
-        .create_particles(WorldId(world), stage, name.as_str(), pose)
+        .worlds
+        .create_particles(
+            &mut engine.assets,
+            &engine.devices,
+            WorldId(world),
+            stage,
+            name.as_str(),
+            pose,
+        )
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 

@@ -274,7 +274,11 @@ fn holds_errors(_: &mut Engine) -> bool {
 }
 
 fn keep_frames(engine: &mut Engine, packets: bool) {
-    engine.keep_frames(if packets { FrameRetention::Packets } else { FrameRetention::Words });
+    engine.drawing.keep_frames(if packets {
+        FrameRetention::Packets
+    } else {
+        FrameRetention::Words
+    });
 }
 
 fn take_errors(_: &mut Engine) -> ScriptValue {

@@ -96,7 +96,7 @@ fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
     if let Some(number) = engine.assets.textures.known(name.as_str()) {
         engine.assets.textures.unload(number);
         // Another texture may use the freed slot in the same frame.
-        engine.refresh_sources();
+        engine.drawing.refresh_sources(&mut engine.assets);
         return Ok(());
     }
     if exists(engine, name) {

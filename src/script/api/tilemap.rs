@@ -406,5 +406,8 @@ fn draw(
         color: [color.red, color.green, color.blue, color.alpha].map(|part| part as u8),
         layers: wanted,
     };
-    engine.draw_tilemap(map, gui, &look).map(|count| count as f64)
+    engine
+        .drawing
+        .draw_tilemap(&mut engine.assets, &engine.devices, &engine.frame, map, gui, &look)
+        .map(|count| count as f64)
 }

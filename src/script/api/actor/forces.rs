@@ -49,7 +49,7 @@ pub(super) fn add_torque_impulse(engine: &mut Engine, actor: ActorId, by: Vec3) 
 pub(super) fn add_force(engine: &mut Engine, actor: ActorId, force: Vec3) -> ActorResult {
     let known = engine.worlds.physics.world(engine.worlds.physics.actor(actor).physics);
     let (world, step) = (known.world, f64::from(known.simulation.step_seconds()));
-    let delta = engine.world(world).delta;
+    let delta = engine.worlds.world(world).delta;
     impulse(engine, actor, force * (if delta > 0.0 { delta } else { step }) as f32)
 }
 

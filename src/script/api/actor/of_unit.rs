@@ -107,7 +107,7 @@ fn enable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
 
 fn has_no_physics(engine: &mut Engine, unit: UnitId) -> bool {
     let world = engine.worlds.units.of(unit).world;
-    engine.world(world).flags.no_physics
+    engine.worlds.world(world).flags.no_physics
 }
 
 fn unit_actor(

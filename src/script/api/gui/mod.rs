@@ -361,7 +361,7 @@ fn destroy(engine: &mut Engine, gui: GuiId, kind: PrimitiveKind, object: f64) ->
 
 fn resolution(engine: &mut Engine, gui: Option<GuiId>) -> (f64, f64) {
     let size = match gui {
-        Some(gui) => engine.gui_size(gui),
+        Some(gui) => engine.drawing.gui_size(&engine.devices, gui),
         None => engine.devices.window.logical(),
     };
     (size.x.into(), size.y.into())
@@ -407,16 +407,16 @@ fn gui_refusal(engine: &mut Engine) -> String {
 }
 
 fn gui_material(engine: &mut Engine, _gui: GuiId, name: TextArgument) -> Result<MaterialId, Error> {
-    let found = engine.find_material(name.as_str());
+    let found = engine.assets.find_material(name.as_str());
     found.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
 fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64> {
     let found = match &material {
-        ScriptValue::Text(name) => engine.source(name),
+        ScriptValue::Text(name) => engine.drawing.source(&mut engine.assets, name),
         ScriptValue::Number(number) => match Handle::from_number(*number) {
             Some(handle) if engine.assets.materials.slots().get(handle).is_some() => {
-                engine.material_source(MaterialId(handle))
+                engine.drawing.material_source(&mut engine.assets, MaterialId(handle))
             }
             _ => Err(Error::new(material_message(engine, *number))),
         },
@@ -472,7 +472,7 @@ fn mode(immediate: bool) -> GuiMode {
 }
 
 fn create_screen_gui(engine: &mut Engine, world: WorldId, immediate: bool) -> Result<GuiId, Error> {
-    engine.new_screen_gui(Some(world), mode(immediate))
+    engine.drawing.new_screen_gui(Some(world), mode(immediate))
 }
 
 fn create_world_gui(
@@ -508,7 +508,13 @@ fn create_texture_gui(
     immediate: bool,
 ) -> Result<GuiId, Error> {
     let size = whole_size(width, height)?;
-    engine.new_texture_gui(world, texture.as_str(), size, mode(immediate))
+    engine.drawing.new_texture_gui(
+        &mut engine.assets,
+        world,
+        texture.as_str(),
+        size,
+        mode(immediate),
+    )
 }
 
 /// Checks the width and height of a texture that is a render target.
@@ -526,7 +532,7 @@ pub(in crate::api) fn whole_size(width: f64, height: f64) -> Result<(u32, u32), 
 }
 
 fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
-    engine.console_gui()
+    engine.drawing.console_gui()
 }
 
 fn console_key(engine: &mut Engine) -> String {
@@ -545,7 +551,7 @@ fn draws(engine: &mut Engine) -> ScriptValue {
     }
     let worlds = engine.world_draws();
     let of_gui = |draw: &GuiDraw| {
-        let name = engine.drawn_name(draw).map(|name| ScriptValue::Text(name.to_string()));
+        let name = engine.drawing.drawn_name(draw).map(|name| ScriptValue::Text(name.to_string()));
         ScriptValue::Table(vec![
             number("gui", draw.gui as f64),
             number("layer", draw.key.layer.into()),
@@ -571,7 +577,7 @@ fn draws(engine: &mut Engine) -> ScriptValue {
         ScriptValue::Table(fields.into_iter().flatten().collect())
     };
     let worlds = worlds.into_iter().map(of_world);
-    ScriptValue::List(worlds.chain(engine.draws().iter().map(of_gui)).collect())
+    ScriptValue::List(worlds.chain(engine.drawing.draws().iter().map(of_gui)).collect())
 }
 
 fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {

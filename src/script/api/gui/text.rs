@@ -142,7 +142,7 @@ fn paged(
     }
     let mut sources = Vec::with_capacity(parts.len());
     for (page, _) in &parts {
-        match engine.page_source(*page, material) {
+        match engine.drawing.page_source(&mut engine.assets, *page, material) {
             Ok(source) => sources.push(source),
             Err(error) => return engine.drawing.guis.refuse(error.message),
         }

@@ -137,7 +137,7 @@ pub(in crate::api) fn new(
 ) -> Result<MeshId, Error> {
     let node = node_of(engine, unit, node)?;
     if let Some(name) = source {
-        let mesh = engine.find_mesh(name.as_str()).map_err(|fault| {
+        let mesh = engine.assets.find_mesh(name.as_str()).map_err(|fault| {
             engine_foundation::error!("argument #2 'source': {}", fault.message)
         })?;
         return engine.add_mesh(unit, &part(name.as_str(), node, mesh));
@@ -174,5 +174,5 @@ pub(in crate::api) fn find_mesh_material(
     engine: &mut Engine,
     name: TextArgument,
 ) -> Result<MaterialId, Error> {
-    engine.find_mesh_material(name.as_str())
+    engine.assets.find_mesh_material(name.as_str())
 }

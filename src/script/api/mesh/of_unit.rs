@@ -241,7 +241,7 @@ fn mesh_pick_raycast(
     }
     // The camera's position, or `None` inside if distance has no effect in its projection.
     let eye = camera.map(|camera| {
-        let camera = engine.camera(camera);
+        let camera = engine.worlds.camera(camera);
         let perspective = camera.projection == Projection::Perspective;
         perspective.then(|| camera.pose.w_axis.truncate())
     });
@@ -411,6 +411,7 @@ fn set_material(
         ));
     }
     let material: MaterialId = engine
+        .assets
         .find_mesh_material(name)
         .map_err(|fault| engine_foundation::error!("argument #3 'material': {}", fault.message))?;
     for (mesh, index) in found {

@@ -159,7 +159,7 @@ fn set_gravity(engine: &mut Engine, physics: PhysicsWorldId, gravity: Vec3) -> R
 fn latency(engine: &mut Engine, physics: PhysicsWorldId) -> f64 {
     let known = engine.worlds.physics.world(physics);
     let (world, beside) = (known.world, known.simulation.is_async());
-    if beside { engine.world(world).delta } else { 0.0 }
+    if beside { engine.worlds.world(world).delta } else { 0.0 }
 }
 
 fn num_actors(engine: &mut Engine, physics: PhysicsWorldId) -> u64 {

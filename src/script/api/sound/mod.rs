@@ -277,7 +277,7 @@ fn trigger(
         None => None,
     };
     let position = match owner {
-        Some(owner) => engine.sound_owner_position(owner),
+        Some(owner) => engine.worlds.sound_owner_position(owner),
         None => options.position,
     };
     let clock = options.clock.as_deref();
@@ -464,7 +464,7 @@ fn link(
         same_world(engine, unit, world, "argument #2 'unit'")?;
     }
     let owner = owner_of(engine, unit, node, "argument #3 'node'")?;
-    if let Some(position) = engine.sound_owner_position(owner) {
+    if let Some(position) = engine.worlds.sound_owner_position(owner) {
         engine.devices.sounds.voices.set_position(voice.0, position);
     }
     Ok(change(engine, voice, |voice| voice.owner = Some(owner)))

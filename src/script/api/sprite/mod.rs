@@ -267,7 +267,7 @@ fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
 }
 
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
-    let found = engine.find_picture(texture.as_str());
+    let found = engine.assets.find_picture(texture.as_str());
     let found = found
         .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Picture(found));
@@ -437,7 +437,7 @@ fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
     let picture = engine.worlds.scenes.sprites.of(sprite).picture;
-    engine.picture_name(picture).to_string()
+    engine.assets.picture_name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -563,7 +563,7 @@ fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
         lines.push(format!(
             "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
             at + 1,
-            engine.picture_name(sprite.picture),
+            engine.assets.picture_name(sprite.picture),
             sprite.node + 1,
             sprite.look.placement.layer,
             material_text(engine, &sprite.look.placement),

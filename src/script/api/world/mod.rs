@@ -198,7 +198,7 @@ fn update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), Error> 
             "argument #2 'delta' must not be negative, got {delta}"
         ));
     }
-    engine.world(world).begin_update(delta);
+    engine.worlds.world(world).begin_update(delta);
     Ok(())
 }
 
@@ -214,11 +214,11 @@ fn update_systems(
 }
 
 fn time(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.world(world).time
+    engine.worlds.world(world).time
 }
 
 fn delta_time(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.world(world).delta
+    engine.worlds.world(world).delta
 }
 
 fn sound_world(engine: &mut Engine, world: WorldId) -> SoundWorldId {
