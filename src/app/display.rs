@@ -17,7 +17,7 @@ use engine_render::{
 use engine_resource::image::encode_png;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
-use engine_runtime::{BuildMode, Engine};
+use engine_runtime::{Assets, BuildMode, Engine};
 use engine_textures::TextureCaps;
 use engine_window::{
     Clipboard, Desktop, DesktopError, ForeignWindow, ForeignWindowStatus, Vsync, WindowChange,
@@ -247,7 +247,7 @@ impl Display {
             engine.devices.window.listen();
             // Pads are opened again even if a game restarts: its new engine knows no connected pad.
             self.pads = None;
-            self.pads = Some(Pads::new(mappings(engine)));
+            self.pads = Some(Pads::new(mappings(&mut engine.assets)));
             if !engine.game.deterministic {
                 engine.devices.window.clipboard = Clipboard::Desktop;
             }
@@ -266,7 +266,7 @@ impl Display {
             engine.devices.windows.note_player_files(&frame_input.changes);
             self.exposed |= desktop.take_exposed();
         }
-        let focused = input_translation::has_focus(engine, &frame_input.changes);
+        let focused = input_translation::has_focus(&engine.devices, &frame_input.changes);
         input_translation::release_pads(&engine.devices.input, focused, &mut frame_input);
         if let Some(pads) = &mut self.pads {
             pads.poll(&mut frame_input.events);
@@ -289,7 +289,7 @@ impl Display {
         }
         if let Some(desktop) = &mut self.desktop {
             secondary_windows::perform(desktop, None, &mut engine.devices.window);
-            self.secondary_windows.sync(engine, desktop, self.renderer.as_mut());
+            self.secondary_windows.sync(&mut engine.devices.windows, desktop, self.renderer.as_mut());
         } else {
             secondary_windows::discard_requests(
                 &mut engine.devices.window,
@@ -337,7 +337,7 @@ impl Display {
         if self.desktop.is_some() {
             secondary_windows::remove_unseen_views(
                 &mut packet,
-                &secondary_windows::unseen_windows(engine),
+                &secondary_windows::unseen_windows(&engine.devices),
             );
         }
         {
@@ -395,7 +395,7 @@ impl Display {
                 }
                 RendererEvent::WindowLost { .. } => {}
                 RendererEvent::OtherWindowLost { window, words: message } => {
-                    if secondary_windows::report_window_lost(engine, window, &message) {
+                    if secondary_windows::report_window_lost(&engine.devices.windows, window, &message) {
                         // A window that cannot be drawn to is treated as closed.
                         self.pending_changes
                             .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
@@ -416,8 +416,7 @@ impl Display {
 
     /// Returns the minimum duration of a frame in seconds, or `None` if the display limits the
     /// frame rate.
-    pub fn frame_seconds_min(&self, engine: &Engine) -> Option<f64> {
-        let window = &engine.devices.window;
+    pub fn frame_seconds_min(&self, window: &Window) -> Option<f64> {
         let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
         let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
         match (&self.renderer, window.vsync) {
@@ -491,11 +490,11 @@ impl Display {
 }
 
 /// Returns the game's own pad mappings: a text file in its folder in the format of SDL's database.
-fn mappings(engine: &mut Engine) -> MappingDatabase {
+fn mappings(assets: &mut Assets) -> MappingDatabase {
     let mut database = MappingDatabase::default();
     let name = ResourceName::new("text", "gamecontrollerdb");
-    if engine.assets.store.has(&name) {
-        match engine.assets.store.read(&name) {
+    if assets.store.has(&name) {
+        match assets.store.read(&name) {
             Ok(bytes) => {
                 for line in database.add(&String::from_utf8_lossy(&bytes)) {
                     log::warning(&format!(

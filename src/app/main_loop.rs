@@ -356,7 +356,7 @@ impl GameRun {
     /// Notes an error in the recording, unless it results from a request to end the process.
     fn record_failure(&mut self, frame: Option<(f64, FrameInput)>, report: &ErrorReport) {
         if !(report.stopped && platform::asked_to_end().is_some()) {
-            self.session.fail(frame, report, self.app.vm().engine());
+            self.session.fail(frame, report, &self.app.vm().engine().assets.store);
         }
     }
 
@@ -525,7 +525,7 @@ impl GameRun {
         let engine = self.app.vm().engine();
         let throttle = engine.frame.time_step.frame_seconds_min();
         let display = match (self.display.has_window(), self.options.pace) {
-            (true, _) => self.display.frame_seconds_min(engine),
+            (true, _) => self.display.frame_seconds_min(&engine.devices.window),
             (false, FramePacing::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
             (false, FramePacing::Fixed(_)) => return Ok(()),
         };

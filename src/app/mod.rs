@@ -34,7 +34,7 @@ use engine_resource::project::{Project, ScriptError};
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_resource::watcher::ProjectWatcher;
-use engine_runtime::{BuildMode, Engine, EngineConfig};
+use engine_runtime::{BuildMode, Engine, EngineConfig, Frame};
 use engine_script::{ErrorReport, ScriptValue, Vm, VmConfig, modules};
 use engine_sound::{AudioDestination, SoundSystem};
 use engine_time_step::PolicyArgument;
@@ -286,7 +286,7 @@ impl App {
     fn step_sound(&mut self, measured: f64) {
         scope!("sound");
         let engine = self.vm.engine();
-        engine.move_linked_voices();
+        engine.worlds.move_linked_voices(&mut engine.devices.sounds);
         // After a pause of the game, at most one second of sound is stepped at once.
         let seconds =
             if engine.game.deterministic { engine.frame.delta } else { measured.min(1.0) };
@@ -402,9 +402,10 @@ fn window_options(
 }
 
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
-    apply_collection(engine);
-    apply_priorities(engine)?;
-    apply_time_step(engine)
+    let (settings, frame) = (&engine.game.settings, &mut engine.frame);
+    apply_collection(settings, frame);
+    apply_priorities(settings, &mut engine.devices.tasks)?;
+    apply_time_step(settings, frame)
 }
 
 /// Sets the memory limit. It applies to the whole process, because one game is played at a time.
@@ -416,37 +417,37 @@ fn limit_engine_memory(settings: &Settings) {
     }
 }
 
-fn apply_collection(engine: &mut Engine) {
-    engine.frame.collection.milliseconds = engine.game.settings.number("collector.milliseconds");
-    engine.frame.collection.ceiling_mib = engine.game.settings.number("collector.ceiling_mib");
+fn apply_collection(settings: &Settings, frame: &mut Frame) {
+    frame.collection.milliseconds = settings.number("collector.milliseconds");
+    frame.collection.ceiling_mib = settings.number("collector.ceiling_mib");
 }
 
-fn apply_priorities(engine: &mut Engine) -> Result<(), Error> {
+fn apply_priorities(settings: &Settings, tasks: &mut TaskPool) -> Result<(), Error> {
     for system in engine_world::SYSTEMS {
-        let priority = engine.game.settings.number(&format!("tasks.priorities.{system}"));
+        let priority = settings.number(&format!("tasks.priorities.{system}"));
         if priority.fract() != 0.0 {
             let message = "must be a whole number, got";
             return Err(engine_foundation::error!(
                 "settings.sjson: 'tasks.priorities.{system}' {message} {priority}"
             ));
         }
-        engine.devices.tasks.set_priority(system, priority as u8);
+        tasks.set_priority(system, priority as u8);
     }
     Ok(())
 }
 
-fn apply_time_step(engine: &mut Engine) -> Result<(), Error> {
+fn apply_time_step(settings: &Settings, frame: &mut Frame) -> Result<(), Error> {
     let to_error =
         |message: &str| engine_foundation::error!("settings.sjson: 'time_step': {message}");
     let mut arguments = Vec::new();
-    for item in engine.game.settings.list("time_step") {
+    for item in settings.list("time_step") {
         arguments.push(match item {
             SjsonTree::String(name) => PolicyArgument::Name(name),
             SjsonTree::Number(number) => PolicyArgument::Number(*number),
             _ => return Err(to_error("it can contain only names and numbers")),
         });
     }
-    engine.frame.time_step.set(&arguments).map_err(|message| to_error(&message))
+    frame.time_step.set(&arguments).map_err(|message| to_error(&message))
 }
 
 #[cfg(test)]

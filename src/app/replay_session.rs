@@ -5,7 +5,8 @@ use super::initial_saves::InitialSaves;
 use super::recording::{Recorder, Recording, RecordingOrigin, Replay, changed_since};
 use super::{App, RunOptions, game_id};
 use engine_foundation::{Error, log};
-use engine_runtime::{Engine, HASHED};
+use engine_resource::store::ResourceStore;
+use engine_runtime::{Engine, HASHED, OpenedGame};
 use engine_script::ErrorReport;
 use std::path::Path;
 
@@ -41,7 +42,7 @@ impl ReplaySession {
                     engine.devices.window.listen();
                 }
                 engine.frame.game_hash.record_locations();
-                replay.recording.earlier.give(engine);
+                replay.recording.earlier.give(&mut engine.game);
                 replay.recording.fits(&game, &game_version)
             }
             ReplaySession::Record(_) => Ok(()),
@@ -60,7 +61,7 @@ impl ReplaySession {
                     };
                     *self = ReplaySession::Record(Box::new(Recorder::new(
                         origin,
-                        read_initial_saves(engine),
+                        read_initial_saves(&mut engine.game),
                     )));
                 }
                 Ok(())
@@ -101,7 +102,7 @@ impl ReplaySession {
                 }
             },
             ReplaySession::Replay(replay, problem) => {
-                *problem = difference_message(replay.check(engine), replay, engine);
+                *problem = difference_message(replay.check(engine), replay, &engine.assets.store);
                 problem.is_none()
             }
         }
@@ -113,13 +114,13 @@ impl ReplaySession {
         &mut self,
         frame: Option<(f64, FrameInput)>,
         report: &ErrorReport,
-        engine: &Engine,
+        store: &ResourceStore,
     ) {
         match self {
             ReplaySession::None => {}
             ReplaySession::Record(recorder) => recorder.fail(frame, report),
             ReplaySession::Replay(replay, problem) => {
-                *problem = difference_message(replay.fail(frame.is_some(), report), replay, engine);
+                *problem = difference_message(replay.fail(frame.is_some(), report), replay, store);
             }
         }
     }
@@ -146,8 +147,8 @@ impl ReplaySession {
 
 /// Returns the saves of earlier runs that a recording includes. If they cannot be read, warns and
 /// returns none.
-fn read_initial_saves(engine: &mut Engine) -> InitialSaves {
-    InitialSaves::of(engine).unwrap_or_else(|error| {
+fn read_initial_saves(game: &mut OpenedGame) -> InitialSaves {
+    InitialSaves::of(game).unwrap_or_else(|error| {
         log::warning(&format!(
             "{error}: the recording is without them, and its replay begins without any"
         ));
@@ -159,9 +160,9 @@ fn read_initial_saves(engine: &mut Engine) -> InitialSaves {
 fn difference_message(
     compared: Result<(), String>,
     replay: &Replay,
-    engine: &Engine,
+    store: &ResourceStore,
 ) -> Option<String> {
-    let same = engine.assets.store.content_hash() == replay.recording.origin.content;
+    let same = store.content_hash() == replay.recording.origin.content;
     compared.err().map(|message| if same { message } else { changed_since(&message) })
 }
 

@@ -1,9 +1,13 @@
 //! The current frame: its number and time, and the state that belongs to the run as a whole and to
 //! no system.
 
-use super::{CollectorSettings, GameHashes};
+use super::{CollectorSettings, GameHashes, OpenedGame};
 use engine_foundation::random::Random;
 use engine_time_step::TimeStepPolicy;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// 2000-01-01, the start of the clock in a deterministic run.
+const DETERMINISTIC_EPOCH: f64 = 946_684_800.0;
 
 /// The current frame, and what decides about the next one.
 pub struct Frame {
@@ -36,5 +40,15 @@ impl Frame {
             game_hash: GameHashes::default(),
             quit: None,
         }
+    }
+
+    /// Returns seconds since 1970, from the system clock, or from the game's own clock in a
+    /// deterministic run.
+    pub fn clock(&self, game: &OpenedGame) -> f64 {
+        if game.deterministic {
+            return DETERMINISTIC_EPOCH + self.total;
+        }
+        // A clock before 1970 counts as 1970.
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
     }
 }

@@ -1,7 +1,7 @@
 //! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
 //! renderer. The systems themselves are independent of each other.
 
-use super::draw_recording::FrameRetention;
+use super::draw_list::FrameRetention;
 use super::error_overlay::LastFrame;
 use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;

@@ -4,8 +4,8 @@
 mod assets;
 mod debug_draw;
 mod devices;
-mod draw_recording;
-mod draw_recording_world;
+mod draw_list;
+mod world_draws;
 mod drawing;
 mod error_overlay;
 mod frame;
@@ -28,8 +28,8 @@ mod worlds;
 
 pub use assets::Assets;
 pub use devices::Devices;
-pub use draw_recording::FrameRetention;
-pub use draw_recording_world::WorldDraw;
+pub use draw_list::FrameRetention;
+pub use world_draws::WorldDraw;
 pub use drawing::Drawing;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Handle, HandleKind};
@@ -52,7 +52,6 @@ pub use render_scene::RenderScenes;
 pub use screenshots::CAPTURES_MAX;
 pub use state_hash::{FrameState, GameHashes, HASHED, ObjectState, SYSTEMS};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 pub use tilemaps::TilemapDrawOptions;
 pub use world_update::UpdateSteps;
 pub use worlds::Worlds;
@@ -99,9 +98,6 @@ pub const USER_SETTINGS: &str = "user_settings.sjson";
 
 /// Name of the folder with the game's saves, in its save folder.
 const SAVES: &str = "saves";
-
-/// 2000-01-01, the start of the clock in a deterministic run.
-const DETERMINISTIC_EPOCH: f64 = 946_684_800.0;
 
 /// Configuration of a new engine.
 pub struct EngineConfig {
@@ -160,34 +156,6 @@ impl Engine {
         }
     }
 
-    /// Returns seconds since 1970, from the system clock, or from the game's own clock in a
-    /// deterministic run.
-    pub fn clock(&self) -> f64 {
-        if self.game.deterministic {
-            return DETERMINISTIC_EPOCH + self.frame.total;
-        }
-        // A clock before 1970 counts as 1970.
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-    }
-
-    /// Treats a file of the game's folder as missing, until [`Engine::end_pretending`].
-    pub fn pretend_missing(&mut self, file: String) {
-        self.assets.store.hide(file.clone());
-        self.game.project.hide(file);
-    }
-
-    /// Returns true if a test simulates a failure.
-    pub fn pretends(&self) -> bool {
-        self.game.saves.is_pretending() || self.game.project.hides()
-    }
-
-    /// Ends all simulated failures.
-    pub fn end_pretending(&mut self) {
-        self.game.saves.pretend_full(false);
-        self.assets.store.show_all();
-        self.game.project.show_all();
-    }
-
     /// Writes the output of the last frame into an empty packet.
     pub fn take_packet(&mut self, mut packet: FramePacket) -> FramePacket {
         packet.frame = self.frame.index;
@@ -235,22 +203,6 @@ impl Engine {
             HandleKind::SoundWorld => self.devices.sounds.voices.worlds.get(handle).is_some(),
         };
         living.then_some(kind)
-    }
-
-    /// Updates the positions of voices linked to units. Voices of destroyed units keep their
-    /// position.
-    pub fn move_linked_voices(&mut self) {
-        for at in 0..self.devices.sounds.voices.active.len() {
-            let index = self.devices.sounds.voices.active[at] as usize;
-            let Some(voice) = &self.devices.sounds.voices.voices[index] else { continue };
-            let Some(owner) = voice.owner else { continue };
-            let position = self.worlds.sound_owner_position(owner);
-            let voice = self.devices.sounds.voices.voices[index].as_mut().expect("it was there");
-            match position {
-                Some(_) => voice.position = position,
-                None => voice.owner = None,
-            }
-        }
     }
 
     /// Destroys a world. `location` is the script line that messages about stale handles show.

@@ -4,6 +4,7 @@
 use super::RenderScenes;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
+use engine_sound::SoundSystem;
 use engine_world::broadphase::{BROADPHASES_MAX, Broadphase};
 use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
 use engine_world::debug_lines::DebugLines;
@@ -127,5 +128,21 @@ impl Worlds {
         let node = node as usize;
         let row = UnitId(self.units.slots.get(unit).map(|_| unit)?).row();
         (node < self.units.scene.count(row)).then(|| self.units.scene.world_position(row, node))
+    }
+
+    /// Updates the positions of voices linked to units. Voices of destroyed units keep their
+    /// position.
+    pub fn move_linked_voices(&mut self, sounds: &mut SoundSystem) {
+        for at in 0..sounds.voices.active.len() {
+            let index = sounds.voices.active[at] as usize;
+            let Some(voice) = &sounds.voices.voices[index] else { continue };
+            let Some(owner) = voice.owner else { continue };
+            let position = self.sound_owner_position(owner);
+            let voice = sounds.voices.voices[index].as_mut().expect("it was there");
+            match position {
+                Some(_) => voice.position = position,
+                None => voice.owner = None,
+            }
+        }
     }
 }

@@ -6,10 +6,9 @@ use super::{IncomingCall, Refusal};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3};
 use engine_remote::json;
-use engine_runtime::Engine;
 use engine_script::ScriptValue;
 use engine_world::WorldId;
-use engine_world::unit::UnitId;
+use engine_world::unit::{UnitId, Units};
 use std::collections::HashMap;
 
 /// Default number of units to list.
@@ -55,7 +54,7 @@ pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         let named = |unit: &&UnitId| engine.worlds.units.of(**unit).resource.name.contains(filter);
         let named: Vec<UnitId> = all.iter().filter(named).copied().collect();
         let shown: Vec<SjsonTree> =
-            named.iter().take(left).map(|unit| unit_summary(engine, &handles, *unit)).collect();
+            named.iter().take(left).map(|unit| unit_summary(&mut engine.worlds.units, &handles, *unit)).collect();
         left -= shown.len();
         let is_main = engine.worlds.main == Some(WorldId(world));
         listed.push(json::object([
@@ -69,18 +68,18 @@ pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     Ok(Some(json::object([("worlds", SjsonTree::Array(listed))])))
 }
 
-fn unit_summary(engine: &mut Engine, handles: &HashMap<u32, Handle>, unit: UnitId) -> SjsonTree {
-    let resource = engine.worlds.units.of(unit).resource.clone();
+fn unit_summary(units: &mut Units, handles: &HashMap<u32, Handle>, unit: UnitId) -> SjsonTree {
+    let resource = units.of(unit).resource.clone();
     let row = unit.row();
-    let parent = engine.worlds.units.scene.parent(row, 0);
+    let parent = units.scene.parent(row, 0);
     let parent = parent.and_then(|(above, _)| handles.get(&above));
     let parent = parent.map_or(SjsonTree::Null, |above| SjsonTree::Number(above.to_number()));
     json::object([
         ("unit", SjsonTree::Number(unit.0.to_number())),
         ("name", json::text(&resource.name)),
-        ("nodes", json::count(engine.worlds.units.scene.count(row))),
+        ("nodes", json::count(units.scene.count(row))),
         ("parent", parent),
-        ("position", vector(engine.worlds.units.scene.world_position(row, 0))),
+        ("position", vector(units.scene.world_position(row, 0))),
     ])
 }
 

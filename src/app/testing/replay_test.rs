@@ -98,7 +98,7 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     let version = engine.game.settings.text("version").to_string();
     replay.recording.fits(&game, &version)?;
     engine.frame.game_hash.record_locations();
-    replay.recording.earlier.give(engine);
+    replay.recording.earlier.give(&mut engine.game);
     if origin.display {
         engine.devices.window.listen();
     }

@@ -75,7 +75,7 @@ impl ScreenshotFolder<'_> {
         let (kept, since) = engine.drawing.retained_frames();
         if kept == FrameRetention::Nothing || since == 0 {
             engine.drawing.keep_frames(FrameRetention::Words);
-            return Err(missing_frame_message(engine));
+            return Err(missing_frame_message(engine.frame.index));
         }
         let found = engine.draw_list_text();
         let golden = self.folder().join(format!("{name}.txt"));
@@ -95,7 +95,7 @@ impl ScreenshotFolder<'_> {
         let (kept, since) = engine.drawing.retained_frames();
         if kept != FrameRetention::Packets || since > 1 {
             engine.drawing.keep_frames(FrameRetention::Packets);
-            return Err(missing_frame_message(engine));
+            return Err(missing_frame_message(engine.frame.index));
         }
         let picture = match pictures.newest() {
             Ok(picture) => picture,
@@ -162,8 +162,8 @@ impl ScreenshotFolder<'_> {
 }
 
 /// Returns the message for a frame that was played before the test asked to keep frames.
-fn missing_frame_message(engine: &Engine) -> String {
-    match engine.frame.index {
+fn missing_frame_message(frame_index: u64) -> String {
+    match frame_index {
         0 => "test.screenshot: no frame was played yet: test.frames(1) first".to_string(),
         _ => "test.screenshot: the earlier frames were not kept, because no file that was loaded \
               before them calls it: have the suite itself, or a module that it requires at its \

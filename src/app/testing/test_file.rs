@@ -267,8 +267,8 @@ impl TestFileDriver<'_> {
     fn between_tests(&mut self) {
         let engine = self.app.vm().engine();
         engine.frame.quit = None;
-        if engine.pretends() {
-            engine.end_pretending();
+        if engine.game.pretends() {
+            engine.game.end_pretending(&mut engine.assets.store);
         }
         self.app.vm().collect();
     }
@@ -468,7 +468,7 @@ impl TestFileDriver<'_> {
     fn apply_fault(&mut self, fault: Option<FaultKind>) -> Result<ScriptValue, String> {
         let engine = self.app.vm().engine();
         match fault {
-            None => engine.end_pretending(),
+            None => engine.game.end_pretending(&mut engine.assets.store),
             Some(FaultKind::DiskFull) => engine.game.saves.pretend_full(true),
             Some(FaultKind::MissingFile(file)) => {
                 if !file_access::is_file(self.screenshots.root, &file) {
@@ -476,7 +476,7 @@ impl TestFileDriver<'_> {
                         "test.fault: there is no file '{file}' in the game's folder to be missing"
                     ));
                 }
-                engine.pretend_missing(file);
+                engine.game.pretend_missing(&mut engine.assets.store, file);
             }
             Some(FaultKind::DeviceLost) => {
                 return match self.pictures.lose_device() {

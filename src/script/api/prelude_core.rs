@@ -385,7 +385,7 @@ fn find_plain(
 }
 
 fn clock(engine: &mut Engine) -> f64 {
-    engine.clock()
+    engine.frame.clock(&engine.game)
 }
 
 /// The name to which an unreadable settings file is renamed before the first save replaces it.

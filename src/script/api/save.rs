@@ -264,7 +264,7 @@ fn write(
     value: SavedValue,
     options: Option<SaveOptions>,
 ) -> ExpectedResult<bool> {
-    let time = engine.clock();
+    let time = engine.frame.clock(&engine.game);
     let written = engine.game.saves.write(&slot, &value.0.0, time, version(options));
     ExpectedResult(written.map(|()| true))
 }
@@ -285,7 +285,7 @@ fn write_async(
     value: SavedValue,
     options: Option<SaveOptions>,
 ) -> Result<u64, Error> {
-    let (time, ready) = (engine.clock(), ready_frame(engine));
+    let (time, ready) = (engine.frame.clock(&engine.game), ready_frame(engine));
     let begun = engine.game.saves.begin_write(slot, value.0.0, time, version(options), ready);
     begun.map_err(Error::new)
 }

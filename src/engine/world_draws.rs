@@ -1,9 +1,9 @@
 //! Recorded output of worlds in the newest frame, for tests: the draw calls of their meshes,
 //! sprites, tile maps and particles with the names of the drawn objects, and the lines for text
-//! descriptions. The output of Guis is in draw_recording.rs.
+//! descriptions. The output of Guis is in draw_list.rs.
 
 use super::Engine;
-use super::draw_recording::{color, short};
+use super::draw_list::{color, short};
 use super::sprite_templates::SpriteOrTilemap;
 use engine_foundation::{Handle, Vec3};
 use engine_frame_packet::mesh::SurfaceSlot;

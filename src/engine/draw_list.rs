@@ -1,6 +1,6 @@
 //! Recording of the newest frame for tests: as text, from the copy that Guis keep on request, and
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
-//! in draw_recording_world.rs.
+//! in world_draws.rs.
 
 use super::{Drawing, Engine, Frame};
 use engine_foundation::Handle;
