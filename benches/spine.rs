@@ -291,7 +291,7 @@ fn wide() -> Group {
     let (interpreted, _) = play(VmConfig { jit: false, ..VmConfig::DEFAULT });
     let (_, mut watched) = play(VmConfig { sandbox: false, ..VmConfig::DEFAULT });
     watched.call("shutdown");
-    let flushes = watched.vm.engine().quit.expect("wide.lua gives an exit code");
+    let flushes = watched.vm.engine().frame.quit.expect("wide.lua gives an exit code");
     let late = |times: &[f64]| median(times[FRAMES / 2..].to_vec());
     Group {
         name: "wide",

@@ -82,8 +82,8 @@ impl Game {
     fn triangles(&mut self) -> u32 {
         self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         let engine = self.app.vm().engine();
-        let (_, mesh) = engine.scenes.meshes.slots.iter().next().expect("its unit lives");
-        engine.models.entry(mesh.mesh).triangles
+        let (_, mesh) = engine.worlds.scenes.meshes.slots.iter().next().expect("its unit lives");
+        engine.assets.models.entry(mesh.mesh).triangles
     }
 
     /// Returns the number of nodes of a unit spawned now, or the error.
@@ -180,7 +180,7 @@ impl Game {
             game.triangles();
             let engine = game.app.vm().engine();
             let Ok(resource) = engine.unit_resource("units/flat") else { return false };
-            let world = engine.worlds.iter().next().map(|(handle, _)| WorldId(handle));
+            let world = engine.worlds.slots.iter().next().map(|(handle, _)| WorldId(handle));
             engine.spawn_unit(world.unwrap(), &resource, &NodePose::IDENTITY).unwrap();
             true
         });
@@ -198,7 +198,7 @@ fn a_sprite_plays_what_is_saved_of_its_sheet() {
     game.spawn(unit, &[("units/hero.tga", &picture), ("units/hero.sheet", text.as_bytes())]);
     let sequence = |game: &mut Game| {
         game.triangles();
-        let sequence = &game.app.vm().engine().scenes.sprites.sequences[0];
+        let sequence = &game.app.vm().engine().worlds.scenes.sprites.sequences[0];
         (sequence.frames.len(), (sequence.seconds() * 1000.0).round())
     };
     assert_eq!(sequence(&mut game), (2, 200.0));
@@ -223,21 +223,21 @@ fn a_map_of_a_unit_is_what_is_saved_with_what_the_game_changed() {
     game.spawn(unit, &[("units/rock.tga", &picture), ("units/yard.tmj", text.as_bytes())]);
     let engine = game.app.vm().engine();
     let (id, pieces) = {
-        let map = engine.scenes.maps.iter().next().unwrap();
+        let map = engine.worlds.scenes.maps.iter().next().unwrap();
         (map.map, map.pieces.len())
     };
     assert_eq!(pieces, 1);
-    assert!(engine.tilemaps.of_mut(id).set_tile(0, 2, 1, 2));
+    assert!(engine.assets.tilemaps.of_mut(id).set_tile(0, 2, 1, 2));
     let tiles = |game: &mut Game| -> Vec<Option<u32>> {
         game.triangles();
-        let map = game.app.vm().engine().tilemaps.of(id);
+        let map = game.app.vm().engine().assets.tilemaps.of(id);
         [1, 2, 40].map(|column| map.tile(0, column, 1)).to_vec()
     };
     assert_eq!(tiles(&mut game), [Some(1), Some(2), None]);
     fs::write(game.folder.join("units/yard.tmj"), map(40)).unwrap();
     game.wait("it is wider", |game| tiles(game)[2].is_some());
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)]);
-    let maps = &game.app.vm().engine().scenes.maps;
+    let maps = &game.app.vm().engine().worlds.scenes.maps;
     assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
     let errors = log::error_count();
     fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();

@@ -535,7 +535,7 @@ fn seen(scratch: &Scratch) -> App {
     })
     .unwrap_or_else(|error| panic!("{error}"));
     app.start().unwrap_or_else(|report| panic!("{report}"));
-    app.vm().engine().picture.is_shown = true;
+    app.vm().engine().drawing.builder.is_shown = true;
     app
 }
 
@@ -547,7 +547,7 @@ fn plays_until(app: &mut App, wanted: Option<&str>) -> usize {
         app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         let engine = app.vm().engine();
         let views = engine.take_packet(FramePacket::default()).views.len();
-        let refusals = engine.refusals();
+        let refusals = engine.drawing.refusals();
         let is_so = match wanted {
             Some(message) => refusals.iter().any(|line| line.contains(message)),
             None => refusals.is_empty(),
@@ -584,9 +584,9 @@ fn what_is_refused_is_told_over_the_picture_until_it_is_mended() {
     plays_until(&mut app, Some("unknown setting 'nmae', did you mean 'name'?"));
     scratch.save("settings.sjson", "collector = { milliseconds = 3 }\ntime_step = [\"no\"]");
     plays_until(&mut app, Some("'time_step': "));
-    assert_eq!(app.vm().engine().collection.milliseconds, 1.0, "all or nothing");
+    assert_eq!(app.vm().engine().frame.collection.milliseconds, 1.0, "all or nothing");
     scratch.save("settings.sjson", "collector = { milliseconds = 3 }\nwindow = { width = 300 }");
     plays_until(&mut app, None);
-    assert_eq!(app.vm().engine().collection.milliseconds, 3.0);
-    assert_eq!(app.vm().engine().window.pixels.0, 300);
+    assert_eq!(app.vm().engine().frame.collection.milliseconds, 3.0);
+    assert_eq!(app.vm().engine().devices.window.pixels.0, 300);
 }

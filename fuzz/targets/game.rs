@@ -87,7 +87,7 @@ pub fn standing() -> Vec<String> {
 
 fn play_with_user_settings(bytes: &[u8]) {
     let opening = opening(&Stage::shared(), &standing());
-    let begin = |engine: &mut Engine| engine.user_settings = Some(bytes.to_vec());
+    let begin = |engine: &mut Engine| engine.game.user_settings = Some(bytes.to_vec());
     let (mut app, _) = open_as(opening, begin).unwrap_or_else(|words| panic!("{words}"));
     judge(app.frame(HEADLESS_STEP));
 }
@@ -284,7 +284,8 @@ impl Played {
         let opened = open_as(opening, |engine| {
             if self.streams {
                 let setup = DeviceSetup::Live(Box::new(|| Ok(Box::new(Swallowing))));
-                engine.sounds = SoundSystem::with(MixerData::standard(), 1, true, 64, Some(setup));
+                engine.devices.sounds =
+                    SoundSystem::with(MixerData::standard(), 1, true, 64, Some(setup));
             }
         });
         opened.unwrap_or_else(|words| panic!("{words}"))
@@ -307,7 +308,7 @@ impl Played {
             }
             let index = stage.with(&self.resource, &version);
             let changed = [self.resource.clone()];
-            app.0.vm().engine().store.replace(index, &changed);
+            app.0.vm().engine().assets.store.replace(index, &changed);
             // An error that ends the game is a valid result. The next case opens another game.
             if !judge(app.0.reload(&changed)) {
                 return;
@@ -377,7 +378,7 @@ pub fn open_as(
 ) -> Result<(App, Renderer), String> {
     let mut app = App::open(opening).map_err(|error| error.to_string())?;
     let engine = app.vm().engine();
-    engine.picture.is_shown = true;
+    engine.drawing.builder.is_shown = true;
     begin(engine);
     app.begin(FrameInput::default());
     let started = app.start();

@@ -28,14 +28,14 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
         (app, renderer)
     });
     let engine = app.vm().engine();
-    let mut saves = Saves::of_files(Default::default(), engine.settings.text("version"));
+    let mut saves = Saves::of_files(Default::default(), engine.game.settings.text("version"));
     let slot = SaveSlot::new("case").expect("a good name");
     saves.write(&slot, bytes, 1.0, NewerVersions::Any).expect("memory can be written to");
-    engine.saves = saves;
-    let workers: Vec<_> = engine.workers.slots().iter().map(|(handle, _)| handle).collect();
+    engine.game.saves = saves;
+    let workers: Vec<_> = engine.devices.workers.slots().iter().map(|(handle, _)| handle).collect();
     for worker in workers {
         // A worker that has ended accepts no messages.
-        let _ = engine.workers.send(WorkerId(worker), bytes.to_vec());
+        let _ = engine.devices.workers.send(WorkerId(worker), bytes.to_vec());
     }
     for _ in 0..3 {
         if !judge(app.frame(HEADLESS_STEP)) {
@@ -50,7 +50,7 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
 pub fn values() -> Vec<Vec<u8>> {
     let (mut app, _) = open(&Stage::shared(), &arguments("write"));
     assert!(judge(app.frame(HEADLESS_STEP)), "values are saved");
-    let saves = &mut app.vm().engine().saves;
+    let saves = &mut app.vm().engine().game.saves;
     let slots = saves.list().expect("memory can be read").into_iter().map(|listed| listed.slot);
     let slots: Vec<_> = slots.collect();
     let read = |slot: &SaveSlot| saves.read(slot, NewerVersions::Any, |_| Ok(()));

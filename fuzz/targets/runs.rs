@@ -34,12 +34,12 @@ fn play(mut replay: Replay) -> Result<(), String> {
     (opening.seed, opening.boot) = (origin.seed, Some(origin.boot.clone()));
     let mut app = App::open(opening).map_err(|error| error.to_string())?;
     let engine = app.vm().engine();
-    engine.picture.is_shown = true;
+    engine.drawing.builder.is_shown = true;
     if origin.display {
-        engine.window.listen();
+        engine.devices.window.listen();
     }
-    engine.game_hash.record_locations();
-    replay.recording.earlier.give(engine);
+    engine.frame.game_hash.record_locations();
+    replay.recording.earlier.give(&mut engine.game);
     // A forged recording would name the right game.
     let _ = replay.recording.fits("game", "");
     app.begin(origin.given.clone());
@@ -79,18 +79,18 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     let seed = opening.seed;
     let mut app = App::open(opening).expect("the game opens");
     let engine = app.vm().engine();
-    engine.picture.is_shown = true;
-    engine.window.listen();
-    engine.game_hash.record_locations();
+    engine.drawing.builder.is_shown = true;
+    engine.devices.window.listen();
+    engine.frame.game_hash.record_locations();
     let earlier =
         InitialSaves { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
-    earlier.give(engine);
+    earlier.give(&mut engine.game);
     let given = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
     let origin = RecordingOrigin {
         game: "game".to_string(),
         game_version: String::new(),
         engine_version: env!("CARGO_PKG_VERSION").to_string(),
-        content: engine.store.content_hash(),
+        content: engine.assets.store.content_hash(),
         seed,
         boot: "main".to_string(),
         display: true,

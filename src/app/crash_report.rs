@@ -4,6 +4,7 @@
 use super::exit;
 use engine_foundation::{atomic_file, log, panic, terminal};
 use engine_platform as platform;
+use engine_resource::settings::Settings;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::{ErrorReport, StuckCause, Vm};
 use std::path::{Path, PathBuf};
@@ -21,17 +22,17 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 /// one line and writes the report to a file in the game's save folder.
 pub fn report_error(vm: &mut Vm, report: &ErrorReport) -> i32 {
     let engine = vm.engine();
-    if engine.build != BuildMode::Release {
-        log::error(&format!("{}\n{report}", headline(engine)));
+    if engine.game.build != BuildMode::Release {
+        log::error(&format!("{}\n{report}", headline(engine.frame.index)));
         return exit_code(report);
     }
     match write(engine, &report.to_string()) {
         Ok(path) => {
-            log::error(&format!("{}: {}", headline(engine), line(report)));
+            log::error(&format!("{}: {}", headline(engine.frame.index), line(report)));
             log::error(&format!("the report is in {}", path.display()));
         }
         Err(message) => {
-            log::error(&format!("{}\n{report}", headline(engine)));
+            log::error(&format!("{}\n{report}", headline(engine.frame.index)));
             log::error(&format!("the report could not be written: {message}"));
         }
     }
@@ -51,8 +52,8 @@ fn line(report: &ErrorReport) -> String {
     format!("{}{message}", location.unwrap_or_default())
 }
 
-fn headline(engine: &Engine) -> String {
-    match engine.frame.index {
+fn headline(frame_index: u64) -> String {
+    match frame_index {
         0 => "the game stopped before its first frame".to_string(),
         frame => format!("the game stopped in frame {frame}"),
     }
@@ -60,17 +61,17 @@ fn headline(engine: &Engine) -> String {
 
 /// Returns the text of a crash report: the error, versions, the frame, the last lines of the log.
 pub fn text(engine: &Engine, report: &str) -> String {
-    let adapter = match engine.picture.adapter.as_str() {
+    let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing was drawn",
         adapter => adapter,
     };
     let mut text = format!(
         "Crash report\n\n{}\nEngine: {} ({}, {})\nAdapter: {adapter}\nFrame: {}\n\n{report}\n\
          Last lines of the log:\n",
-        game_line(engine),
+        game_line(&engine.game.settings),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
-        engine.build.name(),
+        engine.game.build.name(),
         engine.frame.index,
     );
     for line in log::last_lines() {
@@ -80,14 +81,13 @@ pub fn text(engine: &Engine, report: &str) -> String {
 }
 
 /// Returns a line with the game's name and version.
-fn game_line(engine: &Engine) -> String {
-    let settings = &engine.settings;
+fn game_line(settings: &Settings) -> String {
     format!("Game: {} {}", settings.text("name"), settings.text("version")).trim_end().to_string()
 }
 
 /// Writes a crash report into the game's save folder and returns its path.
 pub fn write(engine: &Engine, report: &str) -> Result<PathBuf, String> {
-    let folder = engine.save_folder.as_ref().ok_or("this game has no save folder")?;
+    let folder = engine.game.save_folder.as_ref().ok_or("this game has no save folder")?;
     write_in(folder, &text(engine, report))
 }
 
@@ -127,7 +127,8 @@ fn print_within(limit: Duration, text: String) {
 /// Lets the watchdog write a report and end the process if the process hangs when it is asked to
 /// end.
 pub fn watch(vm: &mut Vm) {
-    let (folder, game) = (vm.engine().save_folder.clone(), game_line(vm.engine()));
+    let (folder, game) =
+        (vm.engine().game.save_folder.clone(), game_line(&vm.engine().game.settings));
     vm.interrupt().set_on_stuck(Box::new(move |stuck| {
         let who = match stuck {
             StuckCause::Script => "a script",

@@ -17,11 +17,11 @@ use engine_render::{
 use engine_resource::image::encode_png;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
-use engine_runtime::{BuildMode, Engine};
+use engine_runtime::{Assets, BuildMode, Engine};
 use engine_textures::TextureCaps;
 use engine_window::{
-    Clipboard, Desktop, DesktopError, ForeignWindow, ForeignWindowStatus, Vsync, WindowChange,
-    WindowOptions,
+    Clipboard, Desktop, DesktopError, ForeignWindow, ForeignWindowStatus, Vsync, Window,
+    WindowChange, WindowOptions,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -233,23 +233,23 @@ impl Display {
             // A restarted game has no secondary windows yet.
             self.secondary_windows.close(desktop, self.renderer.as_mut());
         }
-        engine.picture.is_shown = self.renderer.is_some();
-        engine.picture.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
+        engine.drawing.builder.is_shown = self.renderer.is_some();
+        engine.drawing.builder.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
             let adapter = renderer.adapter();
             format!("{} ({}, {})", adapter.name, adapter.backend, adapter.driver)
         });
         if let Some(renderer) = &mut self.renderer {
             // Timestamps at both ends of each pass cost next to nothing, but players do not read
             // them.
-            renderer.set_timing(engine.build == BuildMode::Development);
+            renderer.set_timing(engine.game.build == BuildMode::Development);
         }
         if self.has_window() {
-            engine.window.listen();
+            engine.devices.window.listen();
             // Pads are opened again even if a game restarts: its new engine knows no connected pad.
             self.pads = None;
-            self.pads = Some(Pads::new(mappings(engine)));
-            if !engine.deterministic {
-                engine.window.clipboard = Clipboard::Desktop;
+            self.pads = Some(Pads::new(mappings(&mut engine.assets)));
+            if !engine.game.deterministic {
+                engine.devices.window.clipboard = Clipboard::Desktop;
             }
         }
     }
@@ -260,17 +260,17 @@ impl Display {
         if let Some(desktop) = &mut self.desktop {
             input_translation::translate(
                 desktop.poll(Duration::ZERO),
-                &engine.input,
+                &engine.devices.input,
                 &mut frame_input,
             );
-            engine.windows.note_player_files(&frame_input.changes);
+            engine.devices.windows.note_player_files(&frame_input.changes);
             self.exposed |= desktop.take_exposed();
         }
-        let focused = input_translation::has_focus(engine, &frame_input.changes);
-        input_translation::release_pads(&engine.input, focused, &mut frame_input);
+        let focused = input_translation::has_focus(&engine.devices, &frame_input.changes);
+        input_translation::release_pads(&engine.devices.input, focused, &mut frame_input);
         if let Some(pads) = &mut self.pads {
             pads.poll(&mut frame_input.events);
-            if !focused && !engine.settings.boolean("input.pads_in_background") {
+            if !focused && !engine.game.settings.boolean("input.pads_in_background") {
                 input_translation::remove_pad_events(&mut frame_input.events);
             }
         }
@@ -288,34 +288,44 @@ impl Display {
             return;
         }
         if let Some(desktop) = &mut self.desktop {
-            secondary_windows::perform(desktop, None, &mut engine.window);
-            self.secondary_windows.sync(engine, desktop, self.renderer.as_mut());
+            secondary_windows::perform(desktop, None, &mut engine.devices.window);
+            self.secondary_windows.sync(
+                &mut engine.devices.windows,
+                desktop,
+                self.renderer.as_mut(),
+            );
         } else {
-            secondary_windows::discard_requests(&mut engine.window, &mut engine.windows);
+            secondary_windows::discard_requests(
+                &mut engine.devices.window,
+                &mut engine.devices.windows,
+            );
         }
-        for rumble in engine.input.take_rumbles() {
+        for rumble in engine.devices.input.take_rumbles() {
             if let Some(pads) = &mut self.pads {
                 pads.rumble(rumble);
             }
         }
         let Some(renderer) = &mut self.renderer else { return };
-        if self.pixels != engine.window.pixels {
-            self.pixels = engine.window.pixels;
+        if self.pixels != engine.devices.window.pixels {
+            self.pixels = engine.devices.window.pixels;
             renderer.resize(self.pixels.0, self.pixels.1);
         }
-        if self.vsync != engine.window.vsync {
-            self.vsync = engine.window.vsync;
+        if self.vsync != engine.devices.window.vsync {
+            self.vsync = engine.devices.window.vsync;
             renderer.set_vsync(vsync_of(self.vsync));
         }
         let processor = self.desktop.is_some() && renderer.adapter().software;
-        let quality = quality_of(&engine.settings, processor);
+        let quality = quality_of(&engine.game.settings, processor);
         if self.quality != quality {
             self.quality = quality;
             renderer.set_quality(quality);
         }
         let adapter = renderer.adapter();
         let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
-        engine.textures.set_abilities(&mut engine.store, TextureCaps { side_max, blocks });
+        engine
+            .assets
+            .textures
+            .set_abilities(&mut engine.assets.store, TextureCaps { side_max, blocks });
         let mut packet = {
             scope!("packet");
             engine.take_packet(std::mem::take(&mut self.packet))
@@ -331,7 +341,7 @@ impl Display {
         if self.desktop.is_some() {
             secondary_windows::remove_unseen_views(
                 &mut packet,
-                &secondary_windows::unseen_windows(engine),
+                &secondary_windows::unseen_windows(&engine.devices),
             );
         }
         {
@@ -339,7 +349,8 @@ impl Display {
             self.packet = renderer.submit(packet);
         }
         self.statistics = renderer.statistics();
-        engine.window.latency = (self.statistics.latency_frames, self.statistics.latency_seconds);
+        engine.devices.window.latency =
+            (self.statistics.latency_frames, self.statistics.latency_seconds);
         self.handle_events(engine);
     }
 
@@ -388,7 +399,11 @@ impl Display {
                 }
                 RendererEvent::WindowLost { .. } => {}
                 RendererEvent::OtherWindowLost { window, words: message } => {
-                    if secondary_windows::report_window_lost(engine, window, &message) {
+                    if secondary_windows::report_window_lost(
+                        &engine.devices.windows,
+                        window,
+                        &message,
+                    ) {
                         // A window that cannot be drawn to is treated as closed.
                         self.pending_changes
                             .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
@@ -398,10 +413,10 @@ impl Display {
                     log::error(&format!("nothing is drawn: {message}"))
                 }
                 RendererEvent::Captured { number, picture, .. } => {
-                    engine.captures.made(number, Ok(picture));
+                    engine.drawing.captures.made(number, Ok(picture));
                 }
                 RendererEvent::CaptureFailed { number, words: message } => {
-                    engine.captures.made(number, Err(message))
+                    engine.drawing.captures.made(number, Err(message))
                 }
             }
         }
@@ -409,8 +424,7 @@ impl Display {
 
     /// Returns the minimum duration of a frame in seconds, or `None` if the display limits the
     /// frame rate.
-    pub fn frame_seconds_min(&self, engine: &Engine) -> Option<f64> {
-        let window = &engine.window;
+    pub fn frame_seconds_min(&self, window: &Window) -> Option<f64> {
         let refresh = window.monitors.iter().map(|monitor| monitor.refresh).fold(0.0, f64::max);
         let interval = if refresh >= 1.0 { 1.0 / refresh } else { 1.0 / 60.0 };
         match (&self.renderer, window.vsync) {
@@ -456,7 +470,7 @@ impl Display {
             renderer.finish();
         }
         self.handle_events(engine);
-        engine.captures.finish();
+        engine.drawing.captures.finish();
         match (&self.screenshot, &self.policy.screenshot) {
             // The user did not ask for this screenshot, and the reason for the missing frame is
             // reported already.
@@ -484,11 +498,11 @@ impl Display {
 }
 
 /// Returns the game's own pad mappings: a text file in its folder in the format of SDL's database.
-fn mappings(engine: &mut Engine) -> MappingDatabase {
+fn mappings(assets: &mut Assets) -> MappingDatabase {
     let mut database = MappingDatabase::default();
     let name = ResourceName::new("text", "gamecontrollerdb");
-    if engine.store.has(&name) {
-        match engine.store.read(&name) {
+    if assets.store.has(&name) {
+        match assets.store.read(&name) {
             Ok(bytes) => {
                 for line in database.add(&String::from_utf8_lossy(&bytes)) {
                     log::warning(&format!(

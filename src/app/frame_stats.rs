@@ -75,17 +75,17 @@ fn count_work(now: ScriptWork, before: ScriptWork, held: usize) {
 /// Counts the existing objects of each system.
 fn count_objects(engine: &mut Engine) {
     counter!("frame/step_milliseconds") += engine.frame.delta * 1e3;
-    counter!("worlds/worlds") += engine.worlds.len();
-    counter!("worlds/units") += engine.units.slots.len();
-    counter!("worlds/cameras") += engine.cameras.len();
-    counter!("physics/actors") += engine.physics.actors.len();
-    counter!("physics/awake") += engine.physics.awake();
+    counter!("worlds/worlds") += engine.worlds.slots.len();
+    counter!("worlds/units") += engine.worlds.units.slots.len();
+    counter!("worlds/cameras") += engine.worlds.cameras.len();
+    counter!("physics/actors") += engine.worlds.physics.actors.len();
+    counter!("physics/awake") += engine.worlds.physics.awake();
     counter!("physics/latency_milliseconds") += engine.physics_latency() * 1e3;
-    counter!("gui/guis") += engine.guis.slots().len();
-    counter!("sound/voices") += engine.sounds.voices.active.len();
-    counter!("resources/kept") += engine.store.kept();
-    counter!("workers/workers") += engine.workers.slots().len();
-    let (textures, handed) = engine.textures.count();
+    counter!("gui/guis") += engine.drawing.guis.slots().len();
+    counter!("sound/voices") += engine.devices.sounds.voices.active.len();
+    counter!("resources/kept") += engine.assets.store.kept();
+    counter!("workers/workers") += engine.devices.workers.slots().len();
+    let (textures, handed) = engine.assets.textures.count();
     counter!("textures/loaded") += textures.textures;
     counter!("textures/own") += textures.slots;
     counter!("textures/atlas_layers") += textures.atlas_layers;

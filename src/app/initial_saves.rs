@@ -5,7 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::file_access::{self, readers};
 use engine_resource::save::Saves;
-use engine_runtime::{Engine, USER_SETTINGS};
+use engine_runtime::{OpenedGame, USER_SETTINGS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,20 +22,20 @@ pub struct InitialSaves {
 }
 
 impl InitialSaves {
-    /// Reads the saves and user settings of an engine's game.
+    /// Reads the saves and user settings of a game.
     ///
     /// # Errors
     /// Returns an error if they cannot be read or exceed [`EARLIER_BYTES_MAX`].
-    pub fn of(engine: &mut Engine) -> Result<InitialSaves, Error> {
+    pub fn of(game: &mut OpenedGame) -> Result<InitialSaves, Error> {
         let unread =
             |noun: &str, reason| engine_foundation::error!("the {noun} cannot be read: {reason}");
-        let saves = engine.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
-        let folder = engine.save_folder.as_ref();
+        let saves = game.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
+        let folder = game.save_folder.as_ref();
         let read = |folder: &PathBuf| {
             file_access::read_named(&folder.join(USER_SETTINGS), &readers::USER_SETTINGS)
         };
         let user_settings = match folder.map(read) {
-            None => engine.user_settings.clone(),
+            None => game.user_settings.clone(),
             Some(Ok(bytes)) => Some(bytes),
             Some(Err(refusal)) if refusal.is_missing() => None,
             Some(Err(reason)) => return Err(unread("user settings", reason.to_string())),
@@ -53,10 +53,10 @@ impl InitialSaves {
         }
     }
 
-    /// Passes the files to an engine without a save folder, before its game runs.
-    pub fn give(&self, engine: &mut Engine) {
-        engine.saves = Saves::of_files(self.saves.clone(), engine.settings.text("version"));
-        engine.user_settings = self.user_settings.clone();
+    /// Passes the files to a game without a save folder, before it runs.
+    pub fn give(&self, game: &mut OpenedGame) {
+        game.saves = Saves::of_files(self.saves.clone(), game.settings.text("version"));
+        game.user_settings = self.user_settings.clone();
     }
 
     pub fn write(&self, writer: &mut BlobWriter) {

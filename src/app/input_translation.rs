@@ -7,7 +7,7 @@ use engine_input::button_names::{MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, key_of
 use engine_input::{
     DEVICES, DeviceId, EventKind, Input, InputEvent, KEYBOARD, MOUSE, PAD, TOUCH, TouchPhase,
 };
-use engine_runtime::Engine;
+use engine_runtime::Devices;
 use engine_window::{PointerPhase, WindowChange, WindowEvent};
 
 fn reset(device: DeviceId) -> InputEvent {
@@ -42,9 +42,9 @@ pub fn remove_pad_events(events: &mut Vec<InputEvent>) {
 }
 
 /// Returns true if one of the game's windows has the focus after these changes.
-pub fn has_focus(engine: &Engine, changes: &[WindowChange]) -> bool {
-    let windows = engine.windows.iter().map(|(id, window)| (Some(id.number()), window));
-    windows.chain([(None, &engine.window)]).any(|(number, window)| {
+pub fn has_focus(devices: &Devices, changes: &[WindowChange]) -> bool {
+    let windows = devices.windows.iter().map(|(id, window)| (Some(id.number()), window));
+    windows.chain([(None, &devices.window)]).any(|(number, window)| {
         let mut focus_change = changes.iter().rev().filter_map(|change| change.of(number));
         let focus_change = focus_change.find_map(|change| match change {
             WindowChange::Focus(focused) => Some(*focused),

@@ -6,24 +6,24 @@ use super::{App, apply_collection, apply_priorities, apply_time_step, window_opt
 use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::settings::{FILE, SETTINGS, Setting, Settings};
-use engine_runtime::Engine;
-use engine_window::WindowCommand;
+use engine_runtime::{Engine, OpenedGame};
+use engine_window::{Window, WindowCommand};
 
 impl App {
     /// Reloads the settings of the game's folder. Returns true if any setting took effect. Errors
     /// are reported, and then all settings stay as they were.
     pub(super) fn reload_settings(&mut self) -> bool {
         let engine = self.vm.engine();
-        let Some(folder) = engine.project.folder() else { return false };
-        let before = engine.settings.clone();
+        let Some(folder) = engine.game.project.folder() else { return false };
+        let before = engine.game.settings.clone();
         let taken = Settings::read(folder, platform::NAME)
             .and_then(|saved| apply_changed(engine, &saved).map(|changed| (saved, changed)));
         let (saved, changed) = match taken {
             Ok(taken) => taken,
             Err(error) => {
-                engine.settings = before;
+                engine.game.settings = before;
                 // The old priorities were applied at the start, so this cannot fail now.
-                let _ = apply_priorities(engine);
+                let _ = apply_priorities(&engine.game.settings, &mut engine.devices.tasks);
                 log::error(&format!("{}: all settings stay as they were", error.message));
                 return false;
             }
@@ -49,34 +49,37 @@ impl App {
 fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static Setting>, Error> {
     saved.bundle_exclude()?;
     let differs =
-        |setting: &&Setting| saved.value(setting.key) != engine.settings.value(setting.key);
+        |setting: &&Setting| saved.value(setting.key) != engine.game.settings.value(setting.key);
     let changed: Vec<&'static Setting> = SETTINGS.iter().filter(differs).collect();
     for setting in changed.iter().filter(|setting| setting.live) {
-        engine.settings.take(setting.key, saved);
+        engine.game.settings.take(setting.key, saved);
     }
     let any = |prefix: &str| changed.iter().any(|setting| setting.key.starts_with(prefix));
     if any("tasks.priorities.") {
-        apply_priorities(engine)?;
+        apply_priorities(&engine.game.settings, &mut engine.devices.tasks)?;
     }
     // Only if the file changes the value: the game may have set its own policy.
     if any("time_step") {
-        apply_time_step(engine)?;
+        apply_time_step(&engine.game.settings, &mut engine.frame)?;
     }
     if any("collector.") {
-        apply_collection(engine);
+        apply_collection(&engine.game.settings, &mut engine.frame);
     }
     if any("sound.mixed_voices") {
-        engine.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;
+        engine.devices.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;
     }
     if any("window.") {
-        apply_window(engine, |key| any(key))?;
+        apply_window(&engine.game, &mut engine.devices.window, |key| any(key))?;
     }
     Ok(changed)
 }
 
-fn apply_window(engine: &mut Engine, changed: impl Fn(&str) -> bool) -> Result<(), Error> {
-    let opening = window_options(&engine.settings, &engine.project)?;
-    let window = &mut engine.window;
+fn apply_window(
+    game: &OpenedGame,
+    window: &mut Window,
+    changed: impl Fn(&str) -> bool,
+) -> Result<(), Error> {
+    let opening = window_options(&game.settings, &game.project)?;
     if changed("window.title") {
         window.wish(WindowCommand::Title(opening.title));
     }

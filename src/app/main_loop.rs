@@ -147,8 +147,8 @@ pub fn play(options: RunOptions) -> i32 {
 /// step belongs to a test or a tool and keeps no log.
 fn open_log_file(run: &mut GameRun) {
     let engine = run.app.vm().engine();
-    let files = engine.settings.number("log.files") as usize;
-    let folder = engine.save_folder.as_ref().map(|folder| folder.join("logs"));
+    let files = engine.game.settings.number("log.files") as usize;
+    let folder = engine.game.save_folder.as_ref().map(|folder| folder.join("logs"));
     let Some(folder) = folder.filter(|_| files > 0 && run.options.pace == FramePacing::RealTime)
     else {
         return;
@@ -250,7 +250,7 @@ impl GameRun {
             code = code.max(exit::FAILED);
         }
         let display_ended = self.display.end(self.app.vm().engine());
-        let sound_ended = self.app.vm().engine().sounds.finish();
+        let sound_ended = self.app.vm().engine().devices.sounds.finish();
         if let Err(error) = &sound_ended {
             log::error(&error.to_string());
         }
@@ -356,7 +356,7 @@ impl GameRun {
     /// Notes an error in the recording, unless it results from a request to end the process.
     fn record_failure(&mut self, frame: Option<(f64, FrameInput)>, report: &ErrorReport) {
         if !(report.stopped && platform::asked_to_end().is_some()) {
-            self.session.fail(frame, report, self.app.vm().engine());
+            self.session.fail(frame, report, &self.app.vm().engine().assets.store);
         }
     }
 
@@ -395,7 +395,7 @@ impl GameRun {
             EventKind::Disconnected | EventKind::Reset => true,
         };
         if frame_input.changes.iter().any(needs_redraw) {
-            self.app.vm().engine().begin_windows(&frame_input.changes);
+            self.app.vm().engine().devices.begin_windows(&frame_input.changes);
             self.app.request_redraw();
         }
         let room = HELD_MAX.saturating_sub(self.held_input.events.len());
@@ -443,7 +443,7 @@ impl GameRun {
         engine_foundation::error_line!(
             "engine: save a file to try again; Escape, or closing the window, ends"
         );
-        self.app.vm().engine().show_error(&report.to_string());
+        self.app.vm().engine().drawing.show_error(&report.to_string());
         self.app.report_error_state(Some(report.to_string()));
         self.error_state =
             Some(ErrorState { report, started, throttle: RedrawThrottle::default() });
@@ -458,9 +458,9 @@ impl GameRun {
         let used = !frame_input.events.is_empty();
         let changed = !frame_input.changes.is_empty() | self.display.take_exposed();
         let engine = self.app.vm().engine();
-        engine.begin_windows(&frame_input.changes);
+        engine.devices.begin_windows(&frame_input.changes);
         // A button released during the error state must not be down when the game resumes.
-        engine.input.begin_frame(frame_input.events);
+        engine.devices.input.begin_frame(frame_input.events);
         if ends {
             return Err(error_state.report.clone());
         }
@@ -473,7 +473,7 @@ impl GameRun {
         match outcome {
             Ok(true) => {
                 self.error_state = None;
-                self.app.vm().engine().hide_error();
+                self.app.vm().engine().drawing.hide_error();
                 self.app.report_error_state(None);
                 engine_foundation::error_line!("engine: a file was saved: continuing");
             }
@@ -507,7 +507,10 @@ impl GameRun {
     fn restart(&mut self) -> Result<(), Box<ErrorReport>> {
         let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
         let mut app = open_app(&self.launch, &mut self.display).map_err(to_report)?;
-        std::mem::swap(&mut self.app.vm().engine().window, &mut app.vm().engine().window);
+        std::mem::swap(
+            &mut self.app.vm().engine().devices.window,
+            &mut app.vm().engine().devices.window,
+        );
         app.inherit_tools(&mut self.app);
         self.app = app;
         self.options.profile_outputs.begin_sampling(self.app.vm()).map_err(to_report)?;
@@ -520,9 +523,9 @@ impl GameRun {
     /// display, a sixtieth of a second. Files saved during the wait are reloaded.
     fn wait_for_next_frame(&mut self, began: Instant) -> Result<(), Box<ErrorReport>> {
         let engine = self.app.vm().engine();
-        let throttle = engine.time_step.frame_seconds_min();
+        let throttle = engine.frame.time_step.frame_seconds_min();
         let display = match (self.display.has_window(), self.options.pace) {
-            (true, _) => self.display.frame_seconds_min(engine),
+            (true, _) => self.display.frame_seconds_min(&engine.devices.window),
             (false, FramePacing::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
             (false, FramePacing::Fixed(_)) => return Ok(()),
         };

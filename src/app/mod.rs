@@ -34,7 +34,7 @@ use engine_resource::project::{Project, ScriptError};
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_resource::watcher::ProjectWatcher;
-use engine_runtime::{BuildMode, Engine, EngineConfig};
+use engine_runtime::{BuildMode, Engine, EngineConfig, Frame};
 use engine_script::{ErrorReport, ScriptValue, Vm, VmConfig, modules};
 use engine_sound::{AudioDestination, SoundSystem};
 use engine_time_step::PolicyArgument;
@@ -151,15 +151,15 @@ impl App {
             deterministic: launch.deterministic,
             save_folder,
         });
-        engine.window = Window::new(&window);
-        engine.tasks = TaskPool::new(launch.threads);
+        engine.devices.window = Window::new(&window);
+        engine.devices.tasks = TaskPool::new(launch.threads);
         let checked = launch.build != BuildMode::Release;
-        let Engine { settings, store, .. } = &mut engine;
+        let (settings, store) = (&mut engine.game.settings, &mut engine.assets.store);
         let (seed, sound) = (launch.seed, &launch.sound);
-        engine.sounds = SoundSystem::new(settings, store, seed, checked, sound)?;
+        engine.devices.sounds = SoundSystem::new(settings, store, seed, checked, sound)?;
         apply_settings(&mut engine)?;
         frame_stats::begin(launch.build);
-        limit_engine_memory(&engine.settings);
+        limit_engine_memory(&engine.game.settings);
         let vm = Vm::new(engine, config).map_err(|report| Error::new(report.to_string()))?;
         let frame_input = FrameInput::default();
         let frame_start = FrameStart::default();
@@ -186,8 +186,8 @@ impl App {
     /// change.
     pub fn begin(&mut self, frame_input: FrameInput) {
         let engine = self.vm.engine();
-        engine.begin_windows(&frame_input.changes);
-        engine.input.begin_frame(frame_input.events);
+        engine.devices.begin_windows(&frame_input.changes);
+        engine.devices.input.begin_frame(frame_input.events);
     }
 
     /// Runs the boot script, then the game's `init`.
@@ -195,7 +195,7 @@ impl App {
         let engine = self.vm.engine();
         let found = modules::find(engine, &self.boot);
         if matches!(found, Err(ScriptError::Missing { .. }))
-            && let Some(message) = engine.project.lacks_boot(&self.boot)
+            && let Some(message) = engine.game.project.lacks_boot(&self.boot)
         {
             return Err(Box::new(ErrorReport::from_message(message)));
         }
@@ -221,7 +221,7 @@ impl App {
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
         profile::begin_frame();
         self.start_frame_stats();
-        self.vm.engine().input.pass(measured);
+        self.vm.engine().devices.input.pass(measured);
         let played = self.play_frame(measured);
         if played.is_err() {
             self.end_frame();
@@ -232,12 +232,12 @@ impl App {
     fn play_frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
         self.apply_external_changes()?;
         let engine = self.vm.engine();
-        let delta = engine.time_step.step(measured);
+        let delta = engine.frame.time_step.step(measured);
         engine.frame.index += 1;
         engine.frame.delta = delta;
         engine.frame.total += delta;
-        engine.input.advance_motors(delta, measured);
-        engine.workers.begin_frame(engine.frame.index);
+        engine.devices.input.advance_motors(delta, measured);
+        engine.devices.workers.begin_frame(engine.frame.index);
         self.record_step(measured);
         {
             scope!("update");
@@ -260,7 +260,7 @@ impl App {
     /// Lets the game draw its current frame once more. Buttons no longer count as just pressed, and
     /// no time passes.
     pub fn redraw(&mut self) -> Result<(), Box<ErrorReport>> {
-        self.vm.engine().input.begin_frame(Vec::new());
+        self.vm.engine().devices.input.begin_frame(Vec::new());
         self.call("render", &[], self.update_seconds)?;
         self.vm.engine().finish_unseen_frame();
         Ok(())
@@ -286,10 +286,11 @@ impl App {
     fn step_sound(&mut self, measured: f64) {
         scope!("sound");
         let engine = self.vm.engine();
-        engine.move_linked_voices();
+        engine.worlds.move_linked_voices(&mut engine.devices.sounds);
         // After a pause of the game, at most one second of sound is stepped at once.
-        let seconds = if engine.deterministic { engine.frame.delta } else { measured.min(1.0) };
-        engine.sounds.step(seconds.max(0.0), engine.frame.index);
+        let seconds =
+            if engine.game.deterministic { engine.frame.delta } else { measured.min(1.0) };
+        engine.devices.sounds.step(seconds.max(0.0), engine.frame.index);
     }
 
     /// Applies the frame's input to devices and windows. Reports a changed focus to the game, and
@@ -297,11 +298,11 @@ impl App {
     fn apply_input(&mut self) -> Result<(), Box<ErrorReport>> {
         let FrameInput { events, changes } = std::mem::take(&mut self.frame_input);
         let engine = self.vm.engine();
-        let focused = engine.windows.take_lost_focus() | engine.has_focus();
-        engine.begin_windows(&changes);
-        engine.input.begin_frame(events);
-        let (now, closing) = (engine.has_focus(), engine.windows.closing());
-        let window = &mut engine.window;
+        let focused = engine.devices.windows.take_lost_focus() | engine.devices.has_focus();
+        engine.devices.begin_windows(&changes);
+        engine.devices.input.begin_frame(events);
+        let (now, closing) = (engine.devices.has_focus(), engine.devices.windows.closing());
+        let window = &mut engine.devices.window;
         let wants_close = std::mem::take(&mut window.asked_to_close) || window.closing;
         let is_gone = changes.contains(&WindowChange::Gone);
         if now != focused {
@@ -312,7 +313,7 @@ impl App {
         }
         if is_gone {
             // The main window no longer exists, so the game cannot keep it open.
-            self.vm.engine().quit.get_or_insert(exit::SUCCESS);
+            self.vm.engine().frame.quit.get_or_insert(exit::SUCCESS);
         } else if wants_close {
             self.close_requested()?;
         }
@@ -325,7 +326,7 @@ impl App {
         let answer = self.vm.call_core("on_close", &[], self.update_seconds)?;
         let ends = answer == ScriptValue::Boolean(true);
         if ends {
-            self.vm.engine().quit.get_or_insert(exit::SUCCESS);
+            self.vm.engine().frame.quit.get_or_insert(exit::SUCCESS);
         }
         Ok(ends)
     }
@@ -333,7 +334,7 @@ impl App {
     /// Handles the player's request to close a secondary window. The window closes if the game's
     /// `on_close` agrees. Its handle remains valid.
     fn window_close_requested(&mut self, window: WindowId) -> Result<(), Box<ErrorReport>> {
-        let known = self.vm.engine().windows.slots().get(window.0);
+        let known = self.vm.engine().devices.windows.slots().get(window.0);
         if known.is_none_or(|window| window.shut) {
             // The game closed this window while it was asked about another one.
             return Ok(());
@@ -342,7 +343,7 @@ impl App {
         let number = ScriptValue::Number(window.0.to_number());
         let answer = self.vm.call_core("on_close", &[number], self.update_seconds)?;
         if answer == ScriptValue::Boolean(true) {
-            self.vm.engine().windows.shut(window);
+            self.vm.engine().devices.windows.shut(window);
         }
         Ok(())
     }
@@ -374,7 +375,7 @@ impl App {
 
     /// Returns the exit code, if the game has asked to end.
     pub fn quit(&mut self) -> Option<i32> {
-        self.vm.engine().quit
+        self.vm.engine().frame.quit
     }
 }
 
@@ -401,9 +402,10 @@ fn window_options(
 }
 
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
-    apply_collection(engine);
-    apply_priorities(engine)?;
-    apply_time_step(engine)
+    let (settings, frame) = (&engine.game.settings, &mut engine.frame);
+    apply_collection(settings, frame);
+    apply_priorities(settings, &mut engine.devices.tasks)?;
+    apply_time_step(settings, frame)
 }
 
 /// Sets the memory limit. It applies to the whole process, because one game is played at a time.
@@ -415,37 +417,37 @@ fn limit_engine_memory(settings: &Settings) {
     }
 }
 
-fn apply_collection(engine: &mut Engine) {
-    engine.collection.milliseconds = engine.settings.number("collector.milliseconds");
-    engine.collection.ceiling_mib = engine.settings.number("collector.ceiling_mib");
+fn apply_collection(settings: &Settings, frame: &mut Frame) {
+    frame.collection.milliseconds = settings.number("collector.milliseconds");
+    frame.collection.ceiling_mib = settings.number("collector.ceiling_mib");
 }
 
-fn apply_priorities(engine: &mut Engine) -> Result<(), Error> {
+fn apply_priorities(settings: &Settings, tasks: &mut TaskPool) -> Result<(), Error> {
     for system in engine_world::SYSTEMS {
-        let priority = engine.settings.number(&format!("tasks.priorities.{system}"));
+        let priority = settings.number(&format!("tasks.priorities.{system}"));
         if priority.fract() != 0.0 {
             let message = "must be a whole number, got";
             return Err(engine_foundation::error!(
                 "settings.sjson: 'tasks.priorities.{system}' {message} {priority}"
             ));
         }
-        engine.tasks.set_priority(system, priority as u8);
+        tasks.set_priority(system, priority as u8);
     }
     Ok(())
 }
 
-fn apply_time_step(engine: &mut Engine) -> Result<(), Error> {
+fn apply_time_step(settings: &Settings, frame: &mut Frame) -> Result<(), Error> {
     let to_error =
         |message: &str| engine_foundation::error!("settings.sjson: 'time_step': {message}");
     let mut arguments = Vec::new();
-    for item in engine.settings.list("time_step") {
+    for item in settings.list("time_step") {
         arguments.push(match item {
             SjsonTree::String(name) => PolicyArgument::Name(name),
             SjsonTree::Number(number) => PolicyArgument::Number(*number),
             _ => return Err(to_error("it can contain only names and numbers")),
         });
     }
-    engine.time_step.set(&arguments).map_err(|message| to_error(&message))
+    frame.time_step.set(&arguments).map_err(|message| to_error(&message))
 }
 
 #[cfg(test)]

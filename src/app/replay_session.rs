@@ -5,7 +5,8 @@ use super::initial_saves::InitialSaves;
 use super::recording::{Recorder, Recording, RecordingOrigin, Replay, changed_since};
 use super::{App, RunOptions, game_id};
 use engine_foundation::{Error, log};
-use engine_runtime::{Engine, HASHED};
+use engine_resource::store::ResourceStore;
+use engine_runtime::{Engine, HASHED, OpenedGame};
 use engine_script::ErrorReport;
 use std::path::Path;
 
@@ -33,15 +34,15 @@ impl ReplaySession {
     pub fn begin(&mut self, app: &mut App, options: &RunOptions) -> Result<(), Error> {
         let boot = app.boot.clone();
         let engine = app.vm().engine();
-        let game = game_id(&engine.settings, &engine.project)?;
-        let game_version = engine.settings.text("version").to_string();
+        let game = game_id(&engine.game.settings, &engine.game.project)?;
+        let game_version = engine.game.settings.text("version").to_string();
         match self {
             ReplaySession::Replay(replay, _) => {
                 if replay.recording.origin.display {
-                    engine.window.listen();
+                    engine.devices.window.listen();
                 }
-                engine.game_hash.record_locations();
-                replay.recording.earlier.give(engine);
+                engine.frame.game_hash.record_locations();
+                replay.recording.earlier.give(&mut engine.game);
                 replay.recording.fits(&game, &game_version)
             }
             ReplaySession::Record(_) => Ok(()),
@@ -51,16 +52,16 @@ impl ReplaySession {
                         game,
                         game_version,
                         engine_version: env!("CARGO_PKG_VERSION").to_string(),
-                        content: engine.store.content_hash(),
+                        content: engine.assets.store.content_hash(),
                         seed: options.seed,
                         boot,
-                        display: engine.window.is_listening(),
+                        display: engine.devices.window.is_listening(),
                         given: FrameInput::default(),
                         arguments: options.arguments.clone(),
                     };
                     *self = ReplaySession::Record(Box::new(Recorder::new(
                         origin,
-                        read_initial_saves(engine),
+                        read_initial_saves(&mut engine.game),
                     )));
                 }
                 Ok(())
@@ -101,7 +102,7 @@ impl ReplaySession {
                 }
             },
             ReplaySession::Replay(replay, problem) => {
-                *problem = difference_message(replay.check(engine), replay, engine);
+                *problem = difference_message(replay.check(engine), replay, &engine.assets.store);
                 problem.is_none()
             }
         }
@@ -113,13 +114,13 @@ impl ReplaySession {
         &mut self,
         frame: Option<(f64, FrameInput)>,
         report: &ErrorReport,
-        engine: &Engine,
+        store: &ResourceStore,
     ) {
         match self {
             ReplaySession::None => {}
             ReplaySession::Record(recorder) => recorder.fail(frame, report),
             ReplaySession::Replay(replay, problem) => {
-                *problem = difference_message(replay.fail(frame.is_some(), report), replay, engine);
+                *problem = difference_message(replay.fail(frame.is_some(), report), replay, store);
             }
         }
     }
@@ -146,8 +147,8 @@ impl ReplaySession {
 
 /// Returns the saves of earlier runs that a recording includes. If they cannot be read, warns and
 /// returns none.
-fn read_initial_saves(engine: &mut Engine) -> InitialSaves {
-    InitialSaves::of(engine).unwrap_or_else(|error| {
+fn read_initial_saves(game: &mut OpenedGame) -> InitialSaves {
+    InitialSaves::of(game).unwrap_or_else(|error| {
         log::warning(&format!(
             "{error}: the recording is without them, and its replay begins without any"
         ));
@@ -159,9 +160,9 @@ fn read_initial_saves(engine: &mut Engine) -> InitialSaves {
 fn difference_message(
     compared: Result<(), String>,
     replay: &Replay,
-    engine: &Engine,
+    store: &ResourceStore,
 ) -> Option<String> {
-    let same = engine.store.content_hash() == replay.recording.origin.content;
+    let same = store.content_hash() == replay.recording.origin.content;
     compared.err().map(|message| if same { message } else { changed_since(&message) })
 }
 

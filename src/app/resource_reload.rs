@@ -152,19 +152,19 @@ type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
 const RELOADS: [(&str, ReloadFn); 7] = [
-    ("sounds", |engine, changed| engine.sounds.reload(&mut engine.store, changed)),
-    ("fonts", |engine, changed| engine.text.reload(&mut engine.store, changed)),
+    ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
+    ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_pictures),
-    ("particles", Engine::reload_particles),
+    ("particles", |engine, changed| engine.worlds.reload_particles(&mut engine.assets, changed)),
     ("units", |engine, changed| {
         if changed.any(ReloadStep::UnitResources) {
-            engine.units.resources.clear();
+            engine.worlds.units.resources.clear();
         }
     }),
     ("components of units", Engine::reload_components),
     ("levels", |engine, changed| {
         if changed.any(ReloadStep::Levels) {
-            engine.levels.resources.clear();
+            engine.worlds.levels.resources.clear();
         }
     }),
 ];
@@ -175,8 +175,9 @@ impl App {
     /// development the game continues, because its data can be fixed while it is played.
     pub fn take_packages(&mut self) -> Result<(), Box<ErrorReport>> {
         let engine = self.vm.engine();
-        let problems = engine.packages.take_loaded(&mut engine.store, engine.deterministic);
-        if engine.build != BuildMode::Development
+        let problems =
+            engine.assets.packages.take_loaded(&mut engine.assets.store, engine.game.deterministic);
+        if engine.game.build != BuildMode::Development
             && let Some(first) = problems.first()
         {
             let contexts = first.contexts.clone();
@@ -201,7 +202,7 @@ impl App {
     pub fn swap_resources(&mut self) -> Result<bool, Box<ErrorReport>> {
         let compiled: Vec<CompileResult> =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
-        if compiled.is_empty() && !self.vm.engine().store.will_prefer() {
+        if compiled.is_empty() && !self.vm.engine().assets.store.will_prefer() {
             return Ok(false);
         }
         self.swap_and_report(compiled)
@@ -238,8 +239,8 @@ impl App {
         }
         reported.extend(self.refusals.iter().cloned());
         match reported.is_empty() {
-            true => self.vm.engine().hide_refusals(),
-            false => self.vm.engine().show_refusals(reported),
+            true => self.vm.engine().drawing.hide_refusals(),
+            false => self.vm.engine().drawing.show_refusals(reported),
         }
     }
 
@@ -255,13 +256,13 @@ impl App {
 
     fn swap(&mut self, compiled: Vec<CompileResult>) -> Result<bool, Box<ErrorReport>> {
         let tuned = compiled.iter().any(|compiled| compiled.settings) && self.reload_settings();
-        let mut changed = self.vm.engine().store.apply_preferences();
+        let mut changed = self.vm.engine().assets.store.apply_preferences();
         for compiled in compiled {
             self.report_new_problems(&compiled);
-            let repaired = repaired_files(self.vm.engine().store.index(), &compiled.index);
+            let repaired = repaired_files(self.vm.engine().assets.store.index(), &compiled.index);
             repaired.iter().for_each(|path| log::info(&format!("{path} is fixed")));
             let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
-            let store = &mut self.vm.engine().store;
+            let store = &mut self.vm.engine().assets.store;
             store.replace(compiled.index, &names);
             changed.extend(names);
         }
@@ -285,7 +286,7 @@ impl App {
                 log::error(&format!("{system} may be unchanged: {error}"));
             }
         }
-        let (release, store) = (engine.build == BuildMode::Release, &mut engine.store);
+        let (release, store) = (engine.game.build == BuildMode::Release, &mut engine.assets.store);
         for name in resources.of(ReloadStep::Scripts) {
             let path = store.path(name);
             let is_gone = path.is_none();

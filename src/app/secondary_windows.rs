@@ -4,7 +4,7 @@
 use engine_foundation::log;
 use engine_frame_packet::{FramePacket, ViewTarget};
 use engine_render::Renderer;
-use engine_runtime::Engine;
+use engine_runtime::Devices;
 use engine_window::{Desktop, SecondaryWindows, Window, WindowId};
 
 /// The secondary windows requested from the desktop.
@@ -25,21 +25,20 @@ impl SecondaryWindowDriver {
     /// Updates the desktop's windows from the game's: closes, opens and performs commands.
     pub fn sync(
         &mut self,
-        engine: &mut Engine,
+        windows: &mut SecondaryWindows,
         desktop: &mut Desktop,
         mut renderer: Option<&mut Renderer>,
     ) {
-        let lives = |engine: &Engine, number: u64| {
-            engine.windows.iter().any(|(id, window)| id.number() == number && !window.shut)
-        };
+        let lives =
+            |number: u64| windows.iter().any(|(id, window)| id.number() == number && !window.shut);
         self.all.retain(|requested| {
-            let lives = lives(engine, requested.number);
+            let lives = lives(requested.number);
             if !lives {
                 close(requested.number, desktop, renderer.as_deref_mut());
             }
             lives
         });
-        for (id, window) in engine.windows.iter_mut().filter(|(_, window)| !window.shut) {
+        for (id, window) in windows.iter_mut().filter(|(_, window)| !window.shut) {
             self.sync_window(id, window, desktop, renderer.as_deref_mut());
         }
     }
@@ -117,16 +116,16 @@ fn log_draw_error(title: &str, message: &str) {
 
 /// Logs that a window cannot be drawn to any more. Returns false if the game had closed the window,
 /// in which case nothing is logged.
-pub fn report_window_lost(engine: &Engine, number: u64, message: &str) -> bool {
-    let mut all = engine.windows.iter().filter(|(_, window)| !window.shut);
+pub fn report_window_lost(windows: &SecondaryWindows, number: u64, message: &str) -> bool {
+    let mut all = windows.iter().filter(|(_, window)| !window.shut);
     let found = all.find(|(id, _)| id.number() == number);
     found.inspect(|(_, window)| log_draw_error(&window.title, message)).is_some()
 }
 
 /// Returns the windows that are invisible to the player.
-pub fn unseen_windows(engine: &Engine) -> Vec<ViewTarget> {
-    let others = engine.windows.iter().filter(|(_, window)| window.is_unseen());
-    let main = engine.window.is_unseen().then_some(ViewTarget::Screen);
+pub fn unseen_windows(devices: &Devices) -> Vec<ViewTarget> {
+    let others = devices.windows.iter().filter(|(_, window)| window.is_unseen());
+    let main = devices.window.is_unseen().then_some(ViewTarget::Screen);
     others.map(|(id, _)| ViewTarget::Window(id.number())).chain(main).collect()
 }
 

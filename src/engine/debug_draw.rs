@@ -1,12 +1,13 @@
 //! Drawing of debug lines and debug texts over the views that show them: as thin lines on the
 //! screen, never hidden by objects in the world.
 
-use super::Engine;
+use super::{Assets, Devices, Drawing};
 use engine_foundation::{Handle, Mat4, Vec2, Vec3};
 use engine_frame_packet::text::{PageNumber, TextRequest};
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::tessellation::{self, ShapeStyle};
 use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
+use engine_world::debug_lines::DebugLines;
 
 /// Width of lines in logical pixels.
 const THICKNESS: f32 = 1.5;
@@ -53,19 +54,27 @@ impl ViewProjector {
     }
 }
 
-impl Engine {
+impl Drawing {
     /// Draws the debug lines and texts for a view of a world. Returns their Gui if there are any.
-    pub(super) fn draw_lines(&mut self, index: usize, view: &View, world: Handle) -> Option<u64> {
-        if self.lines.is_empty() || matches!(view.target, ViewTarget::Texture(_)) {
+    pub(super) fn draw_lines(
+        &mut self,
+        lines: &DebugLines,
+        assets: &mut Assets,
+        devices: &Devices,
+        index: usize,
+        view: &View,
+        world: Handle,
+    ) -> Option<u64> {
+        if lines.is_empty() || matches!(view.target, ViewTarget::Texture(_)) {
             return None;
         }
         let gui = self.line_gui(index)?;
-        let size = self.screen_size(view.target);
+        let size = devices.screen_size(view.target);
         let projector = ViewProjector::of(view, size);
         let request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Shape, layer: 0, pose: None };
-        let lines = self.lines.of_world(world);
         let each: Vec<_> = lines
+            .of_world(world)
             .filter_map(|line| {
                 let [from, to] = projector.line(line.from, line.to)?;
                 let look = ShapeStyle {
@@ -79,21 +88,22 @@ impl Engine {
             .collect();
         // Lines that exceed the Gui's capacity are left out, because they are only a visual aid.
         let _ = self.guis.submit_quads(request, PLAIN, each.into_iter());
-        self.draw_texts(index, request, &projector, size.y);
+        self.draw_texts(lines, assets, index, request, &projector, size.y);
         Some(gui.0.to_number() as u64)
     }
 
     fn draw_texts(
         &mut self,
+        lines: &DebugLines,
+        assets: &mut Assets,
         index: usize,
         draw_request: DrawRequest,
         projector: &ViewProjector,
         height: f32,
     ) {
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT);
+        let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT);
         let Ok(font) = font else { return };
         let mut below = height - MARGIN;
-        let Engine { lines, text, guis, .. } = self;
         for item in lines.texts() {
             let position = match item.at {
                 Some(at) => projector.line(at, at).map(|[position, _]| position),
@@ -108,22 +118,22 @@ impl Engine {
             let (bytes, size) = (item.text.as_bytes(), item.size);
             let request =
                 TextRequest { font, text: bytes, size, markup: false, ..TextRequest::DEFAULT };
-            if let Ok(quads) = text.layout(&request) {
+            if let Ok(quads) = assets.text.layout(&request) {
                 let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
                 let each: Vec<_> = shared.map(|quad| quad.instance(x, y, item.color, 0)).collect();
-                let _ = guis.submit_quads(draw_request, PLAIN, each.into_iter());
+                let _ = self.guis.submit_quads(draw_request, PLAIN, each.into_iter());
             }
         }
     }
 
     /// Returns the Gui for the debug lines of the view with that index.
     fn line_gui(&mut self, index: usize) -> Option<GuiId> {
-        while self.picture.line_guis.len() <= index {
+        while self.builder.line_guis.len() <= index {
             // Without capacity for another Gui there are no lines.
             let gui = self.new_screen_gui(None, GuiMode::Immediate).ok()?;
-            self.picture.line_guis.push(gui);
+            self.builder.line_guis.push(gui);
         }
-        self.picture.line_guis.get(index).copied()
+        self.builder.line_guis.get(index).copied()
     }
 }
 

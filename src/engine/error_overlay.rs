@@ -1,7 +1,7 @@
 //! Engine overlays drawn over everything: the report of an error that stopped the game, and the
 //! console. The content of the console is in the prelude (lua/debug/console.lua).
 
-use super::Engine;
+use super::{Assets, Devices, Drawing, OpenedGame};
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::gui::GuiFrame;
 use engine_frame_packet::text::{PageNumber, TextRequest};
@@ -72,40 +72,40 @@ fn lines_of(report: &str) -> Vec<ReportLine> {
     lines.collect()
 }
 
-impl Engine {
-    /// Shows the report of an error over everything, until [`Engine::hide_error`].
+impl Drawing {
+    /// Shows the report of an error over everything, until [`Drawing::hide_error`].
     pub fn show_error(&mut self, report: &str) {
-        self.picture.error = Some(report.to_string());
+        self.builder.error = Some(report.to_string());
     }
 
     pub fn hide_error(&mut self) {
-        self.picture.error = None;
+        self.builder.error = None;
     }
 
     /// Stores the views of a frame.
     pub(super) fn remember_views(&mut self, views: &[View]) {
-        if self.picture.error.is_none() {
-            self.picture.last_views.clear();
-            self.picture.last_views.extend_from_slice(views);
+        if self.builder.error.is_none() {
+            self.builder.last_views.clear();
+            self.builder.last_views.extend_from_slice(views);
         }
     }
 
     /// If an error has stopped the game, keeps the last frame returned by the renderer, before its
     /// arrays are reused.
     pub(super) fn keep_last_picture(&mut self, packet: &mut FramePacket) {
-        if self.picture.error.is_none() {
-            self.picture.last = None;
-        } else if self.picture.last.is_none() {
-            let views = std::mem::take(&mut self.picture.last_views);
+        if self.builder.error.is_none() {
+            self.builder.last = None;
+        } else if self.builder.last.is_none() {
+            let views = std::mem::take(&mut self.builder.last_views);
             let guis = std::mem::take(&mut packet.spare_guis);
-            self.picture.last = Some(LastFrame { views, guis });
+            self.builder.last = Some(LastFrame { views, guis });
         }
     }
 
     /// Replaces the drawing of the stopped frame with the last complete frame.
     pub(super) fn show_last_picture(&mut self, packet: &mut FramePacket) {
-        let Some(last) = &self.picture.last else { return };
-        let own = self.picture.error_gui.map(|gui| gui.0.to_number() as u64);
+        let Some(last) = &self.builder.last else { return };
+        let own = self.builder.error_gui.map(|gui| gui.0.to_number() as u64);
         for frame in packet.guis.iter_mut().filter(|frame| Some(frame.gui) != own) {
             let whole = last.guis.iter().find(|whole| whole.gui == frame.gui);
             frame.batches = whole.map_or(Vec::new(), |whole| whole.batches.clone());
@@ -118,42 +118,53 @@ impl Engine {
     /// Returns the console's Gui. It is drawn over everything in each frame in which this function
     /// is called.
     pub fn console_gui(&mut self) -> Result<GuiId, Error> {
-        self.picture.console_shown = true;
-        let known = self.picture.console;
+        self.builder.console_shown = true;
+        let known = self.builder.console;
         if let Some(gui) = known.filter(|gui| self.guis.slots().get(gui.0).is_some()) {
             return Ok(gui);
         }
         let gui = self.new_screen_gui(None, GuiMode::Immediate)?;
-        self.picture.console = Some(gui);
+        self.builder.console = Some(gui);
         Ok(gui)
     }
 
     /// Adds the overlays to a packet that has its views.
-    pub(super) fn fill_overlays(&mut self, packet: &mut FramePacket) {
-        if std::mem::take(&mut self.picture.console_shown)
-            && let Some(gui) = self.picture.console
+    pub(super) fn fill_overlays(
+        &mut self,
+        game: &OpenedGame,
+        assets: &mut Assets,
+        devices: &Devices,
+        packet: &mut FramePacket,
+    ) {
+        if std::mem::take(&mut self.builder.console_shown)
+            && let Some(gui) = self.builder.console
         {
             packet.views.push(over(gui.0, None));
         }
-        self.fill_notice(packet);
-        if let Some(report) = self.picture.error.take() {
-            if let Ok(gui) = self.draw_error(&report) {
-                let views = self.picture.last.as_ref().map(|last| last.views.clone());
+        self.fill_notice(game, assets, devices, packet);
+        if let Some(report) = self.builder.error.take() {
+            if let Ok(gui) = self.draw_error(assets, devices, &report) {
+                let views = self.builder.last.as_ref().map(|last| last.views.clone());
                 packet.views = views.unwrap_or_default();
                 let empty = packet.views.iter().all(|view| view.target != ViewTarget::Screen);
                 packet.views.push(over(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
             }
-            self.picture.error = Some(report);
+            self.builder.error = Some(report);
         }
     }
 
-    fn draw_error(&mut self, report: &str) -> Result<GuiId, Error> {
-        let gui = match self.picture.error_gui {
+    fn draw_error(
+        &mut self,
+        assets: &mut Assets,
+        devices: &Devices,
+        report: &str,
+    ) -> Result<GuiId, Error> {
+        let gui = match self.builder.error_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
-        self.picture.error_gui = Some(gui);
-        let size = self.window.logical();
+        self.builder.error_gui = Some(gui);
+        let size = devices.window.logical();
         let draw_request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
         // Shapes that exceed the Gui's capacity are left out, here and below.
@@ -162,8 +173,7 @@ impl Engine {
             self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
         let band = [0.0, size.y - BAND, size.x, size.y];
         let _ = self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(band, of, RED));
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT)?;
-        let Engine { text, guis, .. } = self;
+        let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
         let mut top = size.y - BAND - MARGIN;
         let remedy = ReportLine { text: REMEDY.to_string(), size: SIZE, color: RED };
         let room = MARGIN + 2.0 * SIZE;
@@ -177,8 +187,8 @@ impl Engine {
                 markup: false,
                 ..TextRequest::DEFAULT
             };
-            let metrics = text.metrics(font);
-            let Ok(extents) = text.extents(&request) else { continue };
+            let metrics = assets.text.metrics(font);
+            let Ok(extents) = assets.text.extents(&request) else { continue };
             let mut height = extents.lines as f32 * metrics.line_height * line.size;
             let most = (size.y * LINE_SHARE).min(top - left);
             let short;
@@ -197,10 +207,10 @@ impl Engine {
             }
             let (x, y) =
                 (MARGIN, if left > 0.0 { top } else { MARGIN } - metrics.ascent * line.size);
-            let Ok(quads) = text.layout(&request) else { continue };
+            let Ok(quads) = assets.text.layout(&request) else { continue };
             let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
             let each: Vec<_> = shared.map(|quad| quad.instance(x, y, line.color, 0)).collect();
-            let _ = guis.submit_quads(draw_request, PLAIN, each.into_iter());
+            let _ = self.guis.submit_quads(draw_request, PLAIN, each.into_iter());
             top -= height;
         }
         Ok(gui)

@@ -1,12 +1,11 @@
 //! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
 //! renderer. The systems themselves are independent of each other.
 
-use super::draw_recording::FrameRetention;
+use super::draw_list::FrameRetention;
 use super::error_overlay::LastFrame;
-use super::render_targets::RenderTargets;
+use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
-use super::sprite_templates::SpriteResources;
-use super::{BuildMode, Engine};
+use super::{Assets, BuildMode, Devices, Drawing, Engine, OpenedGame, Worlds};
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log};
 use engine_frame_packet::gui::GuiSpace;
@@ -21,7 +20,7 @@ use engine_resource::resource_name::ResourceName;
 use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
 use engine_world::WorldId;
-use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, ViewportId};
+use engine_world::camera::{Camera, CameraId, ViewportId};
 use std::collections::HashMap;
 
 /// Maximum number of views in one frame.
@@ -33,7 +32,7 @@ const DARK_FRAMES: u32 = 30;
 /// Version that materials and textures never have, to force a refresh.
 pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
 
-/// Builder of the next frame, with the default camera and Guis.
+/// Builder of the next frame, with the default Gui.
 #[derive(Default)]
 pub struct FrameBuilder {
     views: Vec<View>,
@@ -54,7 +53,6 @@ pub struct FrameBuilder {
     pub(super) last: Option<LastFrame>,
     /// Number of consecutive frames with a nearly black color.
     dark_frames: u32,
-    main_camera: Option<CameraId>,
     main_gui: Option<GuiId>,
     /// Gui sources of textures, by name.
     pub(super) sources: HashMap<String, SourceNumber>,
@@ -63,10 +61,6 @@ pub struct FrameBuilder {
     pub(super) origins: Vec<SourceOrigin>,
     pub(super) origins_version: (u64, u64),
     pub(super) pages: HashMap<(PageNumber, SourceNumber), SourceNumber>,
-    /// Textures and surfaces that sprites and tile maps are drawn with.
-    pub(super) sprites: SpriteResources,
-    /// Render targets.
-    pub(super) targets: RenderTargets,
     /// True if a renderer takes the packets; false if the recorder does.
     pub is_shown: bool,
     /// Description of the graphics adapter for reports; empty if nothing is drawn.
@@ -104,54 +98,18 @@ pub(super) fn source_of(name: &str, entry: &TextureEntry) -> TextureSource {
     }
 }
 
-impl Engine {
-    /// Creates a camera.
-    pub fn new_camera(&mut self) -> Result<CameraId, Error> {
-        let added = self.cameras.add(Camera::DEFAULT).map(CameraId);
-        added.ok_or_else(|| {
-            error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy one first")
-        })
-    }
-
-    /// Returns a live camera.
-    pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
-        self.follow(camera);
-        self.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
-    }
-
-    /// Returns the default camera. It is created on the first request.
-    pub fn main_camera(&mut self) -> Result<CameraId, Error> {
-        if let Some(camera) = self.picture.main_camera
-            && self.cameras.get(camera.0).is_some()
-        {
-            return Ok(camera);
-        }
-        let camera = self.new_camera()?;
-        self.picture.main_camera = Some(camera);
-        Ok(camera)
-    }
-
+impl Drawing {
     /// Returns the default immediate Gui in the main world. It is created on the first request.
-    pub fn main_gui(&mut self) -> Result<GuiId, Error> {
-        if let Some(gui) = self.picture.main_gui
+    pub fn main_gui(&mut self, worlds: &mut Worlds) -> Result<GuiId, Error> {
+        if let Some(gui) = self.builder.main_gui
             && self.guis.slots().get(gui.0).is_some()
         {
             return Ok(gui);
         }
-        let world = self.main_world()?;
+        let world = worlds.main_world()?;
         let gui = self.new_screen_gui(Some(world), GuiMode::Immediate)?;
-        self.picture.main_gui = Some(gui);
+        self.builder.main_gui = Some(gui);
         Ok(gui)
-    }
-
-    /// Returns the default world. It is created on the first request.
-    pub fn main_world(&mut self) -> Result<WorldId, Error> {
-        if let Some(world) = self.main_world {
-            return Ok(world);
-        }
-        let world = self.new_world(Default::default())?;
-        self.main_world = Some(world);
-        Ok(world)
     }
 
     /// Creates a Gui on the screen, which the views of a world show.
@@ -173,33 +131,34 @@ impl Engine {
 
     /// Returns the source number by which Guis draw with a texture. The source is created on the
     /// first request.
-    pub fn source(&mut self, name: &str) -> Result<SourceNumber, Error> {
-        if let Some(known) = self.picture.sources.get(name) {
+    pub fn source(&mut self, assets: &mut Assets, name: &str) -> Result<SourceNumber, Error> {
+        if let Some(known) = self.builder.sources.get(name) {
             return Ok(*known);
         }
-        if self.store.has(&ResourceName::new("material", name)) {
-            let material = self.find_material(name)?;
-            let number = self.material_source(material)?;
-            self.picture.sources.insert(name.to_string(), number);
+        if assets.store.has(&ResourceName::new("material", name)) {
+            let material = assets.find_material(name)?;
+            let number = self.material_source(assets, material)?;
+            self.builder.sources.insert(name.to_string(), number);
             return Ok(number);
         }
-        let texture = self.textures.find(&mut self.store, name)?;
-        let source = source_of(name, self.textures.entry(texture));
-        let number = self.add_source(source, SourceOrigin::Texture(texture))?;
-        self.picture.sources.insert(name.to_string(), number);
+        let texture = assets.textures.find(&mut assets.store, name)?;
+        let source = source_of(name, assets.textures.entry(texture));
+        let number = self.add_source(assets, source, SourceOrigin::Texture(texture))?;
+        self.builder.sources.insert(name.to_string(), number);
         Ok(number)
     }
 
     /// Adds a source with its origin.
     pub(super) fn add_source(
         &mut self,
+        assets: &mut Assets,
         source: TextureSource,
         origin: SourceOrigin,
     ) -> Result<SourceNumber, Error> {
         // Sources that moved must be updated before a new source takes their location.
-        self.refresh_sources();
+        self.refresh_sources(assets);
         let number = self.guis.add_source(source).map_err(Error::new)?;
-        let (origins, index) = (&mut self.picture.origins, number.0 as usize - 1);
+        let (origins, index) = (&mut self.builder.origins, number.0 as usize - 1);
         if index == origins.len() {
             origins.push(origin);
         } else {
@@ -212,24 +171,26 @@ impl Engine {
     /// how the page is sampled.
     pub fn page_source(
         &mut self,
+        assets: &mut Assets,
         page: PageNumber,
         with: SourceNumber,
     ) -> Result<SourceNumber, Error> {
         if page == PageNumber::SHARED && with == PLAIN {
             return Ok(PLAIN);
         }
-        if let Some(known) = self.picture.pages.get(&(page, with)) {
+        if let Some(known) = self.builder.pages.get(&(page, with)) {
             return Ok(*known);
         }
-        self.refresh_sources();
-        let source = self.source_of_page(page, with)?;
-        let number = self.add_source(source, SourceOrigin::Page(page, with))?;
-        self.picture.pages.insert((page, with), number);
+        self.refresh_sources(assets);
+        let source = self.source_of_page(assets, page, with)?;
+        let number = self.add_source(assets, source, SourceOrigin::Page(page, with))?;
+        self.builder.pages.insert((page, with), number);
         Ok(number)
     }
 
     fn source_of_page(
         &mut self,
+        assets: &mut Assets,
         page: PageNumber,
         with: SourceNumber,
     ) -> Result<TextureSource, Error> {
@@ -238,34 +199,38 @@ impl Engine {
         let texture = match page {
             PageNumber::SHARED => TextureSlot::SHARED,
             page => {
-                let name = self.text.page(page).texture.clone();
-                let texture = self.textures.find(&mut self.store, &name)?;
-                self.textures.slot(&mut self.store, texture)?
+                let name = assets.text.page(page).texture.clone();
+                let texture = assets.textures.find(&mut assets.store, &name)?;
+                assets.textures.slot(&mut assets.store, texture)?
             }
         };
         Ok(TextureSource { name, material, texture, ..TextureSource::PLAIN })
     }
+}
 
+impl Engine {
     /// Ends a frame without a renderer: the recorder applies the packet as a renderer does, and
     /// tests can query it.
     pub fn finish_unseen_frame(&mut self) {
-        if self.picture.is_shown {
+        if self.drawing.builder.is_shown {
             return;
         }
-        let packet = std::mem::take(&mut self.picture.unseen);
+        let packet = std::mem::take(&mut self.drawing.builder.unseen);
         let mut packet = self.take_packet(packet);
-        self.picture.recorder.apply(&packet);
+        self.drawing.builder.recorder.apply(&packet);
         for capture in &packet.captures {
-            self.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
+            self.drawing.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
         }
-        self.retain_frame(&mut packet);
+        self.drawing.retain_frame(&self.frame, &mut packet);
         packet.clear();
-        self.picture.unseen = packet;
+        self.drawing.builder.unseen = packet;
     }
+}
 
+impl Drawing {
     /// Returns the draw calls of Guis in the newest frame of a run without a renderer.
     pub fn draws(&self) -> &[GuiDraw] {
-        self.picture.recorder.draws()
+        self.builder.recorder.draws()
     }
 
     /// Returns the name of the texture that a Gui's draw call shows, or `None` if it shows images
@@ -275,7 +240,7 @@ impl Engine {
         let shows = |number: &SourceNumber| {
             self.guis.source(*number).is_some_and(|source| source.texture == slot)
         };
-        let named = self.picture.sources.iter().filter(|(_, number)| shows(number));
+        let named = self.builder.sources.iter().filter(|(_, number)| shows(number));
         let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
         // If a texture has several names, the result is always the same one.
         names.min()
@@ -283,28 +248,28 @@ impl Engine {
 
     /// Returns the recorded draw calls of worlds.
     pub(super) fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
-        self.picture.recorder.scene_seen()
+        self.builder.recorder.scene_seen()
     }
 
     /// Updates the sources of changed textures and materials.
-    pub fn refresh_sources(&mut self) {
-        if self.picture.origins_version == (self.materials.version(), self.textures.version()) {
+    pub fn refresh_sources(&mut self, assets: &mut Assets) {
+        if self.builder.origins_version == (assets.materials.version(), assets.textures.version()) {
             return;
         }
-        let textures_moved = self.picture.origins_version.1 != self.textures.version();
+        let textures_moved = self.builder.origins_version.1 != assets.textures.version();
         if textures_moved {
-            self.follow_textures();
+            assets.follow_textures();
         }
         let (mut anew, mut pages) = (Vec::new(), Vec::new());
-        for index in 0..self.picture.origins.len() {
+        for index in 0..self.builder.origins.len() {
             let number = SourceNumber(index as u32 + 1);
-            match self.picture.origins[index] {
+            match self.builder.origins[index] {
                 SourceOrigin::Texture(texture) if textures_moved => {
                     let name = &self.guis.source(number).expect("it is there").name;
-                    anew.push((number, source_of(name, self.textures.entry(texture))));
+                    anew.push((number, source_of(name, assets.textures.entry(texture))));
                 }
                 SourceOrigin::Material(material) => {
-                    anew.push((number, self.source_of_material(material)));
+                    anew.push((number, assets.source_of_material(material)));
                 }
                 SourceOrigin::Page(page, with) => pages.push((number, page, with)),
                 SourceOrigin::Texture(_) | SourceOrigin::Ended => {}
@@ -315,24 +280,26 @@ impl Engine {
         // source; the error was reported when the page was loaded.
         let mut anew = Vec::with_capacity(pages.len());
         for (number, page, with) in pages {
-            if let Ok(source) = self.source_of_page(page, with) {
+            if let Ok(source) = self.source_of_page(assets, page, with) {
                 anew.push((number, source));
             }
         }
         self.guis.change_sources(anew);
         // The lookups may have loaded further textures.
-        self.picture.origins_version = (self.materials.version(), self.textures.version());
+        self.builder.origins_version = (assets.materials.version(), assets.textures.version());
     }
 
     /// Returns width and height of a Gui's canvas in its own units.
-    pub fn gui_size(&self, gui: GuiId) -> Vec2 {
+    pub fn gui_size(&self, devices: &Devices, gui: GuiId) -> Vec2 {
         let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
         match making.map(|making| making.size) {
             Some([width, height]) if width > 0.0 => Vec2::new(width, height),
-            _ => self.window.logical(),
+            _ => devices.window.logical(),
         }
     }
+}
 
+impl Engine {
     /// Adds a view of a world to the frame: a camera's image in a viewport or on the whole screen,
     /// in a secondary window if one is passed. The first view on a target clears it to its
     /// background. Views into textures are drawn before views into windows.
@@ -343,20 +310,20 @@ impl Engine {
         viewport: Option<ViewportId>,
         window: Option<WindowId>,
     ) -> Result<(), Error> {
-        if self.world(world).flags.no_rendering {
+        if self.worlds.world(world).flags.no_rendering {
             return Ok(());
         }
-        if self.picture.views.len() >= VIEWS_MAX {
+        if self.drawing.builder.views.len() >= VIEWS_MAX {
             return Err(error!("{VIEWS_MAX} views are shown in this frame already (VIEWS_MAX)"));
         }
-        let viewport = self.viewport_in(viewport, window)?;
-        let size = self.viewport_size(&viewport).max(Vec2::ONE);
-        let camera = self.camera(camera).frame(size.x / size.y);
-        let first = self.picture.views.iter().all(|view| view.target != viewport.target);
+        let viewport = self.drawing.viewport_in(viewport, window)?;
+        let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
+        let camera = self.worlds.camera(camera).frame(size.x / size.y);
+        let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
-        self.picture.worlds.push(world.0);
-        self.picture.views.push(View {
+        self.drawing.builder.worlds.push(world.0);
+        self.drawing.builder.views.push(View {
             target: viewport.target,
             rectangle: viewport.rectangle,
             clear: background.map(|color| {
@@ -365,7 +332,7 @@ impl Engine {
             camera,
             scene: self.scene_number(world),
             layers: u32::MAX,
-            guis: self.guis_on(viewport.target, world.0),
+            guis: self.drawing.guis_on(viewport.target, world.0),
         });
         Ok(())
     }
@@ -373,16 +340,16 @@ impl Engine {
     /// Fills a packet with the frame's output, and ends the drawing of the frame.
     pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
         engine_foundation::owner!("renderer/packets");
-        self.keep_last_picture(packet);
-        self.captures.fill(packet);
-        self.guis.recycle(&mut packet.spare_guis);
-        self.end_targets();
-        self.refresh_sources();
-        self.refresh_skins();
+        self.drawing.keep_last_picture(packet);
+        self.drawing.captures.fill(packet);
+        self.drawing.guis.recycle(&mut packet.spare_guis);
+        self.drawing.end_targets(&mut self.assets);
+        self.drawing.refresh_sources(&mut self.assets);
+        self.worlds.refresh_skins(&mut self.assets);
         self.assign_scene_textures();
-        self.materials.flush(&mut packet.materials);
-        self.textures.flush(&mut packet.textures);
-        for (gui, target) in self.guis.into_textures() {
+        self.assets.materials.flush(&mut packet.materials);
+        self.assets.textures.flush(&mut packet.textures);
+        for (gui, target) in self.drawing.guis.into_textures() {
             packet.views.push(View {
                 target: ViewTarget::Texture(target),
                 rectangle: [0.0, 0.0, 1.0, 1.0],
@@ -393,25 +360,33 @@ impl Engine {
                 guis: vec![gui],
             });
         }
-        let worlds = std::mem::take(&mut self.picture.worlds);
+        let worlds = std::mem::take(&mut self.drawing.builder.worlds);
         let first = packet.views.len();
-        for (i, mut view) in std::mem::take(&mut self.picture.views).into_iter().enumerate() {
-            view.guis.extend(self.draw_lines(i, &view, worlds[i]));
+        for (i, mut view) in std::mem::take(&mut self.drawing.builder.views).into_iter().enumerate()
+        {
+            view.guis.extend(self.drawing.draw_lines(
+                &self.worlds.lines,
+                &mut self.assets,
+                &self.devices,
+                i,
+                &view,
+                worlds[i],
+            ));
             packet.views.push(view);
         }
-        Engine::textures_first(&mut packet.views[first..]);
+        textures_first(&mut packet.views[first..]);
         self.fill_scenes(packet);
-        self.lines.end_frame(self.frame.total);
-        if self.picture.is_shown && self.build == BuildMode::Development {
-            self.remember_views(&packet.views);
+        self.worlds.lines.end_frame(self.frame.total);
+        if self.drawing.builder.is_shown && self.game.build == BuildMode::Development {
+            self.drawing.remember_views(&packet.views);
         }
-        self.fill_overlays(packet);
-        if let Err(error) = self.text.flush(&self.tasks, &mut packet.textures) {
+        self.drawing.fill_overlays(&self.game, &mut self.assets, &self.devices, packet);
+        if let Err(error) = self.assets.text.flush(&self.devices.tasks, &mut packet.textures) {
             log::error(&error.to_string());
         }
-        self.draw_particles(packet);
-        let stopped = self.picture.error.is_some();
-        self.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
+        self.worlds.draw_particles(&mut self.drawing, &self.devices, packet);
+        let stopped = self.drawing.builder.error.is_some();
+        self.drawing.guis.end_frame(&mut packet.guis, &mut packet.ended_guis, |left| {
             if stopped {
                 // An error interrupted the script between push and pop.
                 return;
@@ -422,21 +397,23 @@ impl Engine {
             );
             log::warn("Gui.push", &message);
         });
-        self.warn_nearly_black(packet);
-        self.show_last_picture(packet);
+        self.drawing.warn_nearly_black(&self.game, packet);
+        self.drawing.show_last_picture(packet);
     }
+}
 
+impl Drawing {
     /// Warns about a color that stays nearly black. A color that is only fading is not reported.
-    fn warn_nearly_black(&mut self, packet: &FramePacket) {
-        if self.build == BuildMode::Release {
+    fn warn_nearly_black(&mut self, game: &OpenedGame, packet: &FramePacket) {
+        if game.build == BuildMode::Release {
             return;
         }
         let Some([red, green, blue, _]) = nearly_black(&packet.guis) else {
-            self.picture.dark_frames = 0;
+            self.builder.dark_frames = 0;
             return;
         };
-        self.picture.dark_frames += 1;
-        if self.picture.dark_frames == DARK_FRAMES {
+        self.builder.dark_frames += 1;
+        if self.builder.dark_frames == DARK_FRAMES {
             let message = format!(
                 "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
                  parts of colours go from 0 to 255, not to 1"

@@ -12,29 +12,29 @@ use engine_foundation::{Handle, HandleKind};
 macro_rules! handle_table {
     ($table:ident) => {
         $table! {
-            WorldId, World, engine => &engine.worlds;
-            GuiId, Gui, engine => engine.guis.slots();
-            MaterialId, Material, engine => engine.materials.slots();
-            CameraId, Camera, engine => &engine.cameras;
-            LineObjectId, LineObject, engine => &engine.lines.objects;
-            MeshId, Mesh, engine => &engine.scenes.meshes.slots;
-            LightId, Light, engine => &engine.scenes.lights.slots;
-            SpriteId, Sprite, engine => &engine.scenes.sprites.slots;
-            ViewportId, Viewport, engine => &engine.viewports;
-            WindowId, Window, engine => engine.windows.slots();
-            UnitId, Unit, engine => &engine.units.slots;
-            EffectId, ParticleEffect, engine => engine.particles.slots();
-            LevelId, Level, engine => &engine.levels.slots;
-            TilemapId, Tilemap, engine => &engine.tilemaps.slots;
-            BroadphaseId, Broadphase, engine => &engine.broadphases;
-            ActorId, Actor, engine => &engine.physics.actors;
-            MoverId, Mover, engine => &engine.physics.movers;
-            JointId, Joint, engine => &engine.physics.joints;
-            PhysicsWorldId, PhysicsWorld, engine => &engine.physics.worlds;
-            SnapshotId, PhysicsSnapshot, engine => &engine.physics.snapshots;
-            PackageId, ResourcePackage, engine => engine.packages.slots();
-            SoundWorldId, SoundWorld, engine => &engine.sounds.voices.worlds;
-            WorkerId, Worker, engine => engine.workers.slots();
+            WorldId, World, engine => &engine.worlds.slots;
+            GuiId, Gui, engine => engine.drawing.guis.slots();
+            MaterialId, Material, engine => engine.assets.materials.slots();
+            CameraId, Camera, engine => &engine.worlds.cameras;
+            LineObjectId, LineObject, engine => &engine.worlds.lines.objects;
+            MeshId, Mesh, engine => &engine.worlds.scenes.meshes.slots;
+            LightId, Light, engine => &engine.worlds.scenes.lights.slots;
+            SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.slots;
+            ViewportId, Viewport, engine => &engine.drawing.viewports;
+            WindowId, Window, engine => engine.devices.windows.slots();
+            UnitId, Unit, engine => &engine.worlds.units.slots;
+            EffectId, ParticleEffect, engine => engine.worlds.particles.slots();
+            LevelId, Level, engine => &engine.worlds.levels.slots;
+            TilemapId, Tilemap, engine => &engine.assets.tilemaps.slots;
+            BroadphaseId, Broadphase, engine => &engine.worlds.broadphases;
+            ActorId, Actor, engine => &engine.worlds.physics.actors;
+            MoverId, Mover, engine => &engine.worlds.physics.movers;
+            JointId, Joint, engine => &engine.worlds.physics.joints;
+            PhysicsWorldId, PhysicsWorld, engine => &engine.worlds.physics.worlds;
+            SnapshotId, PhysicsSnapshot, engine => &engine.worlds.physics.snapshots;
+            PackageId, ResourcePackage, engine => engine.assets.packages.slots();
+            SoundWorldId, SoundWorld, engine => &engine.devices.sounds.voices.worlds;
+            WorkerId, Worker, engine => engine.devices.workers.slots();
         }
     };
 }
@@ -50,8 +50,8 @@ macro_rules! living {
                         let $engine = self;
                         $slots.get(handle).is_some()
                     })*
-                    HandleKind::GuiObject => self.guis.has_object(handle),
-                    HandleKind::Voice => self.sounds.voices.slots.get(handle).is_some(),
+                    HandleKind::GuiObject => self.drawing.guis.has_object(handle),
+                    HandleKind::Voice => self.devices.sounds.voices.slots.get(handle).is_some(),
                 };
                 living.then_some(kind)
             }

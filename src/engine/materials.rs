@@ -1,9 +1,9 @@
 //! Integration of materials with the textures that they refer to, and with the Guis that draw with
 //! them. The systems themselves are independent of each other.
 
-use super::Engine;
 use super::frame_builder::{STALE, SourceOrigin};
 use super::render_targets::RenderTargets;
+use super::{Assets, Drawing, Engine};
 use engine_foundation::error;
 use engine_foundation::{Error, log};
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
@@ -29,21 +29,20 @@ fn resolve(
     Ok((slot, textures.entry(number).sampling))
 }
 
-impl Engine {
+impl Assets {
     /// Returns the material that all objects share that draw by its name. If it does not exist, a
     /// texture of that name is used instead.
     pub fn find_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if let Some(material) = self.of_model(name)? {
             return Ok(material);
         }
-        let Engine { materials, textures, store, picture, .. } = self;
-        materials
-            .find(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
+        let Assets { materials, textures, store, targets, .. } = self;
+        materials.find(store, name, &mut |store, name| resolve(targets, textures, store, name))
     }
 
     /// Returns the texture with a name: a render target, or a texture of the game.
     pub fn find_picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
-        match self.picture.targets.find(name) {
+        match self.targets.find(name) {
             Some(number) => Ok(number),
             None => self.textures.find(&mut self.store, name),
         }
@@ -51,7 +50,7 @@ impl Engine {
 
     /// Returns the name by which a texture is found.
     pub fn picture_name(&self, number: TextureNumber) -> &str {
-        self.picture.targets.name(number).unwrap_or_else(|| self.textures.name(number))
+        self.targets.name(number).unwrap_or_else(|| self.textures.name(number))
     }
 
     /// Creates a separate material with its own variables and textures.
@@ -61,9 +60,8 @@ impl Engine {
         {
             return copy;
         }
-        let Engine { materials, textures, store, picture, .. } = self;
-        materials
-            .make(store, name, &mut |store, name| resolve(&picture.targets, textures, store, name))
+        let Assets { materials, textures, store, targets, .. } = self;
+        materials.make(store, name, &mut |store, name| resolve(targets, textures, store, name))
     }
 
     /// Returns a material that belongs to a model. Names with a material file or a texture are
@@ -83,51 +81,55 @@ impl Engine {
         name: &str,
         texture: &str,
     ) -> Result<(), Error> {
-        let Engine { materials, textures, store, picture, .. } = self;
-        let resolve = &mut |store: &mut ResourceStore, name: &str| {
-            resolve(&picture.targets, textures, store, name)
-        };
+        let Assets { materials, textures, store, targets, .. } = self;
+        let resolve =
+            &mut |store: &mut ResourceStore, name: &str| resolve(targets, textures, store, name);
         materials.set_texture(store, material, name, texture, resolve)
     }
+}
 
+impl Engine {
     /// Applies changed textures, shaders, materials and models (hot reload).
     pub fn reload_pictures(&mut self, changed: &ChangedResources) {
-        let Engine { materials, textures, store, picture, .. } = self;
+        let Assets { materials, textures, store, targets, .. } = &mut self.assets;
         textures.reload(store, changed);
-        materials.reload(store, changed, &mut |store, name| {
-            resolve(&picture.targets, textures, store, name)
-        });
+        materials
+            .reload(store, changed, &mut |store, name| resolve(targets, textures, store, name));
         self.reload_models(changed);
-        self.take_over_names(changed);
-        self.refresh_sources();
+        self.drawing.take_over_names(&mut self.assets, changed);
+        self.drawing.refresh_sources(&mut self.assets);
     }
+}
 
+impl Drawing {
     /// Switches names that were drawn as textures to new materials of the same name.
-    fn take_over_names(&mut self, changed: &ChangedResources) {
+    fn take_over_names(&mut self, assets: &mut Assets, changed: &ChangedResources) {
         for resource in changed.of(ReloadStep::Materials) {
-            let known = self.picture.sources.get(&resource.name).map(|known| known.0 as usize - 1);
+            let known = self.builder.sources.get(&resource.name).map(|known| known.0 as usize - 1);
             let of_texture =
-                |index| matches!(self.picture.origins[index], SourceOrigin::Texture(_));
+                |index| matches!(self.builder.origins[index], SourceOrigin::Texture(_));
             let Some(index) = known.filter(|index| of_texture(*index)) else { continue };
-            if !self.store.has(resource) {
+            if !assets.store.has(resource) {
                 continue;
             }
-            match self.find_material(&resource.name) {
+            match assets.find_material(&resource.name) {
                 Ok(material) => {
-                    self.picture.origins[index] = SourceOrigin::Material(material);
-                    self.picture.origins_version = STALE;
+                    self.builder.origins[index] = SourceOrigin::Material(material);
+                    self.builder.origins_version = STALE;
                 }
                 Err(fault) => log::error(&fault.to_string()),
             }
         }
     }
+}
 
+impl Assets {
     /// Updates the texture slots of all materials. Textures that are not loaded are replaced by the
     /// checkerboard.
     pub(super) fn follow_textures(&mut self) {
-        let Engine { materials, textures, store, picture, .. } = self;
+        let Assets { materials, textures, store, targets, .. } = self;
         materials.follow_textures(store, &mut |store, name| {
-            let known = picture.targets.find(name).or_else(|| textures.known(name));
+            let known = targets.find(name).or_else(|| textures.known(name));
             let there = known.filter(|number| textures.entry(*number).loaded);
             let number = there.unwrap_or(TextureNumber::MISSING);
             Ok((textures.slot(store, number)?, textures.entry(number).sampling))
@@ -146,7 +148,7 @@ impl Engine {
         };
         // An unloaded texture stays unloaded. A name that was valid when the material was created
         // may be missing by now, or the file may name another texture.
-        let known = self.picture.targets.find(&texture).or_else(|| self.textures.known(&texture));
+        let known = self.targets.find(&texture).or_else(|| self.textures.known(&texture));
         let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
         let found = found.unwrap_or_else(|fault| {
             log::warn(&format!("material '{name}'"), &fault.message);
@@ -162,38 +164,44 @@ impl Engine {
             size: [entry.width as f32, entry.height as f32],
         }
     }
+}
 
+impl Drawing {
     /// Returns the source number by which Guis draw with a material. The source is created on the
     /// first request.
-    pub fn material_source(&mut self, material: MaterialId) -> Result<SourceNumber, Error> {
-        if let Some(known) = self.picture.materials.get(&material) {
+    pub fn material_source(
+        &mut self,
+        assets: &mut Assets,
+        material: MaterialId,
+    ) -> Result<SourceNumber, Error> {
+        if let Some(known) = self.builder.materials.get(&material) {
             return Ok(*known);
         }
-        let named = self.materials.slots().get(material.0);
+        let named = assets.materials.slots().get(material.0);
         let named = named.and_then(|known| Some((known.name.clone(), known.texture.clone()?)));
         if let Some((name, texture)) = named {
-            let found = self.find_picture(&texture);
+            let found = assets.find_picture(&texture);
             found.map_err(|fault| error!("the material '{name}': {}", fault.message))?;
         }
-        let source = self.source_of_material(material);
-        let number = self.add_source(source, SourceOrigin::Material(material))?;
-        self.picture.materials.insert(material, number);
+        let source = assets.source_of_material(material);
+        let number = self.add_source(assets, source, SourceOrigin::Material(material))?;
+        self.builder.materials.insert(material, number);
         Ok(number)
     }
 
     /// Releases the source numbers of a destroyed material: its own, and those of font pages drawn
     /// with it.
     pub fn end_material_source(&mut self, material: MaterialId) {
-        let Some(own) = self.picture.materials.remove(&material) else { return };
+        let Some(own) = self.builder.materials.remove(&material) else { return };
         let mut ended = vec![own];
-        self.picture.pages.retain(|(_, with), number| {
+        self.builder.pages.retain(|(_, with), number| {
             let stays = *with != own;
             ended.extend((!stays).then_some(*number));
             stays
         });
         ended[1..].sort_unstable_by_key(|number| number.0);
         for number in &ended {
-            self.picture.origins[number.0 as usize - 1] = SourceOrigin::Ended;
+            self.builder.origins[number.0 as usize - 1] = SourceOrigin::Ended;
         }
         self.guis.end_sources(&ended);
     }

@@ -1,7 +1,7 @@
 //! Integration of models with their textures and materials, and with the units built from them. The
 //! systems themselves are independent of each other.
 
-use super::Engine;
+use super::{Assets, Engine};
 use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, log};
@@ -93,10 +93,11 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
     }
 }
 
-impl Engine {
+impl Assets {
     /// Returns the model with that name. It is loaded on the first request.
     pub fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
-        let Engine { models, materials, textures, store, .. } = self;
+        let (models, materials, textures, store) =
+            (&mut self.models, &mut self.materials, &mut self.textures, &mut self.store);
         ModelLoader { models, materials, textures }.load(store, name)
     }
 
@@ -159,26 +160,28 @@ impl Engine {
             )),
         }
     }
+}
 
+impl Engine {
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever
     /// they are shown. If a model is invalid or was removed, its previous version stays.
     pub fn reload_models(&mut self, changed: &ChangedResources) {
         for name in changed.of(ReloadStep::Models) {
-            if self.models.known(&name.name).is_none() {
+            if self.assets.models.known(&name.name).is_none() {
                 continue;
             }
-            if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
+            if !self.assets.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
                     "the model '{}' is gone: what was made from it stays until it is destroyed",
                     name.name
                 ));
                 continue;
             }
-            let Engine { models, materials, textures, store, .. } = self;
+            let Assets { models, materials, textures, store, .. } = &mut self.assets;
             match (ModelLoader { models, materials, textures }).load_again(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
-                    self.scenes.mark_meshes_changed(&meshes);
+                    self.worlds.scenes.mark_meshes_changed(&meshes);
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }

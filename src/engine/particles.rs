@@ -1,7 +1,7 @@
 //! Integration of particles with units, textures, materials, Guis and scenes. Their simulation is
 //! in src/system/particles.
 
-use super::Engine;
+use super::{Assets, Devices, Drawing, Frame, Worlds};
 use engine_foundation::error;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Handle, Mat4, Vec2, Vec3, Vec4, log};
@@ -10,7 +10,7 @@ use engine_frame_packet::gui::GuiBatchKey;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::scene::{self, ParticleBatch, SceneFrame};
 use engine_frame_packet::texture::TextureSlot;
-use engine_gui::GuiId;
+use engine_gui::{GuiId, Guis};
 use engine_particles::built_in_textures;
 use engine_particles::data::{EffectData, EmitterDef};
 use engine_particles::draw::{self, AppearanceRules, DrawContext, DrawStyle, ParticleTexture};
@@ -25,17 +25,19 @@ use engine_resource::resource_name::ResourceName;
 use engine_world::WorldId;
 use engine_world::unit::{UnitId, Units};
 
-impl Engine {
+impl Worlds {
     /// Returns the index of an effect's resource. It is read on the first request.
-    pub fn find_particles(&mut self, name: &str) -> Result<usize, Error> {
+    pub fn find_particles(&mut self, assets: &mut Assets, name: &str) -> Result<usize, Error> {
         if let Some(known) = self.particles.known(name) {
             return Ok(known);
         }
-        let data = self.read_particles(name)?;
-        self.check_skins(name, &data)?;
+        let data = assets.read_particles(name)?;
+        assets.check_skins(name, &data)?;
         Ok(self.particles.add_resource(name, data))
     }
+}
 
+impl Assets {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
         if !self.store.has(&resource) {
@@ -47,41 +49,44 @@ impl Engine {
             EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
         })
     }
+}
 
+impl Worlds {
     /// Starts an effect.
     pub fn create_particles(
         &mut self,
+        assets: &mut Assets,
+        devices: &Devices,
         world: WorldId,
         stage: EffectStage,
         name: &str,
         pose: EffectTransform,
     ) -> Result<EffectId, Error> {
-        let resource = self.find_particles(name)?;
+        let resource = self.find_particles(assets, name)?;
         if stage == EffectStage::World {
             // From now on views show the world's scene, even if it contains nothing else.
-            self.scene_frame(world);
+            self.scenes.of(world);
         }
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        self.particles.create(making, &self.tasks)
+        self.particles.create(making, &devices.tasks)
     }
 
     /// Destroys the effects of destroyed Guis.
-    pub(super) fn end_particles_of_ended_guis(&mut self) {
-        let guis = &self.guis;
+    pub(super) fn end_particles_of_ended_guis(&mut self, guis: &Guis, frame: &Frame) {
         let orphan = |it: &ParticleEffect| match it.stage {
             EffectStage::Gui { gui, .. } => guis.slots().get(gui).is_none(),
             EffectStage::World => false,
         };
-        self.particles.destroy_matching(orphan, self.frame.index, "");
+        self.particles.destroy_matching(orphan, frame.index, "");
     }
 
     /// Applies changed effects (hot reload). If an effect is invalid or was removed, its previous
     /// version stays.
-    pub fn reload_particles(&mut self, changed: &ChangedResources) {
+    pub fn reload_particles(&mut self, assets: &mut Assets, changed: &ChangedResources) {
         for resource in changed.of(ReloadStep::Particles) {
             let Some(index) = self.particles.known(&resource.name) else { continue };
-            let done = self.read_particles(&resource.name).and_then(|data| {
-                self.check_skins(&resource.name, &data)?;
+            let done = assets.read_particles(&resource.name).and_then(|data| {
+                assets.check_skins(&resource.name, &data)?;
                 self.particles.redefine(index, data)
             });
             if let Err(fault) = done {
@@ -92,7 +97,9 @@ impl Engine {
             }
         }
     }
+}
 
+impl Assets {
     /// Refuses an effect with an emitter that cannot be drawn.
     fn check_skins(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
         for def in &data.emitters {
@@ -140,10 +147,13 @@ impl Engine {
         let (slot, paint, uv) = (entry.slot, entry.paint, entry.uv);
         Ok(ParticleTexture { material, slot, paint, uv, scene, soft })
     }
+}
 
+impl Worlds {
     /// Updates the textures and materials of all emitters.
-    pub(super) fn refresh_skins(&mut self) {
-        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
+    pub(super) fn refresh_skins(&mut self, assets: &mut Assets) {
+        let version =
+            [self.particles.version(), assets.textures.version(), assets.materials.version()];
         if self.particles.draw_context.version == version {
             return;
         }
@@ -160,21 +170,27 @@ impl Engine {
             let resource = &self.particles.resources()[index];
             let (data, in_world) = (resource.data.clone(), resource.in_world);
             // A missing resource was reported when it was removed.
-            let skin = |def: &EmitterDef| self.skin(def, in_world).unwrap_or(plain);
+            let skin = |def: &EmitterDef| assets.skin(def, in_world).unwrap_or(plain);
             skins.push(data.emitters.iter().map(skin).collect());
         }
         self.particles.draw_context.skins = skins;
-        let version = [self.particles.version(), self.textures.version(), self.materials.version()];
+        let version =
+            [self.particles.version(), assets.textures.version(), assets.materials.version()];
         self.particles.draw_context.version = version;
     }
 
     /// Draws the particles of Guis into the Guis, and those of visible worlds into their scenes.
-    pub(super) fn draw_particles(&mut self, packet: &mut FramePacket) {
+    pub(super) fn draw_particles(
+        &mut self,
+        drawing: &mut Drawing,
+        devices: &Devices,
+        packet: &mut FramePacket,
+    ) {
         if self.particles.slots().is_empty() {
             return;
         }
-        let window = self.window.logical().to_array();
-        let Engine { particles, guis, tasks, .. } = self;
+        let window = devices.window.logical().to_array();
+        let (particles, guis, tasks) = (&mut self.particles, &mut drawing.guis, &devices.tasks);
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {
             let EffectStage::Gui { gui, layer } = effect.stage else { return };
@@ -212,12 +228,12 @@ impl Engine {
         if let Some(fault) = refused {
             log::warn("particles", &fault.message);
         }
-        self.draw_scenes(packet);
+        self.draw_scenes(devices, packet);
     }
 
     /// Draws the particles of worlds that views show.
-    fn draw_scenes(&mut self, packet: &mut FramePacket) {
-        let Engine { particles, tasks, .. } = self;
+    fn draw_scenes(&mut self, devices: &Devices, packet: &mut FramePacket) {
+        let (particles, tasks) = (&mut self.particles, &devices.tasks);
         let FramePacket { views, scenes, spare_scenes, .. } = packet;
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {

@@ -28,32 +28,33 @@ impl Engine {
     /// Returns an error if the world was created without physics, or if the game's physics
     /// properties are broken.
     pub fn physics_world(&mut self, world: WorldId) -> Result<PhysicsWorldId, Error> {
-        if let Some(known) = self.physics.of_world(world) {
+        if let Some(known) = self.worlds.physics.of_world(world) {
             return Ok(known);
         }
-        let flags = self.world(world).flags;
+        let flags = self.worlds.world(world).flags;
         if flags.no_physics {
             return Err(engine_foundation::error!(
                 "the world was made with the flag \"no_physics\", so it has no physics world"
             ));
         }
         self.read_physics_properties()?;
-        let down = self.settings.number("physics.gravity") as f32;
+        let down = self.game.settings.number("physics.gravity") as f32;
         let gravity = match flags.flat {
             true => Vec3::new(0.0, -down, 0.0),
             false => Vec3::new(0.0, 0.0, -down),
         };
-        let step_seconds = 1.0 / self.settings.number("physics.steps_per_second") as f32;
-        let lane = if self.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
+        let step_seconds = 1.0 / self.game.settings.number("physics.steps_per_second") as f32;
+        let lane =
+            if self.devices.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
         let beside = flags.pipelined_physics.then_some(lane);
         let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, beside };
-        Ok(self.physics.make_world(world, setup))
+        Ok(self.worlds.physics.make_world(world, setup))
     }
 
     fn read_physics_properties(&mut self) -> Result<(), Error> {
-        if self.physics.properties.is_none() {
-            let read = PhysicsProperties::of_game(&mut self.store)?;
-            self.physics.properties = Some(Arc::new(read));
+        if self.worlds.physics.properties.is_none() {
+            let read = PhysicsProperties::of_game(&mut self.assets.store)?;
+            self.worlds.physics.properties = Some(Arc::new(read));
         }
         Ok(())
     }
@@ -64,7 +65,7 @@ impl Engine {
     /// Returns an error if their file is broken.
     pub fn physics_properties(&mut self) -> Result<Arc<PhysicsProperties>, Error> {
         self.read_physics_properties()?;
-        Ok(self.physics.properties.clone().expect("they were read"))
+        Ok(self.worlds.physics.properties.clone().expect("they were read"))
     }
 
     /// Creates a destroyed actor of a unit again, at its index.
@@ -72,7 +73,8 @@ impl Engine {
     /// # Errors
     /// Returns an error if the actor exists, or if it cannot be created.
     pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
-        let Engine { physics: tables, units, store, .. } = self;
+        let (tables, units, store) =
+            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
         tables.recreate(unit, units, index, store)
     }
 
@@ -81,9 +83,10 @@ impl Engine {
     /// # Errors
     /// Returns an error if the actor cannot be created.
     pub fn create_new_actor(&mut self, unit: UnitId, spec: &ActorDesc) -> Result<ActorId, Error> {
-        let world = self.units.of(unit).world;
+        let world = self.worlds.units.of(unit).world;
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, store, .. } = self;
+        let (tables, units, store) =
+            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
         tables.create_new(unit, units, physics, spec, store)
     }
 
@@ -93,33 +96,33 @@ impl Engine {
     /// Returns an error if one of its nodes is outside the allowed range, or if the game's physics
     /// properties are broken.
     pub fn set_unit_physics_enabled(&mut self, unit: UnitId, enabled: bool) -> Result<(), Error> {
-        let world = self.units.of(unit).world;
+        let world = self.worlds.units.of(unit).world;
         // A unit without physics objects has nothing to enable, so its world does not need physics.
-        let nothing = enabled && !self.physics.has_parts(unit);
-        if nothing || self.world(world).flags.no_physics {
+        let nothing = enabled && !self.worlds.physics.has_parts(unit);
+        if nothing || self.worlds.world(world).flags.no_physics {
             return Ok(());
         }
         let physics = self.physics_world(world)?;
-        let Engine { physics: tables, units, .. } = self;
+        let (tables, units) = (&mut self.worlds.physics, &mut self.worlds.units);
         tables.switch_unit(unit, units, physics, enabled)
     }
 
     /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
     /// the visible state is behind the newest step.
     pub fn physics_latency(&self) -> f64 {
-        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
-        let delta = |world: Handle| self.worlds.get(world).map_or(0.0, |world| world.delta);
+        let beside = self.worlds.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
+        let delta = |world: Handle| self.worlds.slots.get(world).map_or(0.0, |world| world.delta);
         beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
     }
 
     /// Draws the bodies of a physics world as debug lines, if enabled.
     pub(super) fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
-        let known = self.physics.world(physics);
-        if !known.debug_draw || self.build == BuildMode::Release {
+        let known = self.worlds.physics.world(physics);
+        if !known.debug_draw || self.game.build == BuildMode::Release {
             return Ok(());
         }
         // The game's own lines take precedence, and a debug view must not stop the game.
-        let (mut lines, room) = (Vec::new(), self.lines.room().min(LINES_MAX / 2));
+        let (mut lines, room) = (Vec::new(), self.worlds.lines.room().min(LINES_MAX / 2));
         let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
             if lines.len() < room {
@@ -133,20 +136,20 @@ impl Engine {
                 format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
             log::warn("physics", &message);
         }
-        self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
+        self.worlds.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
     }
 
     pub(super) fn name_in_physics(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        let actor = handle.and_then(|handle| self.physics.actors.get(handle));
+        let actor = handle.and_then(|handle| self.worlds.physics.actors.get(handle));
         match (actor, handle.and_then(HandleKind::of)) {
             (Some(actor), _) => {
-                let unit = actor.unit.and_then(|unit| self.units.slots.get(unit.0));
+                let unit = actor.unit.and_then(|unit| self.worlds.units.slots.get(unit.0));
                 let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("actor {object} '{}' of unit '{unit}'", actor.name)
             }
             (None, Some(HandleKind::Unit)) => {
-                let unit = handle.and_then(|handle| self.units.slots.get(handle));
+                let unit = handle.and_then(|handle| self.worlds.units.slots.get(handle));
                 let name = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("unit {object} '{name}'")
             }
@@ -182,13 +185,13 @@ mod tests {
             save_folder: None,
         });
         std::fs::remove_dir_all(&root).unwrap();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
         engine.set_unit_physics_enabled(unit, true).unwrap();
-        assert!(engine.physics.of_world(world).is_none());
+        assert!(engine.worlds.physics.of_world(world).is_none());
         engine.set_unit_physics_enabled(unit, false).unwrap();
-        assert!(engine.physics.of_world(world).is_some());
+        assert!(engine.worlds.physics.of_world(world).is_some());
         let number = unit.0.to_number() as u64;
         let name = engine.name_in_physics(number);
         assert_eq!(name, format!("unit {number} 'core/units/empty'"));

@@ -1,8 +1,8 @@
 //! The notice of a failed hot reload, drawn over the running game: a saved file was refused, and
 //! the reason. Errors that stop the game are in error_overlay.rs.
 
-use super::Engine;
 use super::error_overlay::over;
+use super::{Assets, Devices, Drawing, OpenedGame};
 use crate::BuildMode;
 use engine_foundation::Error;
 use engine_frame_packet::FramePacket;
@@ -37,46 +37,57 @@ fn lines_of(refused: &[String]) -> Vec<String> {
     lines
 }
 
-impl Engine {
-    /// Shows messages about refused files, until [`Engine::hide_refusals`].
+impl Drawing {
+    /// Shows messages about refused files, until [`Drawing::hide_refusals`].
     pub fn show_refusals(&mut self, refused: Vec<String>) {
-        self.picture.refusals = lines_of(&refused);
+        self.builder.refusals = lines_of(&refused);
     }
 
     pub fn hide_refusals(&mut self) {
-        self.picture.refusals.clear();
+        self.builder.refusals.clear();
     }
 
     /// Returns the currently shown messages, line by line.
     pub fn refusals(&self) -> &[String] {
-        &self.picture.refusals
+        &self.builder.refusals
     }
 
     /// Adds the notice to a packet that has its views.
-    pub(super) fn fill_notice(&mut self, packet: &mut FramePacket) {
-        let is_visible = self.picture.is_shown && self.build == BuildMode::Development;
-        if !is_visible || self.picture.refusals.is_empty() || self.picture.error.is_some() {
+    pub(super) fn fill_notice(
+        &mut self,
+        game: &OpenedGame,
+        assets: &mut Assets,
+        devices: &Devices,
+        packet: &mut FramePacket,
+    ) {
+        let is_visible = self.builder.is_shown && game.build == BuildMode::Development;
+        if !is_visible || self.builder.refusals.is_empty() || self.builder.error.is_some() {
             return;
         }
-        let lines = std::mem::take(&mut self.picture.refusals);
+        let lines = std::mem::take(&mut self.builder.refusals);
         // A notice that exceeds the Gui's capacity is left out; the terminal has the messages.
-        if let Ok(gui) = self.draw_notice(&lines) {
+        if let Ok(gui) = self.draw_notice(assets, devices, &lines) {
             packet.views.push(over(gui.0, None));
         }
-        self.picture.refusals = lines;
+        self.builder.refusals = lines;
     }
 
-    fn draw_notice(&mut self, lines: &[String]) -> Result<GuiId, Error> {
-        let gui = match self.picture.notice_gui {
+    fn draw_notice(
+        &mut self,
+        assets: &mut Assets,
+        devices: &Devices,
+        lines: &[String],
+    ) -> Result<GuiId, Error> {
+        let gui = match self.builder.notice_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
-        self.picture.notice_gui = Some(gui);
-        let size = self.window.logical();
+        self.builder.notice_gui = Some(gui);
+        let size = devices.window.logical();
         let draw_request =
             DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
-        let font = self.text.find(&mut self.store, engine_text::DEFAULT_FONT)?;
-        let metrics = self.text.metrics(font);
+        let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
+        let metrics = assets.text.metrics(font);
         let height = metrics.line_height * SIZE;
         let ground = size.y - 2.0 * MARGIN - height * (lines.len() + 1) as f32;
         let whole = [0.0, ground, size.x, size.y];
@@ -92,12 +103,11 @@ impl Engine {
                 markup: false,
                 ..TextRequest::DEFAULT
             };
-            let crate::Engine { text, guis, .. } = self;
-            if let Ok(quads) = text.layout(&request) {
+            if let Ok(quads) = assets.text.layout(&request) {
                 let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
                 let each: Vec<_> =
                     shared.map(|quad| quad.instance(MARGIN, baseline, color, 0)).collect();
-                let _ = guis.submit_quads(draw_request, PLAIN, each.into_iter());
+                let _ = self.guis.submit_quads(draw_request, PLAIN, each.into_iter());
             }
             baseline -= height;
         }

@@ -10,47 +10,45 @@ use engine_frame_packet::scene::{
 };
 use engine_materials::MaterialId;
 use engine_world::WorldId;
-use engine_world::camera::{CameraId, CameraNode};
 use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
 use std::sync::Arc;
 
-/// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
-const FLAT: f32 = 1e-4;
-
 impl Engine {
     /// Ends the scene of a destroyed world.
     pub(super) fn end_scene(&mut self, world: WorldId) {
-        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::take) {
-            self.scenes.ended.push(scene.world.to_number() as u64);
+        if let Some(scene) =
+            self.worlds.scenes.worlds.get_mut(world.0.index()).and_then(Option::take)
+        {
+            self.worlds.scenes.ended.push(scene.world.to_number() as u64);
         }
     }
 
     /// Adds a mesh to an existing unit.
     pub fn add_mesh(&mut self, unit: UnitId, part: &MeshComponent) -> Result<MeshId, Error> {
-        let world = self.units.of(unit).world;
-        let draw = self.scenes.of(world).take_slot();
-        let added = self.scenes.meshes.add(unit, part, draw);
+        let world = self.worlds.units.of(unit).world;
+        let draw = self.worlds.scenes.of(world).take_slot();
+        let added = self.worlds.scenes.meshes.add(unit, part, draw);
         if added.is_err() {
-            self.scenes.of(world).free.push(draw);
+            self.worlds.scenes.of(world).free.push(draw);
         }
         added
     }
 
     /// Removes a mesh from its unit.
     pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
-        let world = self.world_of_row(self.scenes.meshes.of(mesh).unit);
-        if let Some(mesh) = self.scenes.meshes.remove(mesh, self.frame.index, location)
+        let world = self.world_of_row(self.worlds.scenes.meshes.of(mesh).unit);
+        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh, self.frame.index, location)
             && let Some(world) = world
         {
-            self.scenes.of(world).end(mesh.draw);
-            self.models.remove_game_mesh(mesh.mesh);
+            self.worlds.scenes.of(world).end(mesh.draw);
+            self.assets.models.remove_game_mesh(mesh.mesh);
         }
     }
 
     pub(super) fn world_of_row(&self, row: u32) -> Option<WorldId> {
-        self.units.slots.at(row as usize).map(|unit| unit.world)
+        self.worlds.units.slots.at(row as usize).map(|unit| unit.world)
     }
 
     /// Updates the world poses of units that moved since the world's update, and records which
@@ -59,25 +57,25 @@ impl Engine {
     /// # Errors
     /// Returns an error if threads cannot be started.
     fn update_scene(&mut self, world: WorldId) -> Result<(), Error> {
-        self.units.update_scene(world, &self.tasks)?;
-        self.scenes.note_moved(&self.units.moved);
+        self.worlds.units.update_scene(world, &self.devices.tasks)?;
+        self.worlds.scenes.note_moved(&self.worlds.units.moved);
         Ok(())
     }
 
     /// Returns the sky of a world.
     pub fn sky(&mut self, world: WorldId) -> SkyFrame {
-        self.scenes.of(world).sky
+        self.worlds.scenes.of(world).sky
     }
 
     pub fn set_sky(&mut self, world: WorldId, sky: SkyFrame) {
-        let scene = self.scenes.of(world);
+        let scene = self.worlds.scenes.of(world);
         scene.sky = sky;
         scene.frame.sky = Some(sky);
     }
 
     /// Returns the scene content that only this frame shows: particles.
     pub fn scene_frame(&mut self, world: WorldId) -> &mut SceneFrame {
-        &mut self.scenes.of(world).frame
+        &mut self.worlds.scenes.of(world).frame
     }
 
     /// Prepares the destruction of a material: objects that use it fall back to their mesh's own
@@ -85,7 +83,7 @@ impl Engine {
     pub fn forget_material(&mut self, material: MaterialId) {
         self.forget_material_slot(material);
         let mut slots = Vec::new();
-        for (handle, mesh) in self.scenes.meshes.slots.iter_mut() {
+        for (handle, mesh) in self.worlds.scenes.meshes.slots.iter_mut() {
             if !mesh.extra.materials.contains(&Some(material.0)) {
                 continue;
             }
@@ -97,15 +95,16 @@ impl Engine {
             slots.push(handle.index());
         }
         for slot in slots {
-            self.scenes.meshes.note(slot, flag::NEW);
+            self.worlds.scenes.meshes.note(slot, flag::NEW);
         }
     }
 
     /// Returns the surface of a material slot of a unit's mesh.
     fn surface(&self, mesh: &MeshInstance, part: usize) -> SurfaceSlot {
         let own = mesh.extra.materials.get(part).copied().flatten();
-        let usual = || *self.models.entry(mesh.mesh).materials.get(part)?;
-        let material = own.or_else(usual).and_then(|handle| self.materials.slots().get(handle));
+        let usual = || *self.assets.models.entry(mesh.mesh).materials.get(part)?;
+        let material =
+            own.or_else(usual).and_then(|handle| self.assets.materials.slots().get(handle));
         material.and_then(|material| material.surface()).unwrap_or(SurfaceSlot::DEFAULT)
     }
 
@@ -117,16 +116,20 @@ impl Engine {
         local: Option<Mat4>,
     ) -> scene::DrawTransform {
         match local {
-            None => scene::DrawTransform(self.units.scene.world_rows(row, node)),
-            Some(local) => scene::DrawTransform::of(&(self.units.scene.world(row, node) * local)),
+            None => scene::DrawTransform(self.worlds.units.scene.world_rows(row, node)),
+            Some(local) => {
+                scene::DrawTransform::of(&(self.worlds.units.scene.world(row, node) * local))
+            }
         }
     }
 
     /// Sends changed meshes to the scenes.
     fn send_mesh_changes(&mut self) {
-        let changed = std::mem::take(&mut self.scenes.meshes.changed);
+        let changed = std::mem::take(&mut self.worlds.scenes.meshes.changed);
         for slot in &changed {
-            let Some(mesh) = self.scenes.meshes.slots.at_mut(*slot as usize) else { continue };
+            let Some(mesh) = self.worlds.scenes.meshes.slots.at_mut(*slot as usize) else {
+                continue;
+            };
             let flags = mesh.flags;
             if flags & flag::LISTED == 0 {
                 // The entry is older than the reuse of its slot, and the new mesh was sent already.
@@ -140,7 +143,7 @@ impl Engine {
             if flags & flag::NEW != 0 {
                 self.send_new_meshes(world, *slot as usize, pose);
             } else {
-                let frame = &mut self.scenes.of(world).frame;
+                let frame = &mut self.worlds.scenes.of(world).frame;
                 frame.moved.push(draw);
                 frame.poses.push(pose);
             }
@@ -148,13 +151,13 @@ impl Engine {
         // Keeps the allocation of the list.
         let mut changed = changed;
         changed.clear();
-        changed.append(&mut self.scenes.meshes.changed);
-        self.scenes.meshes.changed = changed;
+        changed.append(&mut self.worlds.scenes.meshes.changed);
+        self.worlds.scenes.meshes.changed = changed;
     }
 
     fn send_new_meshes(&mut self, world: WorldId, slot: usize, pose: scene::DrawTransform) {
-        let mesh = self.scenes.meshes.slots.at(slot).expect("the caller looked");
-        let entry = self.models.entry(mesh.mesh);
+        let mesh = self.worlds.scenes.meshes.slots.at(slot).expect("the caller looked");
+        let entry = self.assets.models.entry(mesh.mesh);
         let count = entry.materials.len();
         let visible = mesh.flags & flag::ANY_HIDDEN == 0;
         let casts = visible && mesh.flags & flag::CASTS_SHADOWS != 0;
@@ -172,7 +175,7 @@ impl Engine {
             ..DrawMesh::DEFAULT
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
-        let frame = &mut self.scenes.of(world).frame;
+        let frame = &mut self.worlds.scenes.of(world).frame;
         put.surfaces.0 = frame.surfaces.len() as u32;
         frame.surfaces.extend(surfaces);
         frame.changes.push(DrawChange::Put(put));
@@ -180,39 +183,42 @@ impl Engine {
 
     /// Sends the lights to the scenes in which lights were added, removed or moved.
     fn send_lights(&mut self) {
-        let changed = std::mem::take(&mut self.scenes.lights.changed);
+        let changed = std::mem::take(&mut self.worlds.scenes.lights.changed);
         for row in &changed {
             if let Some(world) = self.world_of_row(*row) {
-                self.scenes.of(world).lights_changed = true;
+                self.worlds.scenes.of(world).lights_changed = true;
             }
         }
         let is_new = |scene: &Option<WorldRenderScene>| {
             scene.as_ref().is_some_and(|scene| scene.lights_changed)
         };
-        if !self.scenes.worlds.iter().any(is_new) {
+        if !self.worlds.scenes.worlds.iter().any(is_new) {
             return;
         }
         let all: Vec<(u32, Vec<_>)> =
-            self.scenes.lights.all().map(|(row, all)| (row, all.to_vec())).collect();
-        for scene in self.scenes.worlds.iter_mut().flatten().filter(|scene| scene.lights_changed) {
+            self.worlds.scenes.lights.all().map(|(row, all)| (row, all.to_vec())).collect();
+        for scene in
+            self.worlds.scenes.worlds.iter_mut().flatten().filter(|scene| scene.lights_changed)
+        {
             scene.frame.lights.clear();
             scene.frame.lights_changed = true;
         }
         for (row, lights) in all {
             let Some(world) = self.world_of_row(row) else { continue };
-            if !self.scenes.of(world).lights_changed {
+            if !self.worlds.scenes.of(world).lights_changed {
                 continue;
             }
             for light in lights {
-                let light = *self.scenes.lights.slots.get(light.0).expect("its unit lives");
+                let light = *self.worlds.scenes.lights.slots.get(light.0).expect("its unit lives");
                 if !light.look.enabled {
                     continue;
                 }
-                let pose = self.units.scene.world(row, usize::from(light.node)) * light.local;
-                self.scenes.of(world).frame.lights.push(light.look.placed(&pose));
+                let pose =
+                    self.worlds.units.scene.world(row, usize::from(light.node)) * light.local;
+                self.worlds.scenes.of(world).frame.lights.push(light.look.placed(&pose));
             }
         }
-        for scene in self.scenes.worlds.iter_mut().flatten() {
+        for scene in self.worlds.scenes.worlds.iter_mut().flatten() {
             scene.lights_changed = false;
             let is_sun =
                 |light: &&scene::LightFrame| matches!(light.kind, scene::LightKind::Sun { .. });
@@ -243,7 +249,7 @@ impl Engine {
             // Objects moved since the last update are shown at their new position.
             let number = packet.views[at].scene.and_then(|one| Handle::from_number(one as f64));
             if let Some(world) = number
-                && self.worlds.get(world).is_some()
+                && self.worlds.slots.get(world).is_some()
                 && let Err(fault) = self.update_scene(WorldId(world))
             {
                 log::error(&fault.to_string());
@@ -252,12 +258,12 @@ impl Engine {
         // These calls may create meshes and surfaces.
         self.send_sprite_changes();
         self.send_tilemaps(&packet.views);
-        self.models.flush(&mut packet.meshes);
-        self.materials.flush_surfaces(&mut packet.surfaces);
+        self.assets.models.flush(&mut packet.meshes);
+        self.assets.materials.flush_surfaces(&mut packet.surfaces);
         self.send_mesh_changes();
         self.send_lights();
-        packet.ended_scenes.append(&mut self.scenes.ended);
-        for scene in self.scenes.worlds.iter_mut().flatten() {
+        packet.ended_scenes.append(&mut self.worlds.scenes.ended);
+        for scene in self.worlds.scenes.worlds.iter_mut().flatten() {
             scene.free.append(&mut scene.freed);
             if scene.frame.is_empty() {
                 continue;
@@ -271,27 +277,7 @@ impl Engine {
 
     /// Returns the number of a world's scene for views, or `None` if the scene was never used.
     pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
-        let scene = self.scenes.worlds.get(world.0.index())?.as_ref()?;
+        let scene = self.worlds.scenes.worlds.get(world.0.index())?.as_ref()?;
         Some(scene.world.to_number() as u64)
-    }
-
-    /// Moves a camera that is attached to a unit to its node.
-    pub(super) fn follow(&mut self, camera: CameraId) {
-        let Some(CameraNode { unit, node, local }) =
-            self.cameras.get(camera.0).and_then(|c| c.owner)
-        else {
-            return;
-        };
-        let pose = self.units.scene.world(unit.row(), usize::from(node)) * local;
-        let found = self.cameras.get_mut(camera.0).expect("it was just there");
-        // A node's scale does not apply to cameras. If the node's scale is zero or flat, its
-        // rotation is undefined, and the camera keeps its previous rotation.
-        let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.normalize_or_zero());
-        let [x, y, z] = axes.map(|axis| axis.truncate());
-        let [x, y, z] = match x.cross(y).dot(z).abs() > FLAT {
-            true => axes,
-            false => [found.pose.x_axis, found.pose.y_axis, found.pose.z_axis],
-        };
-        found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 }

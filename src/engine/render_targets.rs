@@ -1,18 +1,18 @@
 //! Render targets: textures that Guis and views of worlds draw into. Also the location of a world's
 //! view on its target.
 
-use super::Engine;
 use super::frame_builder::{STALE, SourceOrigin, source_of};
+use super::{Assets, Drawing, Frame};
 use engine_foundation::error;
 use engine_foundation::memory::limit::{self, MemoryCharge};
-use engine_foundation::{Error, Handle, Mat4, Vec2};
+use engine_foundation::{Error, Handle, Mat4};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::{GuiDesc, GuiId, GuiMode};
 use engine_resource::resource_name::ResourceName;
 use engine_textures::TextureNumber;
-use engine_window::{Window, WindowId};
+use engine_window::WindowId;
 use engine_world::WorldId;
 use engine_world::camera::{VIEWPORTS_MAX, Viewport, ViewportId};
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl RenderTargets {
     }
 }
 
-impl Engine {
+impl Drawing {
     /// Creates a viewport on a part of the screen.
     pub fn new_viewport(&mut self, viewport: Viewport) -> Result<ViewportId, Error> {
         let added = self.viewports.add(viewport).map(ViewportId);
@@ -67,18 +67,20 @@ impl Engine {
     /// viewport.
     pub fn new_texture_viewport(
         &mut self,
+        assets: &mut Assets,
+        frame: &Frame,
         name: &str,
         (width, height): (u32, u32),
     ) -> Result<ViewportId, Error> {
-        self.check_target(name)?;
+        self.check_target(assets, name)?;
         let viewport = self.new_viewport(Viewport::DEFAULT)?;
-        let added = self.add_target(name, (width, height), |slot, engine| {
-            let of = engine.viewports.get_mut(viewport.0).expect("it was just made");
+        let added = self.add_target(assets, name, (width, height), |slot, drawing| {
+            let of = drawing.viewports.get_mut(viewport.0).expect("it was just made");
             (of.target, of.pixels) = (ViewTarget::Texture(slot), [width, height]);
             Ok(TargetUser::Viewport(viewport))
         });
         if let Err(error) = added {
-            self.viewports.remove(viewport.0, "", self.frame.index, "");
+            self.viewports.remove(viewport.0, "", frame.index, "");
             return Err(error);
         }
         Ok(viewport)
@@ -87,14 +89,15 @@ impl Engine {
     /// Creates a Gui that draws into a texture with that name.
     pub fn new_texture_gui(
         &mut self,
+        assets: &mut Assets,
         world: WorldId,
         name: &str,
         size: (u32, u32),
         mode: GuiMode,
     ) -> Result<GuiId, Error> {
-        self.check_target(name)?;
+        self.check_target(assets, name)?;
         let mut created = None;
-        self.add_target(name, size, |slot, engine| {
+        self.add_target(assets, name, size, |slot, drawing| {
             let desc = GuiDesc {
                 world: Some(world.0),
                 space: GuiSpace::Screen,
@@ -103,7 +106,7 @@ impl Engine {
                 size: [size.0 as f32, size.1 as f32],
                 target: Some(slot),
             };
-            let gui = engine.guis.create(desc).map_err(Error::new)?;
+            let gui = drawing.guis.create(desc).map_err(Error::new)?;
             created = Some(gui);
             Ok(TargetUser::Gui(gui))
         })?;
@@ -111,13 +114,13 @@ impl Engine {
     }
 
     /// Checks that a render target with that name can be created.
-    fn check_target(&mut self, name: &str) -> Result<(), Error> {
+    fn check_target(&mut self, assets: &mut Assets, name: &str) -> Result<(), Error> {
         if name.is_empty() {
             return Err(error!("a texture that is drawn into needs a name, to be shown by"));
         }
-        let known = self.picture.targets.all.get(name);
+        let known = assets.targets.all.get(name);
         let is_there = known.is_some_and(|one| self.lives(one.by));
-        if is_there || self.store.has(&ResourceName::new("texture", name)) {
+        if is_there || assets.store.has(&ResourceName::new("texture", name)) {
             return Err(error!("the texture '{name}' already exists: use another name"));
         }
         Ok(())
@@ -132,78 +135,88 @@ impl Engine {
 
     fn add_target(
         &mut self,
+        assets: &mut Assets,
         name: &str,
         (width, height): (u32, u32),
-        make: impl FnOnce(TextureSlot, &mut Engine) -> Result<TargetUser, Error>,
+        make: impl FnOnce(TextureSlot, &mut Drawing) -> Result<TargetUser, Error>,
     ) -> Result<(), Error> {
-        if let Some(ended) = self.picture.targets.all.remove(name) {
+        if let Some(ended) = assets.targets.all.remove(name) {
             // The previous owner was destroyed in this frame.
-            self.textures.unload(ended.texture);
+            assets.textures.unload(ended.texture);
         }
-        let texture = self.textures.add_target(name, width, height)?;
+        let texture = assets.textures.add_target(name, width, height)?;
         let bytes = width as usize * height as usize * TEXEL_BYTES;
         if let Err(error) = limit::check_room(bytes) {
-            self.textures.unload(texture);
+            assets.textures.unload(texture);
             return Err(error);
         }
         let mut charge = MemoryCharge::new("textures/drawn");
         charge.set(bytes as i64);
-        let entry = *self.textures.entry(texture);
-        if let Err(error) = self.show_target(name, texture) {
-            self.textures.unload(texture);
+        let entry = *assets.textures.entry(texture);
+        if let Err(error) = self.show_target(assets, name, texture) {
+            assets.textures.unload(texture);
             return Err(error);
         }
         let by = match make(entry.slot, self) {
             Ok(by) => by,
             Err(error) => {
-                self.textures.unload(texture);
+                assets.textures.unload(texture);
                 return Err(error);
             }
         };
         let drawn = RenderTargetUse { by, texture, slot: entry.slot, _charge: charge };
-        self.picture.targets.all.insert(name.to_string(), drawn);
+        assets.targets.all.insert(name.to_string(), drawn);
         // Materials may refer to a destroyed texture with the same name.
-        self.picture.origins_version = STALE;
+        self.builder.origins_version = STALE;
         Ok(())
     }
 
     /// Registers the source that Guis draw the texture with. A name keeps its source number,
     /// because scripts may have kept it from a destroyed texture with the same name.
-    fn show_target(&mut self, name: &str, texture: TextureNumber) -> Result<(), Error> {
-        match self.picture.sources.get(name) {
+    fn show_target(
+        &mut self,
+        assets: &mut Assets,
+        name: &str,
+        texture: TextureNumber,
+    ) -> Result<(), Error> {
+        match self.builder.sources.get(name) {
             Some(known) => {
-                self.picture.origins[known.0 as usize - 1] = SourceOrigin::Texture(texture);
-                self.picture.origins_version = STALE;
-                self.refresh_sources();
+                self.builder.origins[known.0 as usize - 1] = SourceOrigin::Texture(texture);
+                self.builder.origins_version = STALE;
+                self.refresh_sources(assets);
             }
             None => {
-                let source = source_of(name, self.textures.entry(texture));
-                let number = self.add_source(source, SourceOrigin::Texture(texture))?;
-                self.picture.sources.insert(name.to_string(), number);
+                let source = source_of(name, assets.textures.entry(texture));
+                let number = self.add_source(assets, source, SourceOrigin::Texture(texture))?;
+                self.builder.sources.insert(name.to_string(), number);
             }
         }
         Ok(())
     }
 
     /// Ends the textures of destroyed Guis and viewports.
-    pub(super) fn end_targets(&mut self) {
-        let mut targets = std::mem::take(&mut self.picture.targets);
+    pub(super) fn end_targets(&mut self, assets: &mut Assets) {
+        let mut targets = std::mem::take(&mut assets.targets);
         targets.all.retain(|_, one| {
             let lives = self.lives(one.by);
             if !lives {
-                self.textures.unload(one.texture);
+                assets.textures.unload(one.texture);
             }
             lives
         });
-        self.picture.targets = targets;
+        assets.targets = targets;
     }
+}
 
+impl Assets {
     /// Returns the name of a render target, by slot.
     pub(super) fn target_name(&self, slot: TextureSlot) -> Option<&str> {
-        let mut targets = self.picture.targets.all.iter();
+        let mut targets = self.targets.all.iter();
         targets.find_map(|(name, drawn)| (drawn.slot == slot).then_some(name.as_str()))
     }
+}
 
+impl Drawing {
     /// Returns the viewport passed to a call, or the whole screen.
     pub fn viewport(&self, viewport: Option<ViewportId>) -> Viewport {
         match viewport {
@@ -230,36 +243,6 @@ impl Engine {
         }
     }
 
-    /// Returns width and height of a window's content in logical pixels; zero if the window does
-    /// not exist.
-    pub(super) fn screen_size(&self, target: ViewTarget) -> Vec2 {
-        let ViewTarget::Window(number) = target else { return self.window.logical() };
-        let handle = Handle::from_number(number as f64);
-        let window = handle.and_then(|handle| self.windows.slots().get(handle));
-        window.map_or(Vec2::ZERO, Window::logical)
-    }
-
-    /// Returns width and height of a viewport: logical pixels of the screen, or pixels of its
-    /// texture.
-    pub fn viewport_size(&self, viewport: &Viewport) -> Vec2 {
-        let [_, _, width, height] = viewport.rectangle;
-        self.target_size(viewport) * Vec2::new(width, height)
-    }
-
-    /// Returns the bottom left of a viewport on its target, in the units of
-    /// [`Engine::viewport_size`].
-    pub fn viewport_corner(&self, viewport: &Viewport) -> Vec2 {
-        let [left, bottom, ..] = viewport.rectangle;
-        self.target_size(viewport) * Vec2::new(left, bottom)
-    }
-
-    fn target_size(&self, viewport: &Viewport) -> Vec2 {
-        match viewport.target {
-            ViewTarget::Screen | ViewTarget::Window(_) => self.screen_size(viewport.target),
-            ViewTarget::Texture(_) => Vec2::from(viewport.pixels.map(|side| side as f32)),
-        }
-    }
-
     /// Returns the Guis of a world that a view of it shows. On a texture these are only the Guis in
     /// world space.
     pub(super) fn guis_on(&self, target: ViewTarget, world: Handle) -> Vec<u64> {
@@ -273,11 +256,11 @@ impl Engine {
         }
         all
     }
+}
 
-    /// Sorts the views into textures before the views that may draw these textures.
-    pub(super) fn textures_first(views: &mut [View]) {
-        views.sort_by_key(|view| !matches!(view.target, ViewTarget::Texture(_)));
-    }
+/// Sorts the views into textures before the views that may draw these textures.
+pub(super) fn textures_first(views: &mut [View]) {
+    views.sort_by_key(|view| !matches!(view.target, ViewTarget::Texture(_)));
 }
 
 #[cfg(test)]
@@ -289,14 +272,21 @@ mod tests {
     #[test]
     fn a_refused_target_leaves_neither_texture_nor_gui() {
         let mut engine = crate::world_update::tests::engine();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
-        for _ in engine.guis.source_count()..SOURCES_MAX {
-            engine.guis.add_source(TextureSource::PLAIN).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
+        for _ in engine.drawing.guis.source_count()..SOURCES_MAX {
+            engine.drawing.guis.add_source(TextureSource::PLAIN).unwrap();
         }
-        let (guis, textures) = (engine.guis.slots().len(), engine.textures.figures());
-        let refused = engine.new_texture_gui(world, "screen", (8, 8), GuiMode::Retained);
+        let (guis, textures) =
+            (engine.drawing.guis.slots().len(), engine.assets.textures.figures());
+        let refused = engine.drawing.new_texture_gui(
+            &mut engine.assets,
+            world,
+            "screen",
+            (8, 8),
+            GuiMode::Retained,
+        );
         assert!(refused.unwrap_err().to_string().contains("SOURCES_MAX"));
-        assert_eq!(engine.guis.slots().len(), guis);
-        assert_eq!(engine.textures.figures(), textures);
+        assert_eq!(engine.drawing.guis.slots().len(), guis);
+        assert_eq!(engine.assets.textures.figures(), textures);
     }
 }

@@ -2,7 +2,7 @@
 //! number from its request until it is taken; the renderer delivers it some frames later.
 //! Screenshots of games are written as files here, next to the game's saves.
 
-use super::Engine;
+use super::{Drawing, Frame, OpenedGame};
 use engine_foundation::error;
 use engine_foundation::{Error, atomic_file, log, panic};
 use engine_frame_packet::{CaptureRequest, FramePacket, ViewTarget};
@@ -103,15 +103,20 @@ impl ScreenshotCaptures {
     }
 }
 
-impl Engine {
+impl Drawing {
     /// Captures this frame into a file in the save folder. Returns the path of the file, or a
     /// message if the run draws nothing or has no save folder.
     ///
     /// # Errors
     /// Returns an error if the name has other characters than letters, digits, `_` and `-` or is
     /// too long, or if too many captures are in progress.
-    pub fn screenshot(&mut self, name: Option<&str>) -> Result<Result<PathBuf, String>, Error> {
-        let standard = format!("frame_{:06}", self.frame.index);
+    pub fn screenshot(
+        &mut self,
+        game: &OpenedGame,
+        frame: &Frame,
+        name: Option<&str>,
+    ) -> Result<Result<PathBuf, String>, Error> {
+        let standard = format!("frame_{:06}", frame.index);
         let name = name.unwrap_or(&standard);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
@@ -120,10 +125,10 @@ impl Engine {
                  {NAME_MAX}"
             ));
         }
-        if !self.picture.is_shown {
+        if !self.builder.is_shown {
             return Ok(Err(NOTHING_DRAWN.to_string()));
         }
-        let Some(folder) = &self.save_folder else {
+        let Some(folder) = &game.save_folder else {
             return Ok(Err("this run has no save folder to write a screenshot into".to_string()));
         };
         if self.captures.open() >= CAPTURES_MAX {

@@ -1,7 +1,7 @@
 //! Integration of unit sprites with the textures and sheets that they show, and their transfer to
 //! the renderer: each sprite is a draw of one square with a part of a texture.
 
-use super::Engine;
+use super::{Assets, Engine, Worlds};
 use engine_foundation::{Error, Handle, Vec3, log};
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::{
@@ -54,7 +54,7 @@ impl SpriteResources {
         self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
     }
 
-    /// Returns the scene texture that [`Engine::place_picture`] has placed.
+    /// Returns the scene texture that [`Engine::assign_scene_texture`] has placed.
     pub(super) fn placed(&self, number: TextureNumber) -> Option<SceneTexture> {
         self.placed.get(&number).copied()
     }
@@ -120,7 +120,7 @@ pub(super) enum SpriteOrTilemap {
     Map(TilemapId),
 }
 
-impl Engine {
+impl Worlds {
     /// Calls `each` for all sprites and tile map pieces, with the draw slot and the row of the
     /// unit.
     pub(super) fn flat_owners(&self, mut each: impl FnMut(DrawSlot, u32, SpriteOrTilemap)) {
@@ -133,10 +133,12 @@ impl Engine {
             }
         }
     }
+}
 
+impl Engine {
     /// Places the textures that new tile maps show.
     pub(super) fn assign_new_scene_textures(&mut self) {
-        for number in std::mem::take(&mut self.scenes.new_textures) {
+        for number in std::mem::take(&mut self.worlds.scenes.new_textures) {
             self.assign_scene_texture(number);
         }
     }
@@ -144,28 +146,28 @@ impl Engine {
     /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
     /// reported and the checkerboard is shown.
     pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        if let Some(known) = self.picture.sprites.placed(number) {
+        if let Some(known) = self.assets.sprites.placed(number) {
             return known;
         }
-        let Engine { textures, store, .. } = self;
+        let (textures, store) = (&mut self.assets.textures, &mut self.assets.store);
         let placed = textures.placed(store, number).or_else(|fault| {
             log::error(&format!("{fault}: it is shown as a checkerboard"));
             textures.placed(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");
-        self.picture.sprites.placed.insert(number, placed);
+        self.assets.sprites.placed.insert(number, placed);
         placed
     }
 
     /// Places the textures of all changed sprites, before textures are sent to the renderer.
     pub(super) fn assign_scene_textures(&mut self) {
-        let version = self.textures.version();
-        if std::mem::replace(&mut self.picture.sprites.version, version) != version {
+        let version = self.assets.textures.version();
+        if std::mem::replace(&mut self.assets.sprites.version, version) != version {
             self.reassign_scene_textures();
         }
-        for at in 0..self.scenes.sprites.changed.len() {
-            let slot = self.scenes.sprites.changed[at] as usize;
-            let picture = self.scenes.sprites.slots.at(slot).map(|sprite| sprite.picture);
+        for at in 0..self.worlds.scenes.sprites.changed.len() {
+            let slot = self.worlds.scenes.sprites.changed[at] as usize;
+            let picture = self.worlds.scenes.sprites.slots.at(slot).map(|sprite| sprite.picture);
             if let Some(picture) = picture {
                 self.assign_scene_texture(picture);
             }
@@ -175,7 +177,7 @@ impl Engine {
     /// After a change of textures, marks the sprites and tile maps that show a texture with a new
     /// location.
     fn reassign_scene_textures(&mut self) {
-        let old = std::mem::take(&mut self.picture.sprites.placed);
+        let old = std::mem::take(&mut self.assets.sprites.placed);
         let mut numbers: Vec<TextureNumber> = old.keys().copied().collect();
         numbers.sort_by_key(|number| number.0);
         numbers.retain(|number| self.assign_scene_texture(*number) != old[number]);
@@ -183,29 +185,33 @@ impl Engine {
             return;
         }
         let shows = |picture: TextureNumber| numbers.contains(&picture);
-        let sprites = self.scenes.sprites.slots.iter();
+        let sprites = self.worlds.scenes.sprites.slots.iter();
         let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
-            self.scenes.sprites.note(slot, flag::NEW);
+            self.worlds.scenes.sprites.note(slot, flag::NEW);
         }
-        for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it))) {
+        for map in
+            self.worlds.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it)))
+        {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
         }
     }
 
     /// Advances the playing sprites of a world.
     pub fn update_sprites(&mut self, world: WorldId, delta: f64) {
-        let Engine { scenes, units, .. } = self;
+        let (scenes, units) = (&mut self.worlds.scenes, &mut self.worlds.units);
         let has = |row: u32| units.slots.at(row as usize).is_some_and(|unit| unit.world == world);
         scenes.sprites.play(delta, has);
     }
 
     /// Sends changed sprites to the scenes.
     pub(super) fn send_sprite_changes(&mut self) {
-        let mut changed = std::mem::take(&mut self.scenes.sprites.changed);
+        let mut changed = std::mem::take(&mut self.worlds.scenes.sprites.changed);
         for slot in changed.drain(..) {
-            let Some(sprite) = self.scenes.sprites.slots.at_mut(slot as usize) else { continue };
+            let Some(sprite) = self.worlds.scenes.sprites.slots.at_mut(slot as usize) else {
+                continue;
+            };
             let flags = sprite.flags;
             if flags & flag::LISTED == 0 {
                 // The entry is older than the reuse of its slot, and the new sprite was sent
@@ -219,7 +225,7 @@ impl Engine {
             let placed = self.assign_scene_texture(picture);
             let pose = self.mesh_pose(row, node, Some(look.square_to_node(placed.size)));
             if flags & flag::NEW == 0 {
-                let frame = &mut self.scenes.of(world).frame;
+                let frame = &mut self.worlds.scenes.of(world).frame;
                 frame.moved.push(draw);
                 frame.poses.push(pose);
                 continue;
@@ -228,7 +234,7 @@ impl Engine {
             let mesh = self.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
-            let frame = &mut self.scenes.of(world).frame;
+            let frame = &mut self.worlds.scenes.of(world).frame;
             let surfaces = (frame.surfaces.len() as u32, 1);
             frame.surfaces.push(surface);
             frame.changes.push(DrawChange::Put(DrawMesh {
@@ -247,8 +253,8 @@ impl Engine {
             }));
         }
         // Keeps the allocation of the list.
-        changed.append(&mut self.scenes.sprites.changed);
-        self.scenes.sprites.changed = changed;
+        changed.append(&mut self.worlds.scenes.sprites.changed);
+        self.worlds.scenes.sprites.changed = changed;
     }
 
     fn sprite_surface(&mut self, look: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
@@ -256,12 +262,12 @@ impl Engine {
         let (lit, mask) = (look.placement.lit, look.alpha == SpriteAlpha::Mask);
         let material_slot = self.material_slot(look.placement.material);
         let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
-        self.picture.sprites.surface(&mut self.materials, key)
+        self.assets.sprites.surface(&mut self.assets.materials, key)
     }
 
     /// Returns the slot of the material that draws a sprite or tile map.
     pub(super) fn material_slot(&self, material: Option<Handle>) -> Option<MaterialSlot> {
-        self.materials.slots().get(material?).map(|material| material.slot)
+        self.assets.materials.slots().get(material?).map(|material| material.slot)
     }
 
     /// Prepares the destruction of a material: sprites and tile maps that use it are shown without
@@ -269,28 +275,28 @@ impl Engine {
     pub(super) fn forget_material_slot(&mut self, material: MaterialId) {
         let has = Some(material.0);
         let mut slots = Vec::new();
-        for (handle, sprite) in self.scenes.sprites.slots.iter_mut() {
+        for (handle, sprite) in self.worlds.scenes.sprites.slots.iter_mut() {
             if sprite.look.placement.material == has {
                 sprite.look.placement.material = None;
                 slots.push(handle.index());
             }
         }
         for slot in slots {
-            self.scenes.sprites.note(slot, flag::NEW);
+            self.worlds.scenes.sprites.note(slot, flag::NEW);
         }
-        for map in self.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
+        for map in self.worlds.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
             map.set_material(None);
         }
     }
 
     fn sprite_mesh(&mut self) -> MeshSlot {
-        let known = self.picture.sprites.square;
+        let known = self.assets.sprites.square;
         let number = known.unwrap_or_else(|| {
-            let added = self.models.add_game_mesh(square());
+            let added = self.assets.models.add_game_mesh(square());
             added.expect("the models keep a place for it")
         });
-        self.picture.sprites.square = Some(number);
-        self.models.entry(number).slot
+        self.assets.sprites.square = Some(number);
+        self.assets.models.entry(number).slot
     }
 
     /// Returns the sequence of a sheet's tag. It is created on the first request. Without a tag, it
@@ -299,7 +305,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if the sheet or tag does not exist or cannot be read.
     pub fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        let Engine { textures, store, scenes, .. } = self;
+        let (scenes, Assets { textures, store, .. }) = (&mut self.worlds.scenes, &mut self.assets);
         scenes.sprites.sequence(textures, store, (sheet, tag))
     }
 }

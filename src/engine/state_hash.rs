@@ -119,29 +119,31 @@ impl Engine {
             hash.write_f64(self.frame.total);
         });
         hasher.write(RANDOM, 0, |hash| {
-            self.random.state().into_iter().for_each(|word| hash.write_u64(word));
+            self.frame.random.state().into_iter().for_each(|word| hash.write_u64(word));
         });
-        for (handle, world) in self.worlds.iter() {
+        for (handle, world) in self.worlds.slots.iter() {
             hasher.write(WORLDS, number(handle), |hash| {
                 hash.write_f64(world.time);
                 hash.write_f64(world.delta);
             });
         }
-        let view = ComponentView { scenes: &self.scenes, tilemaps: &self.tilemaps };
-        for (handle, _) in self.units.slots.iter() {
+        let view = ComponentView { scenes: &self.worlds.scenes, tilemaps: &self.assets.tilemaps };
+        for (handle, _) in self.worlds.units.slots.iter() {
             hasher.write(WORLDS, number(handle), |hash| {
                 let row = handle.index() as u32;
-                self.units.scene.floats(row).for_each(|float| hash.write_f32(float));
+                self.worlds.units.scene.floats(row).for_each(|float| hash.write_f32(float));
                 COMPONENTS.write_state(&view, row, hash);
             });
         }
-        self.physics.each_state(|handle, write| hasher.write(PHYSICS, number(handle), write));
-        for (handle, effect) in self.particles.slots().iter() {
-            hasher.note(PARTICLES, number(handle), self.particles.hash_of(effect));
+        self.worlds
+            .physics
+            .each_state(|handle, write| hasher.write(PHYSICS, number(handle), write));
+        for (handle, effect) in self.worlds.particles.slots().iter() {
+            hasher.note(PARTICLES, number(handle), self.worlds.particles.hash_of(effect));
         }
-        self.sounds.voices.each_hash(|object, hash| hasher.note(SOUND, object, hash));
+        self.devices.sounds.voices.each_hash(|object, hash| hasher.note(SOUND, object, hash));
         self.hash_input(&mut hasher);
-        self.game_hash.take(&mut hasher);
+        self.frame.game_hash.take(&mut hasher);
         let StateHasher { systems, objects } = hasher;
         FrameState { hashes: systems.map(|hash| hash.finish()), objects }
     }
@@ -149,21 +151,21 @@ impl Engine {
     fn hash_input(&self, hasher: &mut StateHasher) {
         for at in 0..DEVICES as u8 {
             hasher.write(INPUT, u64::from(at), |hash| {
-                let state = self.input.device(DeviceId(at)).state();
-                let motors = self.input.motors(DeviceId(at)).state();
+                let state = self.devices.input.device(DeviceId(at)).state();
+                let motors = self.devices.input.motors(DeviceId(at)).state();
                 state.chain(motors).for_each(|number| hash.write_f64(number));
             });
         }
         hasher.write(INPUT, FINGERS, |hash| {
-            for finger in self.input.fingers().iter().flatten() {
+            for finger in self.devices.input.fingers().iter().flatten() {
                 finger.at.to_array().into_iter().for_each(|number| hash.write_f32(number));
             }
         });
         hasher.write(INPUT, COMPOSING, |hash| {
-            hash.write_bytes(self.input.composing().text.as_bytes());
+            hash.write_bytes(self.devices.input.composing().text.as_bytes());
         });
-        hasher.write(INPUT, WINDOW, |hash| self.window.write_state(hash));
-        for (id, window) in self.windows.iter() {
+        hasher.write(INPUT, WINDOW, |hash| self.devices.window.write_state(hash));
+        for (id, window) in self.devices.windows.iter() {
             hasher.write(INPUT, id.number(), |hash| window.write_state(hash));
         }
     }
@@ -176,8 +178,8 @@ impl Engine {
             RANDOM => "the random numbers of the game".to_string(),
             WORLDS => self.name_in_worlds(object),
             PHYSICS => self.name_in_physics(object),
-            PARTICLES => self.name_in_particles(object),
-            SOUND => match self.sounds.voices.name_of(object) {
+            PARTICLES => self.worlds.name_in_particles(object),
+            SOUND => match self.devices.sounds.voices.name_of(object) {
                 Some(sound) => format!("voice {object} '{sound}'"),
                 None if object == 0 => "the time of the mixer and its choices".to_string(),
                 None => format!("voice {object}"),
@@ -193,7 +195,7 @@ impl Engine {
                 device => format!("pad {}", device - u64::from(PAD.0) + 1),
             },
             _ => {
-                let location = self.game_hash.last_locations.get(object as usize - 1);
+                let location = self.frame.game_hash.last_locations.get(object as usize - 1);
                 let location = location.map_or(String::new(), |location| format!(" ({location})"));
                 format!("call {object} of Application.hash in that frame{location}")
             }
@@ -202,7 +204,7 @@ impl Engine {
 
     fn name_of_window(&self, number: u64) -> String {
         let handle = Handle::from_number(number as f64);
-        match handle.and_then(|handle| self.windows.slots().get(handle)) {
+        match handle.and_then(|handle| self.devices.windows.slots().get(handle)) {
             Some(window) => format!("the window \"{}\"", window.title),
             None => format!("window {number}"),
         }
@@ -210,14 +212,14 @@ impl Engine {
 
     fn name_in_worlds(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        let unit = handle.and_then(|handle| Some((handle, self.units.slots.get(handle)?)));
+        let unit = handle.and_then(|handle| Some((handle, self.worlds.units.slots.get(handle)?)));
         match unit {
             Some((handle, unit)) => {
-                let at = self.units.scene.local_position(handle.index() as u32, 0);
+                let at = self.worlds.units.scene.local_position(handle.index() as u32, 0);
                 let [x, y, z] = at.to_array();
                 format!("unit {object} '{}' at ({x:.3}, {y:.3}, {z:.3})", unit.resource.name)
             }
-            None if handle.is_some_and(|handle| self.worlds.get(handle).is_some()) => {
+            None if handle.is_some_and(|handle| self.worlds.slots.get(handle).is_some()) => {
                 format!("world {object}")
             }
             None => match handle.and_then(HandleKind::of) {

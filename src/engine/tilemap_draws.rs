@@ -17,26 +17,26 @@ use engine_world::unit::UnitId;
 impl Engine {
     /// Sends changed maps to the scenes, as far as views show them.
     pub(super) fn send_tilemaps(&mut self, views: &[View]) {
-        let mut maps = std::mem::take(&mut self.scenes.maps);
+        let mut maps = std::mem::take(&mut self.worlds.scenes.maps);
         for map in maps.iter_mut() {
             self.send_tilemap(map, views);
         }
-        self.scenes.maps = maps;
+        self.worlds.scenes.maps = maps;
     }
 
     fn send_tilemap(&mut self, map: &mut TilemapInstance, views: &[View]) {
-        let world = self.units.of(map.unit).world;
+        let world = self.worlds.units.of(map.unit).world;
         let number = world.0.to_number() as u64;
-        let edits = self.tilemaps.of_mut(map.map).take_edits();
+        let edits = self.assets.tilemaps.of_mut(map.map).take_edits();
         map.mark_cells_changed(&edits.cells);
         let is_new = edits.layers || map.flags & flag::NEW != 0;
         let moved = map.flags & flag::LISTED != 0;
         map.flags &= !(flag::NEW | flag::LISTED);
-        let seconds = self.world(world).time;
-        let node = self.units.scene.world(map.unit.row(), usize::from(map.node));
+        let seconds = self.worlds.world(world).time;
+        let node = self.worlds.units.scene.world(map.unit.row(), usize::from(map.node));
         let matrix = node * map.placement.plane_to_node();
         let pose = DrawTransform::of(&matrix);
-        let state = self.tilemaps.of(map.map).animation_state(seconds);
+        let state = self.assets.tilemaps.of(map.map).animation_state(seconds);
         let shown: Vec<Mat4> = views
             .iter()
             .filter(|view| view.scene == Some(number))
@@ -47,7 +47,7 @@ impl Engine {
         let mut pieces = std::mem::take(&mut map.pieces);
         for piece in &mut pieces {
             if piece.stale || piece.animated && piece.shown != state {
-                let (middle, radius) = self.tilemaps.of(map.map).chunk_sphere(piece.chunk);
+                let (middle, radius) = self.assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
                 let center = matrix.transform_point3(middle);
                 let seen = |shown: &Mat4| is_seen(shown, center, radius * metres * scale);
@@ -61,7 +61,7 @@ impl Engine {
             if is_new || !piece.sent {
                 self.send_tilemap_piece(world, map, piece, pose);
             } else if moved {
-                let frame = &mut self.scenes.of(world).frame;
+                let frame = &mut self.worlds.scenes.of(world).frame;
                 frame.moved.push(piece.draw);
                 frame.poses.push(pose);
             }
@@ -79,7 +79,7 @@ impl Engine {
     ) {
         let smooth = map.sets.iter().map(|set| !self.assign_scene_texture(*set).sampling.nearest);
         let smooth: Vec<bool> = smooth.collect();
-        let tilemap = self.tilemaps.of(map.map);
+        let tilemap = self.assets.tilemaps.of(map.map);
         if piece.stale {
             piece.animated = tilemap.is_animated(piece.chunk);
         }
@@ -88,9 +88,9 @@ impl Engine {
         let (mesh, sets) = tilemap.chunk_mesh(piece.chunk, seconds, metres, &smooth);
         if sets.is_empty() {
             if let Some(mesh) = piece.mesh.take() {
-                self.models.remove_game_mesh(mesh);
+                self.assets.models.remove_game_mesh(mesh);
                 // The piece keeps its draw slot.
-                self.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
+                self.worlds.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
             }
             return;
         }
@@ -101,11 +101,11 @@ impl Engine {
             let material_slot = self.material_slot(map.placement.material);
             let key =
                 SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
-            piece.surfaces.push(self.picture.sprites.surface(&mut self.materials, key));
+            piece.surfaces.push(self.assets.sprites.surface(&mut self.assets.materials, key));
         }
         match piece.mesh {
-            Some(known) => self.models.update_game_mesh(known, mesh),
-            None => match self.models.add_game_mesh(mesh) {
+            Some(known) => self.assets.models.update_game_mesh(known, mesh),
+            None => match self.assets.models.add_game_mesh(mesh) {
                 Ok(number) => piece.mesh = Some(number),
                 Err(fault) => log::error(&fault.message),
             },
@@ -120,11 +120,11 @@ impl Engine {
         pose: DrawTransform,
     ) {
         let Some(mesh) = piece.mesh else { return };
-        let mesh = self.models.entry(mesh).slot;
+        let mesh = self.assets.models.entry(mesh).slot;
         let layer = piece.chunk.layer;
         let visible = map.flags & flag::ANY_HIDDEN == 0
-            && self.tilemaps.of(map.map).is_visible(layer as usize);
-        let frame = &mut self.scenes.of(world).frame;
+            && self.assets.tilemaps.of(map.map).is_visible(layer as usize);
+        let frame = &mut self.worlds.scenes.of(world).frame;
         let surfaces = (frame.surfaces.len() as u32, piece.surfaces.len() as u32);
         frame.surfaces.extend_from_slice(&piece.surfaces);
         frame.changes.push(DrawChange::Put(DrawMesh {
@@ -144,19 +144,19 @@ impl Engine {
     /// Converts a world point into texels from the bottom left of a unit's map. Returns `None` for
     /// a map that a script created.
     pub fn point_on_map(&mut self, id: TilemapId, point: Vec3) -> Option<[f64; 2]> {
-        let owner = self.tilemaps.of(id).owner?;
-        let maps = self.scenes.maps.of_unit(UnitId(owner).row());
+        let owner = self.assets.tilemaps.of(id).owner?;
+        let maps = self.worlds.scenes.maps.of_unit(UnitId(owner).row());
         let map = maps.iter().find(|map| map.map == id)?;
         let (row, node, placement) = (map.unit.row(), usize::from(map.node), map.placement);
-        let matrix = self.units.scene.world(row, node) * placement.plane_to_node();
+        let matrix = self.worlds.units.scene.world(row, node) * placement.plane_to_node();
         let at = matrix.inverse().transform_point3(point) * placement.pixels_per_metre;
         Some([at.x.into(), at.z.into()])
     }
 
     /// Returns the map of a unit for changes, or `None` for a map that a script created.
     pub fn unit_map(&mut self, id: TilemapId) -> Option<&mut TilemapInstance> {
-        let owner = self.tilemaps.of(id).owner?;
-        let maps = self.scenes.maps.of.get_mut(&UnitId(owner).row())?;
+        let owner = self.assets.tilemaps.of(id).owner?;
+        let maps = self.worlds.scenes.maps.of.get_mut(&UnitId(owner).row())?;
         maps.iter_mut().find(|map| map.map == id)
     }
 }

@@ -1,6 +1,6 @@
 //! Drawing of tile maps on Guis: combines maps, textures and Guis.
 
-use super::Engine;
+use super::{Assets, Devices, Drawing, Frame};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_frame_packet::gui::{GuiSpace, QuadInstance};
@@ -22,13 +22,16 @@ pub struct TilemapDrawOptions {
     pub layers: Vec<usize>,
 }
 
-impl Engine {
+impl Drawing {
     /// Draws the part of a map that a Gui can show. Returns the number of tiles drawn.
     ///
     /// # Errors
     /// Returns an error if the Gui is retained, a texture is missing, or the Gui is full.
     pub fn draw_tilemap(
         &mut self,
+        assets: &mut Assets,
+        devices: &Devices,
+        frame: &Frame,
         map: TilemapId,
         gui: GuiId,
         look: &TilemapDrawOptions,
@@ -40,30 +43,30 @@ impl Engine {
                  World.create_screen_gui(world, \"immediate\"), or use Application.main_gui()"
             ));
         };
-        let sources = self.tile_sources(map)?;
-        let seen = self.visible_texels(gui, &making, look);
+        let sources = self.tile_sources(assets, map)?;
+        let seen = self.visible_texels(devices, gui, &making, look);
         let (mut drawn, mut quads) = (0, Vec::new());
-        let seconds = self.frame.total;
+        let seconds = frame.total;
         let layers = match look.layers.is_empty() {
             true => {
-                let tilemap = self.tilemaps.of(map);
+                let tilemap = assets.tilemaps.of(map);
                 (0..tilemap.map().layers.len()).filter(|at| tilemap.is_visible(*at)).collect()
             }
             false => look.layers.clone(),
         };
         for layer in layers {
             quads.clear();
-            self.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
+            assets.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
             // Sorted by texture; the order of tiles with the same texture stays.
             quads.sort_by_key(|quad| quad.set);
-            let opacity = self.tilemaps.of(map).map().layers[layer].opacity;
+            let opacity = assets.tilemaps.of(map).map().layers[layer].opacity;
             let [red, green, blue, alpha] = look.color;
             let color = [red, green, blue, (f32::from(alpha) * opacity).round() as u8];
             for run in quads.chunk_by(|a, b| a.set == b.set) {
                 let source = sources[run[0].set];
                 let Some(of) = self.guis.source(source).cloned() else { continue };
                 // Keeps linear filtering from sampling neighboring tiles.
-                let half = self.tilemaps.of(map).sets()[run[0].set].half_texel();
+                let half = assets.tilemaps.of(map).sets()[run[0].set].half_texel();
                 let half = of.span(half);
                 let instances = run.iter().map(|quad| {
                     let mut corners = quad.corners;
@@ -95,15 +98,20 @@ impl Engine {
     }
 
     /// Returns the Gui source of each of a map's tile sets.
-    fn tile_sources(&mut self, map: TilemapId) -> Result<Vec<SourceNumber>, Error> {
-        let sets = self.tilemaps.of(map).sets();
+    fn tile_sources(
+        &mut self,
+        assets: &mut Assets,
+        map: TilemapId,
+    ) -> Result<Vec<SourceNumber>, Error> {
+        let sets = assets.tilemaps.of(map).sets();
         let textures: Vec<String> = sets.iter().map(|set| set.texture.clone()).collect();
-        textures.iter().map(|texture| self.source(texture)).collect()
+        textures.iter().map(|texture| self.source(assets, texture)).collect()
     }
 
     /// Returns the part of a map that a Gui shows: left, bottom, right and top in texels.
     fn visible_texels(
         &mut self,
+        devices: &Devices,
         gui: GuiId,
         making: &GuiDesc,
         look: &TilemapDrawOptions,
@@ -111,7 +119,7 @@ impl Engine {
         if making.space == GuiSpace::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
-        let [left_bottom, right_top] = making.seen(self.window.logical().to_array());
+        let [left_bottom, right_top] = making.seen(devices.window.logical().to_array());
         let ([left, bottom], [right, top]) = (left_bottom.into(), right_top.into());
         let back = self.guis.pen(gui).transform().and_then(|transform| transform.inverse());
         let corners: [[f32; 2]; 4] = [[left, bottom], [right, bottom], [left, top], [right, top]];

@@ -16,12 +16,12 @@ use std::sync::Arc;
 impl Engine {
     /// Returns the unit resource with that name. It is read on the first request.
     pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
-        if let Some(known) = self.units.resources.get(name) {
+        if let Some(known) = self.worlds.units.resources.get(name) {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
-        let reader = UnitReader::open(&mut self.store, name)?;
-        let model = reader.model().map(|model| self.model(model)).transpose()?;
+        let reader = UnitReader::open(&mut self.assets.store, name)?;
+        let model = reader.model().map(|model| self.assets.model(model)).transpose()?;
         let unit = reader.finish(model.as_deref())?;
         let mut resolved = Vec::with_capacity(unit.references.len());
         for reference in &unit.references {
@@ -29,7 +29,7 @@ impl Engine {
             resolved.push(found.map_err(|fault| reference.fault(fault))?);
         }
         let resource = Arc::new(unit.finish(&resolved)?);
-        self.units.resources.insert(name.to_string(), resource.clone());
+        self.worlds.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
     }
 
@@ -37,27 +37,31 @@ impl Engine {
     fn resolve(&mut self, reference: &ResourceReference) -> Result<ResolvedResource, Error> {
         match reference {
             ResourceReference::Mesh { model, mesh } => {
-                let model = self.model(model)?;
-                let mesh = self.models.mesh_of(&model, mesh.as_deref())?;
-                let material_slots = self.models.entry(mesh).materials.len();
+                let model = self.assets.model(model)?;
+                let mesh = self.assets.models.mesh_of(&model, mesh.as_deref())?;
+                let material_slots = self.assets.models.entry(mesh).materials.len();
                 Ok(ResolvedResource::Mesh { mesh, material_slots })
             }
-            ResourceReference::MeshMaterial(name) => {
-                self.find_mesh_material(name).map(|found| ResolvedResource::Material(found.0))
-            }
+            ResourceReference::MeshMaterial(name) => self
+                .assets
+                .find_mesh_material(name)
+                .map(|found| ResolvedResource::Material(found.0)),
             ResourceReference::PictureMaterial(name) => {
-                let material = self.find_material(name)?;
-                self.check_picture_material(material)?;
+                let material = self.assets.find_material(name)?;
+                self.assets.check_picture_material(material)?;
                 Ok(ResolvedResource::Material(material.0))
             }
-            ResourceReference::Texture(name) => {
-                self.textures.find(&mut self.store, name).map(ResolvedResource::Texture)
-            }
+            ResourceReference::Texture(name) => self
+                .assets
+                .textures
+                .find(&mut self.assets.store, name)
+                .map(ResolvedResource::Texture),
             ResourceReference::Sequence { sheet, tag } => {
                 self.sequence(sheet, tag.as_deref()).map(ResolvedResource::Sequence)
             }
             ResourceReference::Tilemap { map, level } => {
-                let found = self.tilemaps.find_map(&mut self.store, map, level.as_deref());
+                let found =
+                    self.assets.tilemaps.find_map(&mut self.assets.store, map, level.as_deref());
                 found.map(|_| ResolvedResource::Tilemap)
             }
         }
@@ -74,7 +78,7 @@ impl Engine {
         resource: &Arc<UnitResource>,
         pose: &NodePose,
     ) -> Result<UnitId, Error> {
-        let unit = self.units.spawn(world, resource, pose)?;
+        let unit = self.worlds.units.spawn(world, resource, pose)?;
         let spawned = self.spawn_components(world, unit, resource);
         self.assign_new_scene_textures();
         match spawned {
@@ -93,7 +97,7 @@ impl Engine {
         resource: &UnitResource,
     ) -> Result<(), Error> {
         // The physics of a world is created for its first unit with the component.
-        if resource.template.physics.is_some() && !self.world(world).flags.no_physics {
+        if resource.template.physics.is_some() && !self.worlds.world(world).flags.no_physics {
             self.physics_world(world)?;
         }
         COMPONENTS.spawn(&mut self.component_host(), (world, unit), &resource.template)
@@ -102,7 +106,7 @@ impl Engine {
     /// Destroys a unit with its native components. `location` is the script line.
     pub fn end_unit(&mut self, unit: UnitId, location: &str) {
         COMPONENTS.end(&mut self.component_host(), unit, location);
-        self.units.destroy(unit, self.frame.index, location);
+        self.worlds.units.destroy(unit, self.frame.index, location);
     }
 
     /// Applies changed resources to the components of units (hot reload).
@@ -114,14 +118,14 @@ impl Engine {
     /// Returns the parts of the engine that components can change.
     fn component_host(&mut self) -> ComponentHost<'_> {
         ComponentHost {
-            units: &mut self.units,
-            physics: &mut self.physics,
-            scenes: &mut self.scenes,
-            cameras: &mut self.cameras,
-            models: &mut self.models,
-            textures: &mut self.textures,
-            tilemaps: &mut self.tilemaps,
-            store: &mut self.store,
+            units: &mut self.worlds.units,
+            physics: &mut self.worlds.physics,
+            scenes: &mut self.worlds.scenes,
+            cameras: &mut self.worlds.cameras,
+            models: &mut self.assets.models,
+            textures: &mut self.assets.textures,
+            tilemaps: &mut self.assets.tilemaps,
+            store: &mut self.assets.store,
             frame: self.frame.index,
         }
     }

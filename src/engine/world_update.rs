@@ -2,8 +2,8 @@
 //! them. This module defines the dependencies and the parallelism; the work of each system is in
 //! the system itself.
 
-use super::Engine;
 use super::particles::follow_links;
+use super::{Engine, Worlds};
 use engine_foundation::memory::limit;
 use engine_foundation::owner;
 use engine_foundation::tasks::ITEMS_MIN;
@@ -41,15 +41,15 @@ impl Engine {
         delta: f64,
         steps: UpdateSteps,
     ) -> Result<(), Error> {
-        let physics = self.physics.of_world(world).filter(|_| steps.physics);
+        let physics = self.worlds.physics.of_world(world).filter(|_| steps.physics);
         if steps.physics {
-            self.end_particles_of_ended_guis();
+            self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
-        let particles = !self.particles.slots().is_empty();
+        let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.is_worth_two(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
-        let Engine { physics: bodies, units, scenes, particles: effects, tasks: pool, .. } = self;
-        let pool = &*pool;
+        let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
+        let pool = &self.devices.tasks;
         pool.frame(items, |frame| {
             let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
             let (scenes, effects) = (frame.part("scenes", scenes), frame.part("effects", effects));
@@ -87,7 +87,7 @@ impl Engine {
             }
         })?;
         if particles && steps.scene_graph {
-            self.particles.end_finished(world.0, frame_index);
+            self.worlds.particles.end_finished(world.0, frame_index);
             self.report_refused_particles();
         }
         physics.map_or(Ok(()), |physics| self.draw_physics(physics))
@@ -96,13 +96,13 @@ impl Engine {
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
     fn is_worth_two(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
-        let awake = |physics| self.physics.world(physics).simulation.awake();
+        let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
-            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+            && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
     }
 
     fn report_refused_particles(&mut self) {
-        if std::mem::take(&mut self.particles.refused) > 0 {
+        if std::mem::take(&mut self.worlds.particles.refused) > 0 {
             let message = match limit::check_room(SPAWN_ROOM_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
@@ -148,14 +148,14 @@ pub(super) mod tests {
             deterministic: true,
             save_folder: None,
         });
-        engine.tasks = TaskPool::new(Some(1));
+        engine.devices.tasks = TaskPool::new(Some(1));
         engine
     }
 
     #[test]
     fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
         let mut engine = engine();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let actor = "type = \"dynamic\" shape = \"sphere\" radius = 0.5";
@@ -164,17 +164,18 @@ pub(super) mod tests {
         engine.create_new_actor(unit, &actor).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
         let effect = read_text("x.particles", effect.as_bytes()).unwrap();
-        let resource = engine.particles.add_resource("x", effect);
+        let resource = engine.worlds.particles.add_resource("x", effect);
         let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        let id = engine.particles.create(making, &engine.tasks).unwrap();
+        let id = engine.worlds.particles.create(making, &engine.devices.tasks).unwrap();
         let orphaned = OrphanPolicy::Destroy;
-        engine.particles.effect(id).link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
+        engine.worlds.particles.effect(id).link =
+            Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
         for count in 1..=30 {
             engine.update_systems(world, 1.0 / 60.0, ALL).unwrap();
-            let node = engine.units.scene.world_position(unit.row(), 0);
-            let effect = engine.particles.slots().get(id.0).unwrap();
-            let emitter = engine.particles.emitters(effect).next().unwrap();
+            let node = engine.worlds.units.scene.world_position(unit.row(), 0);
+            let effect = engine.worlds.particles.slots().get(id.0).unwrap();
+            let emitter = engine.worlds.particles.emitters(effect).next().unwrap();
             assert_eq!(emitter.count, count);
             let last = emitter.blocks[0].get(count - 1);
             assert!(node.z < 0.0, "it falls");
@@ -185,27 +186,28 @@ pub(super) mod tests {
     #[test]
     fn in_two_parts_each_effect_takes_one_step() {
         let mut engine = engine();
-        let world = engine.new_world(WorldFlags::default()).unwrap();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
         let effect = read_text("x.particles", effect.as_bytes()).unwrap();
-        let resource = engine.particles.add_resource("x", effect);
+        let resource = engine.worlds.particles.add_resource("x", effect);
         let (stage, pose) = (EffectStage::World, EffectTransform::IDENTITY);
         let making = EffectDesc { world: world.0, stage, resource, pose };
-        let ids = [0, 1, 2].map(|_| engine.particles.create(making, &engine.tasks).unwrap());
+        let ids = [0, 1, 2]
+            .map(|_| engine.worlds.particles.create(making, &engine.devices.tasks).unwrap());
         let orphaned = OrphanPolicy::Unlink;
         let link = Some(NodeLink { unit: unit.0, node: 0, pose, orphaned });
-        engine.particles.effect(ids[0]).link = link;
-        engine.particles.effect(ids[1]).link = link;
+        engine.worlds.particles.effect(ids[0]).link = link;
+        engine.worlds.particles.effect(ids[1]).link = link;
         engine
             .update_systems(world, 1.0 / 60.0, UpdateSteps { scene_graph: false, ..ALL })
             .unwrap();
-        let counts = |engine: &Engine| ids.map(|id| engine.particles.count(id));
+        let counts = |engine: &Engine| ids.map(|id| engine.worlds.particles.count(id));
         assert_eq!(counts(&engine), [0, 0, 1], "those that are linked wait");
         // A script between the two graphs unlinks one effect and links another.
-        engine.particles.effect(ids[1]).link = None;
-        engine.particles.effect(ids[2]).link = link;
+        engine.worlds.particles.effect(ids[1]).link = None;
+        engine.worlds.particles.effect(ids[2]).link = link;
         engine.update_systems(world, 1.0 / 60.0, UpdateSteps { physics: false, ..ALL }).unwrap();
         assert_eq!(counts(&engine), [1, 1, 1]);
     }

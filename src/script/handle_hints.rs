@@ -43,8 +43,8 @@ pub fn message(engine: &Engine, wanted: HandleKind, number: f64) -> Option<Strin
     let handle = Handle::from_number(number)?;
     let kind = living(engine, handle).filter(|kind| *kind != wanted)?;
     let name = match kind {
-        HandleKind::Unit => engine.units.of(UnitId(handle)).resource.name.clone(),
-        HandleKind::Actor => engine.physics.actor(ActorId(handle)).name.to_string(),
+        HandleKind::Unit => engine.worlds.units.of(UnitId(handle)).resource.name.clone(),
+        HandleKind::Actor => engine.worlds.physics.actor(ActorId(handle)).name.to_string(),
         _ => String::new(),
     };
     let name = if name.is_empty() { name } else { format!(" (\"{name}\")") };

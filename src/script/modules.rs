@@ -15,30 +15,30 @@ pub fn find(engine: &mut Engine, module: &str) -> Result<ScriptSource, ScriptErr
     {
         return Ok(script);
     }
-    engine.project.script(module)
+    engine.game.project.script(module)
 }
 
 /// Returns a module's compiled script in a bundle, with its path; `None` if it is missing or
 /// invalid, which [`find`] reports with a message.
 pub fn find_in_bundle(engine: &mut Engine, module: &str) -> Option<(String, SharedBytes)> {
-    if !matches!(engine.store.data(), DataSource::Bundle(_)) || check_name(module).is_err() {
+    if !matches!(engine.assets.store.data(), DataSource::Bundle(_)) || check_name(module).is_err() {
         return None;
     }
     let (name, path) = named(engine, module)?;
-    let text = engine.store.read(&name).ok()?;
+    let text = engine.assets.store.read(&name).ok()?;
     std::str::from_utf8(&text).ok()?;
-    engine.store.record_script_path(&name, &path);
+    engine.assets.store.record_script_path(&name, &path);
     Some((path, text))
 }
 
 /// Returns the resource name of a module's script, and its path.
 fn named(engine: &Engine, module: &str) -> Option<(ResourceName, String)> {
     let path = module.replace('.', "/");
-    engine.project.script_folders.iter().find_map(|folder| {
+    engine.game.project.script_folders.iter().find_map(|folder| {
         let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         ["", "/init"].into_iter().find_map(|end| {
             let name = ResourceName::new("lua", &format!("{folder}{path}{end}"));
-            engine.store.path(&name).map(|path| (name, path))
+            engine.assets.store.path(&name).map(|path| (name, path))
         })
     })
 }
@@ -46,17 +46,17 @@ fn named(engine: &Engine, module: &str) -> Option<(ResourceName, String)> {
 /// Returns a module's compiled script.
 fn compiled(engine: &mut Engine, module: &str) -> Result<Option<ScriptSource>, ScriptError> {
     let Some((name, chunk)) = named(engine, module) else { return Ok(None) };
-    let text = engine.store.read(&name).and_then(|bytes| {
+    let text = engine.assets.store.read(&name).and_then(|bytes| {
         let text = String::from_utf8(bytes.to_vec());
         text.map_err(|_| engine_foundation::error!("{chunk} is not UTF-8"))
     });
     match text {
         Ok(text) => {
-            engine.store.record_script_path(&name, &chunk);
+            engine.assets.store.record_script_path(&name, &chunk);
             Ok(Some(ScriptSource { chunk, text }))
         }
         // In development the source file exists as well.
-        Err(_) if engine.build != BuildMode::Release => Ok(None),
+        Err(_) if engine.game.build != BuildMode::Release => Ok(None),
         Err(error) => Err(ScriptError::Unusable(error.message)),
     }
 }

@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
     unsafe {
         let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
-        let random = (*cx.engine).random.clone();
+        let random = (*cx.engine).frame.random.clone();
         set_reloading(l, cx, true);
         lua_settop(l, 1);
         lua_pushcclosure(l, handler, 0);
@@ -41,7 +41,7 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
         let cx = ScriptContext::of(l);
         cx.memory.be_lenient();
         set_reloading(l, cx, false);
-        (*cx.engine).random = random;
+        (*cx.engine).frame.random = random;
         let report = cx.report.take();
         let stopped = report.as_ref().is_some_and(|report| report.stopped);
         if status == LUA_OK && !stopped {

@@ -503,7 +503,7 @@ impl Vm {
 
     /// Runs the collector at the end of a frame.
     pub fn collect(&mut self) {
-        let budget = self.engine().collection;
+        let budget = self.engine().frame.collection;
         // SAFETY: nothing runs in the state.
         unsafe { self.collector.frame(self.l, budget) }
     }

@@ -47,7 +47,7 @@ fn fail(_: &mut Engine) {
 
 fn fail_in_task(engine: &mut Engine) -> Result<(), Error> {
     let mut bones = 0;
-    engine.tasks.frame(ITEMS_MIN, |frame| {
+    engine.devices.tasks.frame(ITEMS_MIN, |frame| {
         let bones = frame.part("bones", &mut bones);
         frame.system("animation", bones.write(), |_| {
             doing!("When moving:", "bird_3");
@@ -451,7 +451,7 @@ fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() 
     vm.collect_all();
     let live = vm.memory().0;
     // Small slices, so that a cycle takes many frames.
-    vm.engine().collection.milliseconds = 0.2;
+    vm.engine().frame.collection.milliseconds = 0.2;
     let (mut seen, mut cycles, mut cycling) = (HashMap::new(), 0, false);
     for _ in 0..1500 {
         vm.call_core("render", &[], 10.0).unwrap();

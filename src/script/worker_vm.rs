@@ -12,7 +12,7 @@ use engine_platform as platform;
 use engine_resource::project::{Project, ScriptError};
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
-use engine_runtime::{BuildMode, Engine, EngineConfig, FrameTime};
+use engine_runtime::{BuildMode, Engine, EngineConfig};
 use engine_workers::{ThreadControls, WorkerEnd, WorkerEndpoint, WorkerId, WorkerStart};
 use std::sync::Arc;
 
@@ -25,7 +25,9 @@ struct WorkerOrigin {
     build: BuildMode,
     arguments: Vec<String>,
     deterministic: bool,
-    frame: FrameTime,
+    frame_index: u64,
+    frame_delta: f64,
+    frame_total: f64,
     seed: u64,
     seconds: f64,
 }
@@ -42,18 +44,20 @@ pub fn start(
     modules::find(engine, &module).map_err(|why| no_script(&module, why))?;
     let origin = WorkerOrigin {
         module: module.clone(),
-        project: engine.project.clone(),
-        settings: engine.settings.clone(),
-        store: engine.store.clone(),
-        build: engine.build,
-        arguments: engine.arguments.clone(),
-        deterministic: engine.deterministic,
-        frame: engine.frame.clone(),
-        seed: engine.workers.started(),
-        seconds: seconds.unwrap_or_else(|| engine.settings.number("limits.worker_seconds")),
+        project: engine.game.project.clone(),
+        settings: engine.game.settings.clone(),
+        store: engine.assets.store.clone(),
+        build: engine.game.build,
+        arguments: engine.game.arguments.clone(),
+        deterministic: engine.game.deterministic,
+        frame_index: engine.frame.index,
+        frame_delta: engine.frame.delta,
+        frame_total: engine.frame.total,
+        seed: engine.devices.workers.started(),
+        seconds: seconds.unwrap_or_else(|| engine.game.settings.number("limits.worker_seconds")),
     };
     let order = WorkerStart { name: module, data, turn_frames };
-    engine.workers.start(order, move |inside| run(origin, inside))
+    engine.devices.workers.start(order, move |inside| run(origin, inside))
 }
 
 fn no_script(module: &str, why: ScriptError) -> Error {
@@ -92,8 +96,10 @@ fn run(origin: WorkerOrigin, inside: WorkerEndpoint) -> WorkerEnd {
         deterministic: origin.deterministic,
         save_folder: None,
     });
-    engine.frame = origin.frame;
-    engine.workers.enter(inside.clone());
+    engine.frame.index = origin.frame_index;
+    engine.frame.delta = origin.frame_delta;
+    engine.frame.total = origin.frame_total;
+    engine.devices.workers.enter(inside.clone());
     let mut vm = match Vm::new(engine, config) {
         Ok(vm) => vm,
         Err(report) => return WorkerEnd::Failed(report.to_string()),
@@ -107,7 +113,7 @@ fn run(origin: WorkerOrigin, inside: WorkerEndpoint) -> WorkerEnd {
         }
         Ok(_) => {}
     }
-    let result = vm.engine().workers.take_result();
+    let result = vm.engine().devices.workers.take_result();
     WorkerEnd::Done(result.expect("what ran without an error has left its result"))
 }
 

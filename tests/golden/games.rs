@@ -73,8 +73,8 @@ impl Played {
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         let engine = app.vm().engine();
-        engine.picture.is_shown = true;
-        let (width, height) = engine.window.pixels;
+        engine.drawing.builder.is_shown = true;
+        let (width, height) = engine.devices.window.pixels;
         let output = SurfaceTarget::Offscreen { width, height };
         let renderer = match Renderer::start(RendererOptions { output, ..options(false) }) {
             Ok(renderer) => renderer,
@@ -99,13 +99,13 @@ impl Played {
         fs::write(self.folder.join(path), bytes).expect("it can be written");
         let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
-        engine.store.replace(compiled.index, &compiled.changed);
+        engine.assets.store.replace(compiled.index, &compiled.changed);
         engine.reload_pictures(&ChangedResources::new(&compiled.changed, KINDS));
     }
 
     /// Returns the number of sources with which Guis have drawn.
     pub fn sources(&mut self) -> usize {
-        self.app.vm().engine().guis.source_count()
+        self.app.vm().engine().drawing.guis.source_count()
     }
 
     /// Draws the engine's current state and returns the image.
@@ -233,13 +233,13 @@ fn the_report_of_an_error_over_the_last_picture() {
         played.frame();
     }
     // The failed frame had drawn something already, which is not shown.
-    played.app.vm().engine().show_error(REPORT);
+    played.app.vm().engine().drawing.show_error(REPORT);
     let picture = played.show();
     compare("error_overlay", &picture);
     assert!(picture == played.show(), "it stands still");
-    played.app.vm().engine().hide_error();
+    played.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
-    played.app.vm().engine().show_refusals(vec![refused]);
+    played.app.vm().engine().drawing.show_refusals(vec![refused]);
     compare("notice", &played.frame());
 }
 
@@ -248,15 +248,15 @@ fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
     let Some(mut played) = Played::of("gui_modes") else { return };
     played.frame();
     let engine = played.app.vm().engine();
-    (engine.window.scale, engine.window.pixels) = (2.0, (1920, 1280));
-    engine.show_error(REPORT);
+    (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
+    engine.drawing.show_error(REPORT);
     played.renderer.resize(1920, 1280);
     played.show();
     let fine = played.show();
     // Every second pixel in both directions is close to the image of a display without scaling.
     let Some(mut plain) = Played::of("gui_modes") else { return };
     plain.frame();
-    plain.app.vm().engine().show_error(REPORT);
+    plain.app.vm().engine().drawing.show_error(REPORT);
     plain.show();
     let plain = plain.show();
     let lit =

@@ -78,7 +78,7 @@ impl Folder {
             app.end_frame();
         }
         app.vm().collect_all();
-        assert_eq!(app.vm().engine().units.slots.len(), count);
+        assert_eq!(app.vm().engine().worlds.units.slots.len(), count);
         allocator::held() as isize - before + app.vm().memory().0 as isize
     }
 }

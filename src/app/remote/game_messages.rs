@@ -11,7 +11,7 @@ use engine_resource::resource_name::ResourceName;
 impl RemoteTools {
     /// Sends the game's messages to the clients that follow the game.
     pub(super) fn send_game_messages(&mut self, app: &mut App) {
-        let outbox = &mut app.vm.engine().outbox;
+        let outbox = &mut app.vm.engine().devices.outbox;
         let (messages, dropped) = outbox.take();
         outbox.is_heard = self.clients.iter().any(|client| client.streams.game);
         for message in messages {
@@ -59,7 +59,7 @@ fn reload_message(names: &[ResourceName]) -> String {
 impl App {
     /// Performs pending console commands.
     pub(super) fn run_console_commands(&mut self, mut tools: Option<&mut RemoteTools>) {
-        for command in self.vm.engine().outbox.take_wishes() {
+        for command in self.vm.engine().devices.outbox.take_wishes() {
             let outcome = match (command, tools.as_deref_mut()) {
                 (ConsoleCommand::Pause, Some(tools)) => {
                     tools.toggle_pause(self);
@@ -72,7 +72,7 @@ impl App {
                 (ConsoleCommand::Refresh, Some(tools)) => self.take_changes(&tools.state.folder),
                 (ConsoleCommand::Refresh, None) => Ok((Vec::new(), Vec::new())),
                 (ConsoleCommand::Reload(kind), _) => {
-                    let entries = &self.vm.engine().store.index().entries;
+                    let entries = &self.vm.engine().assets.store.index().entries;
                     let all = entries.iter().map(|entry| &entry.resource);
                     let mut all: Vec<ResourceName> =
                         all.filter(|name| name.kind == kind).cloned().collect();

@@ -6,10 +6,9 @@ use super::{IncomingCall, Refusal};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3};
 use engine_remote::json;
-use engine_runtime::Engine;
 use engine_script::ScriptValue;
 use engine_world::WorldId;
-use engine_world::unit::UnitId;
+use engine_world::unit::{UnitId, Units};
 use std::collections::HashMap;
 
 /// Default number of units to list.
@@ -35,14 +34,15 @@ pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let most = whole(call.fields, "max").unwrap_or(UNITS_LISTED) as usize;
     let engine = call.app.vm.engine();
     if let Some(world) = only
-        && engine.worlds.get(world).is_none()
+        && engine.worlds.slots.get(world).is_none()
     {
         return Err(Refusal::of("the world is gone"));
     }
     let worlds: Vec<(Handle, f64)> =
-        engine.worlds.iter().map(|(handle, world)| (handle, world.time)).collect();
+        engine.worlds.slots.iter().map(|(handle, world)| (handle, world.time)).collect();
     // The message of a unit linked to another one contains the handle of its parent.
-    let handles = engine.units.slots.iter().map(|(handle, _)| (handle.index() as u32, handle));
+    let handles =
+        engine.worlds.units.slots.iter().map(|(handle, _)| (handle.index() as u32, handle));
     let handles: HashMap<u32, Handle> = handles.collect();
     let mut left = most;
     let mut listed = Vec::new();
@@ -50,13 +50,16 @@ pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         if only.is_some_and(|only| only != world) {
             continue;
         }
-        let all: Vec<UnitId> = engine.units.in_world(WorldId(world)).collect();
-        let named = |unit: &&UnitId| engine.units.of(**unit).resource.name.contains(filter);
+        let all: Vec<UnitId> = engine.worlds.units.in_world(WorldId(world)).collect();
+        let named = |unit: &&UnitId| engine.worlds.units.of(**unit).resource.name.contains(filter);
         let named: Vec<UnitId> = all.iter().filter(named).copied().collect();
-        let shown: Vec<SjsonTree> =
-            named.iter().take(left).map(|unit| unit_summary(engine, &handles, *unit)).collect();
+        let shown: Vec<SjsonTree> = named
+            .iter()
+            .take(left)
+            .map(|unit| unit_summary(&mut engine.worlds.units, &handles, *unit))
+            .collect();
         left -= shown.len();
-        let is_main = engine.main_world == Some(WorldId(world));
+        let is_main = engine.worlds.main == Some(WorldId(world));
         listed.push(json::object([
             ("world", SjsonTree::Number(world.to_number())),
             ("main", SjsonTree::Bool(is_main)),
@@ -68,18 +71,18 @@ pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     Ok(Some(json::object([("worlds", SjsonTree::Array(listed))])))
 }
 
-fn unit_summary(engine: &mut Engine, handles: &HashMap<u32, Handle>, unit: UnitId) -> SjsonTree {
-    let resource = engine.units.of(unit).resource.clone();
+fn unit_summary(units: &mut Units, handles: &HashMap<u32, Handle>, unit: UnitId) -> SjsonTree {
+    let resource = units.of(unit).resource.clone();
     let row = unit.row();
-    let parent = engine.units.scene.parent(row, 0);
+    let parent = units.scene.parent(row, 0);
     let parent = parent.and_then(|(above, _)| handles.get(&above));
     let parent = parent.map_or(SjsonTree::Null, |above| SjsonTree::Number(above.to_number()));
     json::object([
         ("unit", SjsonTree::Number(unit.0.to_number())),
         ("name", json::text(&resource.name)),
-        ("nodes", json::count(engine.units.scene.count(row))),
+        ("nodes", json::count(units.scene.count(row))),
         ("parent", parent),
-        ("position", vector(engine.units.scene.world_position(row, 0))),
+        ("position", vector(units.scene.world_position(row, 0))),
     ])
 }
 
@@ -87,16 +90,16 @@ fn unit_summary(engine: &mut Engine, handles: &HashMap<u32, Handle>, unit: UnitI
 pub fn unit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let handle = handle(call.fields, "unit", HandleKind::Unit)?;
     let engine = call.app.vm.engine();
-    let Some(unit) = handle.filter(|unit| engine.units.slots.get(*unit).is_some()) else {
+    let Some(unit) = handle.filter(|unit| engine.worlds.units.slots.get(*unit).is_some()) else {
         return Err(Refusal::of("the unit is gone"));
     };
-    let resource = engine.units.of(UnitId(unit)).resource.clone();
-    let world = engine.units.of(UnitId(unit)).world.0;
+    let resource = engine.worlds.units.of(UnitId(unit)).resource.clone();
+    let world = engine.worlds.units.of(UnitId(unit)).world.0;
     let row = UnitId(unit).row();
-    let count = engine.units.scene.count(row);
+    let count = engine.worlds.units.scene.count(row);
     let mut nodes = Vec::with_capacity(count);
     for node in 0..count {
-        let scene = &mut engine.units.scene;
+        let scene = &mut engine.worlds.units.scene;
         let local = scene.local(row, node);
         let inside = scene.parent(row, node).filter(|(above, _)| *above == row);
         let parent = inside.map_or(SjsonTree::Null, |(_, at)| json::count(at + 1));

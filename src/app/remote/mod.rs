@@ -439,7 +439,7 @@ impl App {
                 engine.frame.index as f64,
                 measured,
                 engine.frame.delta,
-                engine.time_step.debt_seconds(),
+                engine.frame.time_step.debt_seconds(),
             ]);
         }
     }
@@ -448,27 +448,27 @@ impl App {
 /// Returns the reply to `status`.
 fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let engine = call.app.vm.engine();
-    let name = match engine.settings.text("name") {
-        "" => engine.project.folder_name(),
+    let name = match engine.game.settings.text("name") {
+        "" => engine.game.project.folder_name(),
         name => name.to_string(),
     };
-    let (width, height) = engine.window.pixels;
+    let (width, height) = engine.devices.window.pixels;
     let problem = call.state.problem.clone().map_or(SjsonTree::Null, SjsonTree::String);
     let tree = json::object([
         ("game", json::text(name)),
         ("version", SjsonTree::Number(f64::from(VERSION))),
         ("engine", json::text(env!("CARGO_PKG_VERSION"))),
-        ("build", json::text(engine.build.name())),
-        ("deterministic", SjsonTree::Bool(engine.deterministic)),
+        ("build", json::text(engine.game.build.name())),
+        ("deterministic", SjsonTree::Bool(engine.game.deterministic)),
         ("frame", SjsonTree::Number(engine.frame.index as f64)),
         ("seconds", SjsonTree::Number(engine.frame.total)),
         ("paused", SjsonTree::Bool(call.state.paused)),
         ("problem", problem),
-        ("draws", SjsonTree::Bool(engine.picture.is_shown)),
+        ("draws", SjsonTree::Bool(engine.drawing.builder.is_shown)),
         ("size", json::numbers([f64::from(width), f64::from(height)])),
-        ("scale", SjsonTree::Number(engine.window.scale)),
-        ("worlds", json::count(engine.worlds.len())),
-        ("units", json::count(engine.units.slots.len())),
+        ("scale", SjsonTree::Number(engine.devices.window.scale)),
+        ("worlds", json::count(engine.worlds.slots.len())),
+        ("units", json::count(engine.worlds.units.slots.len())),
         ("clients", json::count(call.clients)),
         ("refused", SjsonTree::Number(call.state.server.refused() as f64)),
         ("dropped", SjsonTree::Number(call.dropped as f64)),
@@ -505,7 +505,7 @@ fn step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 }
 
 fn quit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    call.app.vm.engine().quit.get_or_insert(super::exit::SUCCESS);
+    call.app.vm.engine().frame.quit.get_or_insert(super::exit::SUCCESS);
     // A paused game would not notice that it has to end.
     call.state.paused = false;
     Ok(Some(json::object([])))

@@ -62,7 +62,7 @@ pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let kind = kind(call.fields)?;
     let filter = text(call.fields, "text").unwrap_or_default();
     let most = whole(call.fields, "max").unwrap_or(LISTED) as usize;
-    let store = &call.app.vm.engine().store;
+    let store = &call.app.vm.engine().assets.store;
     let index = store.index();
     let mut listed = Vec::new();
     let mut count = 0;
@@ -96,7 +96,7 @@ fn loaded(bytes: Option<usize>) -> SjsonTree {
 
 /// Returns the details of one resource.
 pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let store = &call.app.vm.engine().store;
+    let store = &call.app.vm.engine().assets.store;
     let index = store.index();
     let resource = find_resource(index, text(call.fields, "name").unwrap_or_default())?;
     let variants = index.variants(&resource).iter().map(|entry| {
@@ -140,7 +140,7 @@ pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 
 /// Reloads resources.
 pub fn reload(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let store = &call.app.vm.engine().store;
+    let store = &call.app.vm.engine().assets.store;
     let wanted: Option<Vec<ResourceName>> = match (kind(call.fields)?, text(call.fields, "name")) {
         (Some(_), Some(_)) => return Err(Refusal::of("give either 'kind' or 'name'")),
         (None, Some(name)) => Some(vec![find_resource(store.index(), name)?]),
@@ -172,7 +172,7 @@ impl App {
         &mut self,
         names: Vec<ResourceName>,
     ) -> Result<ReloadSelection, Box<ErrorReport>> {
-        self.vm.engine().store.forget(names.iter().map(ResourceName::id));
+        self.vm.engine().assets.store.forget(names.iter().map(ResourceName::id));
         self.reload(&names)?;
         Ok((names, Vec::new()))
     }
@@ -192,7 +192,7 @@ impl App {
         let mut names: Vec<ResourceName> = names.collect();
         names.sort();
         names.dedup();
-        self.vm.engine().store.replace(compiled.index, &names);
+        self.vm.engine().assets.store.replace(compiled.index, &names);
         if !names.is_empty() {
             self.reload(&names)?;
         }

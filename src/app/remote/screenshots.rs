@@ -10,7 +10,7 @@ use engine_platform as platform;
 use engine_remote::{Bytes, RemoteConnection, json};
 use engine_render::RenderedImage;
 use engine_resource::image::encode_png;
-use engine_runtime::Engine;
+use engine_runtime::{Drawing, Engine};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ pub struct ScreenshotQueue {
 
 /// Checks that frames are rendered in this run.
 pub fn check(call: &mut IncomingCall) -> Result<(), Refusal> {
-    if call.app.vm.engine().picture.is_shown {
+    if call.app.vm.engine().drawing.builder.is_shown {
         return Ok(());
     }
     let message = "nothing is drawn in this run: start it with a window, or with --renderer auto";
@@ -80,13 +80,13 @@ pub fn screenshot(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal>
 
 impl ScreenshotQueue {
     /// Captures the next frame and holds it for a pause of the game.
-    pub fn capture_next_frame(&mut self, engine: &mut Engine) {
-        self.frame_to_hold = engine.picture.is_shown.then_some(engine.frame.index + 1);
+    pub fn capture_next_frame(&mut self, engine: &Engine) {
+        self.frame_to_hold = engine.drawing.builder.is_shown.then_some(engine.frame.index + 1);
     }
 
     /// Captures the current frame, which is drawn once more, and holds it for a pause of the game.
-    pub fn capture_last_frame(&mut self, engine: &mut Engine) {
-        self.frame_to_hold = engine.picture.is_shown.then_some(engine.frame.index);
+    pub fn capture_last_frame(&mut self, engine: &Engine) {
+        self.frame_to_hold = engine.drawing.builder.is_shown.then_some(engine.frame.index);
     }
 
     /// Discards the captures of the old engine after a restart. Waiting clients receive a
@@ -104,12 +104,12 @@ impl ScreenshotQueue {
         paused: bool,
         now: Instant,
     ) {
-        self.take_captures(engine, clients, paused, now);
+        self.take_captures(&mut engine.drawing, clients, paused, now);
         if !paused {
             self.held = None;
         }
         if let Some(frame) = self.frame_to_hold.take() {
-            return self.request_capture(engine, frame);
+            return self.request_capture(&mut engine.drawing, frame);
         }
         if !self.requests.is_empty() {
             return;
@@ -119,31 +119,32 @@ impl ScreenshotQueue {
             let receivers = self.take_receivers(clients, number, true, now);
             return self.start_encoding(EncodeJob { frame, picture, receivers });
         }
-        let free = self.working.load(Ordering::Acquire) < WORK_MAX && engine.picture.is_shown;
+        let free =
+            self.working.load(Ordering::Acquire) < WORK_MAX && engine.drawing.builder.is_shown;
         let due = |client: &ConnectedClient| {
             client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
         };
         let rests = self.rests_until.is_some_and(|until| now < until);
         if !self.waiting.is_empty() || (free && !rests && clients.iter().any(due)) {
-            self.request_capture(engine, engine.frame.index + 1);
+            self.request_capture(&mut engine.drawing, engine.frame.index + 1);
         }
     }
 
     /// Requests a capture of the next drawn image, which shows frame `frame`.
-    fn request_capture(&mut self, engine: &mut Engine, frame: u64) {
-        let number = engine.captures.ask(ViewTarget::Screen);
+    fn request_capture(&mut self, drawing: &mut Drawing, frame: u64) {
+        let number = drawing.captures.ask(ViewTarget::Screen);
         self.requests.push_back((number, frame, Instant::now()));
     }
 
     fn take_captures(
         &mut self,
-        engine: &mut Engine,
+        drawing: &mut Drawing,
         clients: &mut [ConnectedClient],
         paused: bool,
         now: Instant,
     ) {
         while let Some((number, frame, asked)) = self.requests.front().copied() {
-            let Some(captured) = engine.captures.take(number) else { return };
+            let Some(captured) = drawing.captures.take(number) else { return };
             self.requests.pop_front();
             let took = now.saturating_duration_since(asked);
             self.rests_until = (took > SLOW).then(|| now + took * REST_FACTOR);

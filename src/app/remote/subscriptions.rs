@@ -40,7 +40,7 @@ static STREAMS: &[Stream] = &[
         message: "the fields that the game sends, with a 'type' that the game chooses",
         begin: |call| {
             call.streams.game = true;
-            call.app.vm.engine().outbox.is_heard = true;
+            call.app.vm.engine().devices.outbox.is_heard = true;
             Ok(())
         },
         end: |streams| streams.game = false,

@@ -31,7 +31,7 @@ impl LineCounts {
             };
             // If the file no longer exists or is not text, Lua uses the source that it loaded, if
             // it has it.
-            let text = vm.engine().project.read(&path).ok().flatten().map(ScriptValue::Text);
+            let text = vm.engine().game.project.read(&path).ok().flatten().map(ScriptValue::Text);
             let arguments = [ScriptValue::Text(chunk), text.unwrap_or(ScriptValue::Nil)];
             let active = vm.call_core("active_lines", &arguments, f64::INFINITY)?;
             let ScriptValue::List(active) = active else { continue };

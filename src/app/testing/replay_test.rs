@@ -94,17 +94,17 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
         sound: engine_sound::AudioDestination::Null,
     })?;
     let engine = app.vm().engine();
-    let game = game_id(&engine.settings, &engine.project)?;
-    let version = engine.settings.text("version").to_string();
+    let game = game_id(&engine.game.settings, &engine.game.project)?;
+    let version = engine.game.settings.text("version").to_string();
     replay.recording.fits(&game, &version)?;
-    engine.game_hash.record_locations();
-    replay.recording.earlier.give(engine);
+    engine.frame.game_hash.record_locations();
+    replay.recording.earlier.give(&mut engine.game);
     if origin.display {
-        engine.window.listen();
+        engine.devices.window.listen();
     }
     app.begin(origin.given.clone());
     let engine = app.vm().engine();
-    let content = engine.store.content_hash();
+    let content = engine.assets.store.content_hash();
     let problem =
         play(plan, &mut app, &mut replay).err().map(|message| match content == origin.content {
             true => message,

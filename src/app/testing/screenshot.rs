@@ -72,10 +72,10 @@ impl ScreenshotFolder<'_> {
     }
 
     fn check_list(&self, name: &str, engine: &mut Engine) -> Result<ReportVerdict, String> {
-        let (kept, since) = engine.retained_frames();
+        let (kept, since) = engine.drawing.retained_frames();
         if kept == FrameRetention::Nothing || since == 0 {
-            engine.keep_frames(FrameRetention::Words);
-            return Err(missing_frame_message(engine));
+            engine.drawing.keep_frames(FrameRetention::Words);
+            return Err(missing_frame_message(engine.frame.index));
         }
         let found = engine.draw_list_text();
         let golden = self.folder().join(format!("{name}.txt"));
@@ -92,10 +92,10 @@ impl ScreenshotFolder<'_> {
         engine: &mut Engine,
         pictures: &mut SoftwareRenderer,
     ) -> Result<ReportVerdict, String> {
-        let (kept, since) = engine.retained_frames();
+        let (kept, since) = engine.drawing.retained_frames();
         if kept != FrameRetention::Packets || since > 1 {
-            engine.keep_frames(FrameRetention::Packets);
-            return Err(missing_frame_message(engine));
+            engine.drawing.keep_frames(FrameRetention::Packets);
+            return Err(missing_frame_message(engine.frame.index));
         }
         let picture = match pictures.newest() {
             Ok(picture) => picture,
@@ -162,8 +162,8 @@ impl ScreenshotFolder<'_> {
 }
 
 /// Returns the message for a frame that was played before the test asked to keep frames.
-fn missing_frame_message(engine: &Engine) -> String {
-    match engine.frame.index {
+fn missing_frame_message(frame_index: u64) -> String {
+    match frame_index {
         0 => "test.screenshot: no frame was played yet: test.frames(1) first".to_string(),
         _ => "test.screenshot: the earlier frames were not kept, because no file that was loaded \
               before them calls it: have the suite itself, or a module that it requires at its \

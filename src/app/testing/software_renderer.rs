@@ -36,11 +36,11 @@ pub struct SoftwareRenderer {
 impl SoftwareRenderer {
     /// Takes the packets of the frames that were just played.
     pub fn take_packets(&mut self, engine: &mut Engine) {
-        if engine.retained_frames().0 != FrameRetention::Packets {
+        if engine.drawing.retained_frames().0 != FrameRetention::Packets {
             return;
         }
-        let size = engine.window.pixels;
-        for packet in engine.take_packets() {
+        let size = engine.devices.window.pixels;
+        for packet in engine.drawing.take_packets() {
             self.send_newest();
             self.start(size);
             self.newest = Some(packet);

@@ -190,7 +190,7 @@ pub fn set_folders(
         let list = folders.iter().cloned().map(ScriptValue::Text).collect();
         app.vm().call_core("test_folders", &[ScriptValue::List(list)], options.timeout_seconds)?;
     }
-    app.vm().engine().project.script_folders = folders;
+    app.vm().engine().game.project.script_folders = folders;
     Ok(())
 }
 
@@ -266,9 +266,9 @@ impl TestFileDriver<'_> {
     /// Resets the state that one test can leave to the next.
     fn between_tests(&mut self) {
         let engine = self.app.vm().engine();
-        engine.quit = None;
-        if engine.pretends() {
-            engine.end_pretending();
+        engine.frame.quit = None;
+        if engine.game.pretends() {
+            engine.game.end_pretending(&mut engine.assets.store);
         }
         self.app.vm().collect();
     }
@@ -308,7 +308,7 @@ impl TestFileDriver<'_> {
     }
 
     fn read(&mut self, path: &str) -> Result<String, String> {
-        let project = &self.app.vm().engine().project;
+        let project = &self.app.vm().engine().game.project;
         // A helper outside the folder is named on the command line.
         let read = match file_access::stays_inside(path) {
             true => project.read(path),
@@ -442,7 +442,8 @@ impl TestFileDriver<'_> {
             }
             DriverRequest::Input(events) => {
                 let engine = self.app.vm().engine();
-                let frame_input = simulated_input::read(&events, &engine.input, &engine.windows);
+                let frame_input =
+                    simulated_input::read(&events, &engine.devices.input, &engine.devices.windows);
                 frame_input.map(|frame_input| self.app.give(frame_input)).map(|()| ScriptValue::Nil)
             }
             DriverRequest::Reload { file, text } => {
@@ -467,15 +468,15 @@ impl TestFileDriver<'_> {
     fn apply_fault(&mut self, fault: Option<FaultKind>) -> Result<ScriptValue, String> {
         let engine = self.app.vm().engine();
         match fault {
-            None => engine.end_pretending(),
-            Some(FaultKind::DiskFull) => engine.saves.pretend_full(true),
+            None => engine.game.end_pretending(&mut engine.assets.store),
+            Some(FaultKind::DiskFull) => engine.game.saves.pretend_full(true),
             Some(FaultKind::MissingFile(file)) => {
                 if !file_access::is_file(self.screenshots.root, &file) {
                     return Err(format!(
                         "test.fault: there is no file '{file}' in the game's folder to be missing"
                     ));
                 }
-                engine.pretend_missing(file);
+                engine.game.pretend_missing(&mut engine.assets.store, file);
             }
             Some(FaultKind::DeviceLost) => {
                 return match self.pictures.lose_device() {

@@ -304,7 +304,7 @@ pub static CORE: ModuleRows = more(
 );
 
 fn argv(engine: &mut Engine) -> ManyResults {
-    ManyResults(engine.arguments.iter().cloned().map(ScriptValue::Text).collect())
+    ManyResults(engine.game.arguments.iter().cloned().map(ScriptValue::Text).collect())
 }
 
 fn platform_name(_: &mut Engine) -> String {
@@ -312,7 +312,7 @@ fn platform_name(_: &mut Engine) -> String {
 }
 
 fn build(engine: &mut Engine) -> String {
-    engine.build.name().to_string()
+    engine.game.build.name().to_string()
 }
 
 fn build_identifier(_: &mut Engine) -> String {
@@ -328,7 +328,7 @@ fn quit(engine: &mut Engine, code: Option<Integer>) -> Result<(), Error> {
     if !(0..=255).contains(&code) {
         return Err(engine_foundation::error!("argument #1 'code' must be 0 to 255, got {code}"));
     }
-    engine.quit = Some(code as i32);
+    engine.frame.quit = Some(code as i32);
     Ok(())
 }
 
@@ -338,7 +338,7 @@ fn open_url_in_browser(
 ) -> Result<ExpectedResult<bool>, Error> {
     browser::check(url.as_str())
         .map_err(|reason| engine_foundation::error!("argument #1 'url' {}", reason.message))?;
-    let refusal = match (engine.deterministic, engine.window.is_open) {
+    let refusal = match (engine.game.deterministic, engine.devices.window.is_open) {
         (true, _) => Some("nothing is opened in a run that must be repeatable"),
         (false, false) => Some("nothing is opened in a run without a window"),
         (false, true) => None,
@@ -356,7 +356,7 @@ fn back_buffer_size(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64)
 
 fn enum_display_modes(engine: &mut Engine) -> ScriptValue {
     let entry = |key: &str, number: f64| (key.to_string(), ScriptValue::Number(number));
-    let modes = engine.window.modes.iter().map(|mode| {
+    let modes = engine.devices.window.modes.iter().map(|mode| {
         ScriptValue::Table(vec![
             entry("bits", mode.bits.into()),
             entry("height", mode.pixels.1.into()),
@@ -394,7 +394,7 @@ fn set_time_step_policy(engine: &mut Engine, policy: RestArguments) -> Result<()
             }
         });
     }
-    engine.time_step.set(&arguments).map_err(Error::new)
+    engine.frame.time_step.set(&arguments).map_err(Error::new)
 }
 
 fn set_property_preference_order(engine: &mut Engine, order: RestArguments) -> Result<(), Error> {
@@ -410,18 +410,18 @@ fn set_property_preference_order(engine: &mut Engine, order: RestArguments) -> R
             _ => return Err(engine_foundation::error!("property #{} must be a string", i + 1)),
         }
     }
-    engine.store.prefer(VariantPreferences::new(properties).map_err(Error::new)?);
+    engine.assets.store.prefer(VariantPreferences::new(properties).map_err(Error::new)?);
     Ok(())
 }
 
 fn property_preference_order(engine: &mut Engine) -> Vec<String> {
-    engine.store.preferences().words().to_vec()
+    engine.assets.store.preferences().words().to_vec()
 }
 
 fn can_get(engine: &mut Engine, kind: TextArgument, name: TextArgument) -> bool {
     let name = ResourceName::new(kind.as_str(), name.as_str());
-    engine.store.record_request(&name);
-    engine.store.has(&name)
+    engine.assets.store.record_request(&name);
+    engine.assets.store.has(&name)
 }
 
 /// The resource kinds whose content scripts can read: the first two as raw bytes, the others as a
@@ -439,7 +439,7 @@ fn data(
         let known = DATA_KINDS.join(", ");
         return Err(engine_foundation::error!("'{kind}' is not plain data{hint} (known: {known})"));
     }
-    let bytes = engine.store.read(&ResourceName::new(kind, name.as_str()))?;
+    let bytes = engine.assets.store.read(&ResourceName::new(kind, name.as_str()))?;
     Ok(match kind {
         "text" | "binary" => ResourceContent::Bytes(bytes),
         _ => {
@@ -451,18 +451,18 @@ fn data(
 }
 
 fn resource_package(engine: &mut Engine, name: TextArgument) -> Result<PackageId, Error> {
-    engine.packages.add(name.as_str(), &engine.store)
+    engine.assets.packages.add(name.as_str(), &engine.assets.store)
 }
 
 fn release_resource_package(engine: &mut Engine, package: PackageId) {
     let (location, frame) = (crate::script_location(), engine.frame.index);
-    engine.packages.release(package, &mut engine.store, frame, &location);
+    engine.assets.packages.release(package, &mut engine.assets.store, frame, &location);
 }
 
 fn hash(engine: &mut Engine, values: RestArguments) {
     let mut hash = StateHash::new(0);
     values.0.iter().for_each(|value| hash_value(&mut hash, value));
-    engine.game_hash.note(hash.finish(), crate::script_location);
+    engine.frame.game_hash.note(hash.finish(), crate::script_location);
 }
 
 /// Hashes a value. Every value begins with a number for its type, so that different values never
@@ -497,19 +497,23 @@ fn screenshot(
     engine: &mut Engine,
     name: Option<TextArgument>,
 ) -> Result<ExpectedResult<String>, Error> {
-    let file = engine.screenshot(name.as_ref().map(TextArgument::as_str))?;
+    let file = engine.drawing.screenshot(
+        &engine.game,
+        &engine.frame,
+        name.as_ref().map(TextArgument::as_str),
+    )?;
     Ok(ExpectedResult(file.map(|file| file.display().to_string())))
 }
 
 fn resource_names(engine: &mut Engine, kind: TextArgument) -> ExpectedResult<Vec<String>> {
-    let names = engine.store.names(kind.as_str());
+    let names = engine.assets.store.names(kind.as_str());
     ExpectedResult(
         names.ok_or_else(|| "a bundle does not know the names of its resources".to_string()),
     )
 }
 
 fn settings(engine: &mut Engine) -> ScriptValue {
-    ScriptValue::from_tree(&engine.settings.tree)
+    ScriptValue::from_tree(&engine.game.settings.tree)
 }
 
 /// The flags of `new_world`.
@@ -545,7 +549,7 @@ fn new_world(engine: &mut Engine, arguments: RestArguments) -> Result<WorldId, E
             }
         }
     }
-    engine.new_world(flags)
+    engine.worlds.new_world(flags)
 }
 
 fn release_world(engine: &mut Engine, world: WorldId) {
@@ -554,9 +558,9 @@ fn release_world(engine: &mut Engine, world: WorldId) {
 }
 
 fn main_world(engine: &mut Engine) -> Result<WorldId, Error> {
-    engine.main_world()
+    engine.worlds.main_world()
 }
 
 fn worlds(engine: &mut Engine) -> Vec<WorldId> {
-    engine.worlds.iter().map(|(handle, _)| WorldId(handle)).collect()
+    engine.worlds.slots.iter().map(|(handle, _)| WorldId(handle)).collect()
 }

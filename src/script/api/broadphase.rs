@@ -119,7 +119,11 @@ pub static CORE: ModuleRows = module(
 );
 
 fn of(engine: &mut Engine, broadphase: BroadphaseId) -> &mut Broadphase {
-    engine.broadphases.get_mut(broadphase.0).expect("the handle was checked where it came in")
+    engine
+        .worlds
+        .broadphases
+        .get_mut(broadphase.0)
+        .expect("the handle was checked where it came in")
 }
 
 fn new(engine: &mut Engine, cell_size: f64) -> Result<BroadphaseId, Error> {
@@ -128,19 +132,19 @@ fn new(engine: &mut Engine, cell_size: f64) -> Result<BroadphaseId, Error> {
             "argument #1 'cell_size' must be 0.001 to 1000000 metres, got {cell_size}"
         ));
     }
-    let Some(handle) = engine.broadphases.add(Broadphase::new(cell_size as f32)) else {
+    let Some(handle) = engine.worlds.broadphases.add(Broadphase::new(cell_size as f32)) else {
         return Err(engine_foundation::error!(
             "{BROADPHASES_MAX} broadphases already exist (BROADPHASES_MAX): destroy one first"
         ));
     };
-    let known = engine.broadphases.get_mut(handle).expect("it was added");
+    let known = engine.worlds.broadphases.get_mut(handle).expect("it was added");
     known.set_mark(handle.index() as u64);
     Ok(BroadphaseId(handle))
 }
 
 fn destroy(engine: &mut Engine, broadphase: BroadphaseId) {
     let frame = engine.frame.index;
-    engine.broadphases.remove(broadphase.0, "", frame, &context::script_location());
+    engine.worlds.broadphases.remove(broadphase.0, "", frame, &context::script_location());
 }
 
 fn num(engine: &mut Engine, broadphase: BroadphaseId) -> f64 {
@@ -279,8 +283,8 @@ fn query_frustum(
     categories: RestArguments,
 ) -> Result<ScriptValue, Error> {
     let mask = mask(engine, broadphase, &categories, 4)?;
-    let size = engine.window.logical().max(Vec2::ONE);
-    let camera = *engine.camera(camera);
+    let size = engine.devices.window.logical().max(Vec2::ONE);
+    let camera = *engine.worlds.camera(camera);
     let aspect = size.x / size.y;
     let depth = |point: Vec3| camera.inside_frustum(point, aspect);
     let corner =

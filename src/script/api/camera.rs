@@ -212,16 +212,16 @@ pub static CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, camera: HandleNumber) -> bool {
-    Handle::from_number(camera.0).is_some_and(|handle| engine.cameras.get(handle).is_some())
+    Handle::from_number(camera.0).is_some_and(|handle| engine.worlds.cameras.get(handle).is_some())
 }
 
 fn pose(engine: &mut Engine, camera: CameraId) -> Mat4 {
-    engine.camera(camera).pose
+    engine.worlds.camera(camera).pose
 }
 
 /// Returns the camera's local pose: relative to the node that it is attached to, if there is one.
 fn local(engine: &mut Engine, camera: CameraId) -> &mut Mat4 {
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     match &mut camera.owner {
         Some(owner) => &mut owner.local,
         None => &mut camera.pose,
@@ -241,11 +241,11 @@ fn local_rotation(engine: &mut Engine, camera: CameraId) -> Quat {
 }
 
 fn position(engine: &mut Engine, camera: CameraId) -> Vec3 {
-    engine.camera(camera).pose.w_axis.truncate()
+    engine.worlds.camera(camera).pose.w_axis.truncate()
 }
 
 fn rotation(engine: &mut Engine, camera: CameraId) -> Quat {
-    Quat::from_mat4(&engine.camera(camera).pose)
+    Quat::from_mat4(&engine.worlds.camera(camera).pose)
 }
 
 fn set_pose(engine: &mut Engine, camera: CameraId, pose: Mat4) -> Result<(), Error> {
@@ -280,7 +280,7 @@ fn set_rotation(engine: &mut Engine, camera: CameraId, rotation: Quat) -> Result
 }
 
 fn projection_type(engine: &mut Engine, camera: CameraId) -> String {
-    match engine.camera(camera).projection {
+    match engine.worlds.camera(camera).projection {
         Projection::Perspective => "perspective".to_string(),
         Projection::Orthographic => "orthographic".to_string(),
     }
@@ -293,7 +293,7 @@ fn set_projection_type(
 ) -> Result<(), Error> {
     let known = ["perspective", "orthographic"];
     let word = projection.as_str();
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     camera.projection = match known.iter().position(|known| *known == word) {
         Some(0) if camera.near < NEAR_MIN => {
             return Err(engine_foundation::error!(
@@ -317,7 +317,7 @@ fn set_projection_type(
 
 /// Returns the screen's width and height, at least 1, because a window can have no size.
 fn screen_size(engine: &Engine) -> Vec2 {
-    engine.window.logical().max(Vec2::ONE)
+    engine.devices.window.logical().max(Vec2::ONE)
 }
 
 fn aspect(engine: &Engine) -> f32 {
@@ -333,11 +333,11 @@ fn projection(engine: &mut Engine, camera: CameraId, wanted: Option<f64>) -> Res
              the other, got {wanted}: it is width divided by height"
         ));
     }
-    Ok(engine.camera(camera).projection(wanted as f32))
+    Ok(engine.worlds.camera(camera).projection(wanted as f32))
 }
 
 fn vertical_fov(engine: &mut Engine, camera: CameraId) -> f64 {
-    engine.camera(camera).vertical_fov.into()
+    engine.worlds.camera(camera).vertical_fov.into()
 }
 
 fn set_vertical_fov(engine: &mut Engine, camera: CameraId, angle: f64) -> Result<(), Error> {
@@ -354,18 +354,18 @@ fn set_vertical_fov(engine: &mut Engine, camera: CameraId, angle: f64) -> Result
              {angle}"
         ));
     }
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     camera.vertical_fov = angle as f32;
     camera.frustum = None;
     Ok(())
 }
 
 fn near_range(engine: &mut Engine, camera: CameraId) -> f64 {
-    engine.camera(camera).near.into()
+    engine.worlds.camera(camera).near.into()
 }
 
 fn far_range(engine: &mut Engine, camera: CameraId) -> f64 {
-    engine.camera(camera).far.into()
+    engine.worlds.camera(camera).far.into()
 }
 
 /// Checks a distance along the view.
@@ -383,7 +383,7 @@ fn range(argument: &str, metres: f64) -> Result<f32, Error> {
 
 fn set_near_range(engine: &mut Engine, camera: CameraId, near: f64) -> Result<(), Error> {
     let near = range("#2 'near'", near)?;
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     let least = camera.projection == Projection::Orthographic || near >= NEAR_MIN;
     if !least || near >= camera.far {
         return Err(engine_foundation::error!(
@@ -398,7 +398,7 @@ fn set_near_range(engine: &mut Engine, camera: CameraId, near: f64) -> Result<()
 
 fn set_far_range(engine: &mut Engine, camera: CameraId, far: f64) -> Result<(), Error> {
     let far = range("#2 'far'", far)?;
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     if far <= camera.near {
         return Err(engine_foundation::error!(
             "argument #2 'far' must be more than the near range {}, got {far}: \
@@ -444,7 +444,7 @@ fn set_orthographic_view(
 ) -> Result<(), Error> {
     let names = ["min_x", "max_x", "min_z", "max_z"];
     let edges = edges(names, [min_x, max_x, min_z, max_z])?;
-    let camera = engine.camera(camera);
+    let camera = engine.worlds.camera(camera);
     (camera.orthographic, camera.fits_width) = (edges, false);
     Ok(())
 }
@@ -458,7 +458,7 @@ fn set_frustum(
     top: f64,
 ) -> Result<(), Error> {
     let names = ["left", "right", "bottom", "top"];
-    engine.camera(camera).frustum = Some(edges(names, [left, right, bottom, top])?);
+    engine.worlds.camera(camera).frustum = Some(edges(names, [left, right, bottom, top])?);
     Ok(())
 }
 
@@ -476,7 +476,7 @@ fn set_frustum_half_angles(
              and {top}: math.rad converts degrees to radians"
         ));
     }
-    let near = f64::from(engine.camera(camera).near);
+    let near = f64::from(engine.worlds.camera(camera).near);
     if near <= 0.0 {
         return Err(engine_foundation::error!(
             "the near range is {near}, and edges in perspective lie in front of the camera: \
@@ -490,8 +490,11 @@ fn set_frustum_half_angles(
 /// Returns a viewport's corner and its size. The size is at least 1, because a window can have no
 /// size.
 fn corner_and_size(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
-    let viewport = engine.viewport(viewport);
-    (engine.viewport_corner(&viewport), engine.viewport_size(&viewport).max(Vec2::ONE))
+    let viewport = engine.drawing.viewport(viewport);
+    (
+        engine.devices.viewport_corner(&viewport),
+        engine.devices.viewport_size(&viewport).max(Vec2::ONE),
+    )
 }
 
 fn world_to_screen(
@@ -501,7 +504,7 @@ fn world_to_screen(
     viewport: Option<ViewportId>,
 ) -> (Vec3, f64) {
     let (corner, size) = corner_and_size(engine, viewport);
-    let (point, depth) = engine.camera(camera).world_to_screen(position, size);
+    let (point, depth) = engine.worlds.camera(camera).world_to_screen(position, size);
     ((corner + point).extend(0.0), depth.into())
 }
 
@@ -514,7 +517,7 @@ fn screen_to_world(
 ) -> Result<Vec3, Error> {
     let (corner, size) = corner_and_size(engine, viewport);
     let depth = range("#3 'depth'", depth.unwrap_or(0.0))?;
-    Ok(engine.camera(camera).screen_to_world(position.truncate() - corner, depth, size))
+    Ok(engine.worlds.camera(camera).screen_to_world(position.truncate() - corner, depth, size))
 }
 
 fn screen_to_ray(
@@ -524,10 +527,10 @@ fn screen_to_ray(
     viewport: Option<ViewportId>,
 ) -> (Vec3, Vec3) {
     let (corner, size) = corner_and_size(engine, viewport);
-    engine.camera(camera).ray(position.truncate() - corner, size)
+    engine.worlds.camera(camera).ray(position.truncate() - corner, size)
 }
 
 fn inside_frustum(engine: &mut Engine, camera: CameraId, position: Vec3) -> f64 {
     let aspect = aspect(engine);
-    engine.camera(camera).inside_frustum(position, aspect).into()
+    engine.worlds.camera(camera).inside_frustum(position, aspect).into()
 }

@@ -192,7 +192,7 @@ World.destroy_line_object(world, lines)"#,
 );
 
 fn is_off(engine: &Engine) -> bool {
-    engine.build == BuildMode::Release
+    engine.game.build == BuildMode::Release
 }
 
 /// Returns the game time until which a drawing is shown.
@@ -209,7 +209,7 @@ fn show(engine: &mut Engine, lines: &[DebugLine], seconds: Option<f64>) -> Resul
         return Ok(());
     }
     let until = until(engine, seconds);
-    engine.lines.show(None, lines, until).map_err(Error::new)
+    engine.worlds.lines.show(None, lines, until).map_err(Error::new)
 }
 
 fn line(
@@ -295,11 +295,11 @@ fn say(
         return Ok(());
     }
     let (until, color) = (until(engine, seconds), color.unwrap_or(Color::WHITE));
-    engine.lines.add_text(at, text.as_str(), size as f32, color, until).map_err(Error::new)
+    engine.worlds.lines.add_text(at, text.as_str(), size as f32, color, until).map_err(Error::new)
 }
 
 fn clear(engine: &mut Engine) {
-    engine.lines.clear();
+    engine.worlds.lines.clear();
 }
 
 /// Adds the lines that `make` creates to a line object.
@@ -308,7 +308,7 @@ fn add(
     object: LineObjectId,
     make: impl FnOnce(&mut Vec<DebugLine>),
 ) -> Result<(), Error> {
-    let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
+    let object = engine.worlds.lines.objects.get_mut(object.0).expect("it was checked");
     if object.lines.len() >= LINES_MAX {
         return Err(engine_foundation::error!(
             "this line object has {LINES_MAX} lines already (LINES_MAX)"
@@ -434,12 +434,12 @@ fn add_cone(
 }
 
 fn reset(engine: &mut Engine, object: LineObjectId) {
-    let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
+    let object = engine.worlds.lines.objects.get_mut(object.0).expect("it was checked");
     object.lines.clear();
 }
 
 fn of_world(engine: &Engine, world: WorldId, object: LineObjectId) -> Result<(), Error> {
-    let object = engine.lines.objects.get(object.0).expect("it was checked");
+    let object = engine.worlds.lines.objects.get(object.0).expect("it was checked");
     match object.world == world.0 {
         true => Ok(()),
         false => Err(engine_foundation::error!("this line object belongs to another world")),
@@ -451,13 +451,13 @@ fn dispatch(engine: &mut Engine, world: WorldId, object: LineObjectId) -> Result
     if is_off(engine) {
         return Ok(());
     }
-    engine.lines.dispatch(object).map_err(Error::new)
+    engine.worlds.lines.dispatch(object).map_err(Error::new)
 }
 
 /// Native function of a row in `World`.
 pub fn create_line_object(engine: &mut Engine, world: WorldId) -> Result<LineObjectId, Error> {
     let object = LineObject { world: world.0, lines: Vec::new() };
-    let added = engine.lines.objects.add(object).map(LineObjectId);
+    let added = engine.worlds.lines.objects.add(object).map(LineObjectId);
     added.ok_or_else(|| {
         engine_foundation::error!(
             "{} line objects already exist (LINE_OBJECTS_MAX): destroy one first",
@@ -473,6 +473,6 @@ pub fn destroy_line_object(
 ) -> Result<(), Error> {
     of_world(engine, world, object)?;
     let location = crate::script_location();
-    engine.lines.objects.remove(object.0, "", engine.frame.index, &location);
+    engine.worlds.lines.objects.remove(object.0, "", engine.frame.index, &location);
     Ok(())
 }

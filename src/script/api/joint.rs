@@ -168,20 +168,21 @@ pub static UNIT_CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, joint: HandleNumber) -> bool {
-    Handle::from_number(joint.0).is_some_and(|handle| engine.physics.joints.get(handle).is_some())
+    Handle::from_number(joint.0)
+        .is_some_and(|handle| engine.worlds.physics.joints.get(handle).is_some())
 }
 
 fn of(engine: &Engine, joint: JointId) -> Joint {
-    *engine.physics.joints.get(joint.0).expect("the handle was checked where it came in")
+    *engine.worlds.physics.joints.get(joint.0).expect("the handle was checked where it came in")
 }
 
 fn is_broken(engine: &mut Engine, joint: JointId) -> bool {
     let known = of(engine, joint);
-    !engine.physics.world(known.physics).simulation.holds(known.hold)
+    !engine.worlds.physics.world(known.physics).simulation.holds(known.hold)
 }
 
 fn living(engine: &Engine, actor: ActorId) -> Option<ActorId> {
-    engine.physics.actors.get(actor.0).map(|_| actor)
+    engine.worlds.physics.actors.get(actor.0).map(|_| actor)
 }
 
 fn actor_1(engine: &mut Engine, joint: JointId) -> Option<ActorId> {
@@ -194,7 +195,7 @@ fn actor_2(engine: &mut Engine, joint: JointId) -> Option<ActorId> {
 
 fn state(engine: &Engine, joint: JointId) -> JointState {
     let nothing = JointState { value: 0.0, velocity: 0.0, force: 0.0, torque: 0.0 };
-    engine.physics.joint_state(joint).unwrap_or(nothing)
+    engine.worlds.physics.joint_state(joint).unwrap_or(nothing)
 }
 
 fn value(engine: &mut Engine, joint: JointId) -> f64 {
@@ -228,7 +229,7 @@ fn set_break(
     }
     let known = of(engine, joint);
     let [force, torque] = [force, torque].map(|limit| limit.map(|limit| limit as f32));
-    engine.physics.world_mut(known.physics).simulation.set_break(known.hold, force, torque);
+    engine.worlds.physics.world_mut(known.physics).simulation.set_break(known.hold, force, torque);
     Ok(())
 }
 
@@ -252,7 +253,8 @@ fn break_torque(engine: &mut Engine, joint: JointId) -> Option<f64> {
 
 fn break_limits(engine: &Engine, joint: JointId) -> (Option<f64>, Option<f64>) {
     let known = of(engine, joint);
-    let (force, torque) = engine.physics.world(known.physics).simulation.break_limits(known.hold);
+    let (force, torque) =
+        engine.worlds.physics.world(known.physics).simulation.break_limits(known.hold);
     (force.map(f64::from), torque.map(f64::from))
 }
 
@@ -285,7 +287,7 @@ fn set_motor(
         }
     };
     let known = of(engine, joint);
-    let simulation = &mut engine.physics.world_mut(known.physics).simulation;
+    let simulation = &mut engine.worlds.physics.world_mut(known.physics).simulation;
     match simulation.set_motor(known.hold, known.kind, motor) {
         true => Ok(()),
         false => Err(no_axis(known.kind)),
@@ -321,7 +323,7 @@ fn set_limits(
     }
     let known = of(engine, joint);
     let limits = limits.map(|limits| limits.map(|limit| limit as f32));
-    let simulation = &mut engine.physics.world_mut(known.physics).simulation;
+    let simulation = &mut engine.worlds.physics.world_mut(known.physics).simulation;
     match simulation.set_limits(known.hold, known.kind, limits) {
         true => Ok(()),
         false => Err(no_axis(known.kind)),
@@ -335,14 +337,14 @@ fn pair(numbers: Option<[f32; 2]>) -> ScriptValue {
 
 fn limits(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
-    pair(engine.physics.world(known.physics).simulation.limits(known.hold, known.kind))
+    pair(engine.worlds.physics.world(known.physics).simulation.limits(known.hold, known.kind))
 }
 
 fn motor(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
-    pair(engine.physics.world(known.physics).simulation.motor(known.hold, known.kind))
+    pair(engine.worlds.physics.world(known.physics).simulation.motor(known.hold, known.kind))
 }
 
 fn unit_joint(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<JointId> {
-    engine.physics.unit_joint(unit, name.as_str())
+    engine.worlds.physics.unit_joint(unit, name.as_str())
 }

@@ -210,24 +210,24 @@ pub static WORLD_CORE: ModuleRows = module(
 
 fn alive(engine: &mut Engine, light: HandleNumber) -> bool {
     let handle = Handle::from_number(light.0);
-    handle.is_some_and(|handle| engine.scenes.lights.slots.get(handle).is_some())
+    handle.is_some_and(|handle| engine.worlds.scenes.lights.slots.get(handle).is_some())
 }
 
 fn look(engine: &mut Engine, light: LightId) -> LightSettings {
-    engine.scenes.lights.slots.get(light.0).expect("the handle was checked").look
+    engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").look
 }
 
 fn change(engine: &mut Engine, light: LightId) -> &mut LightSettings {
-    &mut engine.scenes.lights.change(light).look
+    &mut engine.worlds.scenes.lights.change(light).look
 }
 
 fn unit(engine: &mut Engine, light: LightId) -> UnitId {
-    let row = engine.scenes.lights.slots.get(light.0).expect("the handle was checked").unit;
-    UnitId(engine.units.slots.handle_at(row as usize).expect("lights end with their units"))
+    let row = engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").unit;
+    UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("lights end with their units"))
 }
 
 fn node(engine: &mut Engine, light: LightId) -> f64 {
-    let light = engine.scenes.lights.slots.get(light.0).expect("the handle was checked");
+    let light = engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked");
     f64::from(light.node) + 1.0
 }
 
@@ -363,12 +363,12 @@ fn set_enabled(engine: &mut Engine, light: LightId, enabled: bool) {
 }
 
 fn local_pose(engine: &mut Engine, light: LightId) -> Mat4 {
-    engine.scenes.lights.slots.get(light.0).expect("the handle was checked").local
+    engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").local
 }
 
 fn set_local_pose(engine: &mut Engine, light: LightId, pose: Mat4) -> Result<(), Error> {
     check_pose(pose)?;
-    engine.scenes.lights.change(light).local = pose;
+    engine.worlds.scenes.lights.change(light).local = pose;
     Ok(())
 }
 
@@ -391,7 +391,7 @@ fn local_position(engine: &mut Engine, light: LightId) -> Vec3 {
 }
 
 fn set_local_position(engine: &mut Engine, light: LightId, position: Vec3) {
-    engine.scenes.lights.change(light).local.w_axis = position.extend(1.0);
+    engine.worlds.scenes.lights.change(light).local.w_axis = position.extend(1.0);
 }
 
 fn local_rotation(engine: &mut Engine, light: LightId) -> Quat {
@@ -407,13 +407,13 @@ fn set_local_rotation(engine: &mut Engine, light: LightId, rotation: Quat) -> Re
     }
     let position = local_position(engine, light);
     let pose = Mat4::from_rotation_translation(rotation.normalize(), position);
-    engine.scenes.lights.change(light).local = pose;
+    engine.worlds.scenes.lights.change(light).local = pose;
     Ok(())
 }
 
 fn world_pose(engine: &mut Engine, light: LightId) -> Mat4 {
-    let light = *engine.scenes.lights.slots.get(light.0).expect("the handle was checked");
-    engine.units.scene.world(light.unit, usize::from(light.node)) * light.local
+    let light = *engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked");
+    engine.worlds.units.scene.world(light.unit, usize::from(light.node)) * light.local
 }
 
 fn world_position(engine: &mut Engine, light: LightId) -> Vec3 {
@@ -430,13 +430,13 @@ pub(super) fn of_unit(
     unit: UnitId,
     which: &ScriptValue,
 ) -> Result<Option<LightId>, Error> {
-    let lights = engine.scenes.lights.of_unit(unit.row());
+    let lights = engine.worlds.scenes.lights.of_unit(unit.row());
     let index = match which {
         ScriptValue::Number(number) => {
             crate::api::mesh::of_unit::array_index(*number, lights.len())
         }
         ScriptValue::Text(name) => {
-            let parts = &engine.units.of(unit).resource.template.lights;
+            let parts = &engine.worlds.units.of(unit).resource.template.lights;
             parts.iter().position(|part| part.name == *name)
         }
         _ => {
@@ -485,7 +485,8 @@ fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
 
 /// Returns the 0-based index of a unit's node.
 pub(super) fn node_of(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<u16, Error> {
-    let (node, count) = (node.map_or(1, |node| node.0), engine.units.scene.count(unit.row()));
+    let (node, count) =
+        (node.map_or(1, |node| node.0), engine.worlds.units.scene.count(unit.row()));
     match node >= 1 && node <= count as i64 {
         true => Ok(node as u16 - 1),
         false => Err(engine_foundation::error!(

@@ -87,7 +87,7 @@ end"#,
 );
 
 fn new(engine: &mut Engine, name: TextArgument) -> Result<MaterialId, Error> {
-    let created = engine.new_material(name.as_str());
+    let created = engine.assets.new_material(name.as_str());
     created.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
@@ -102,21 +102,21 @@ pub static CORE: ModuleRows = module(
 
 fn alive(engine: &mut Engine, material: HandleNumber) -> bool {
     let handle = Handle::from_number(material.0);
-    handle.is_some_and(|handle| engine.materials.slots().get(handle).is_some())
+    handle.is_some_and(|handle| engine.assets.materials.slots().get(handle).is_some())
 }
 
 fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let (frame, location) = (engine.frame.index, crate::script_location());
-    let ended = engine.materials.destroy(material, frame, &location);
+    let ended = engine.assets.materials.destroy(material, frame, &location);
     if ended.is_ok() {
         engine.forget_material(material);
-        engine.end_material_source(material);
+        engine.drawing.end_material_source(material);
     }
     ended.map_err(|fault| engine_foundation::error!("argument #1 'material': {}", fault.message))
 }
 
 fn name(engine: &mut Engine, material: MaterialId) -> String {
-    let found = engine.materials.slots().get(material.0);
+    let found = engine.assets.materials.slots().get(material.0);
     found.expect("the handle was checked where it came in").name.clone()
 }
 
@@ -134,7 +134,7 @@ fn set(
             f32::MAX
         ));
     }
-    let set = engine.materials.set(material, name.as_str(), numbers, type_name);
+    let set = engine.assets.materials.set(material, name.as_str(), numbers, type_name);
     set.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
@@ -180,7 +180,7 @@ fn set_color(
     name: TextArgument,
     value: Color,
 ) -> Result<(), Error> {
-    let material = engine.materials.slots().get(m.0).expect("the handle was checked");
+    let material = engine.assets.materials.slots().get(m.0).expect("the handle was checked");
     if material.surface().is_some() {
         // Surfaces use alpha separately from the color.
         let [red, green, blue, _] = Color { alpha: 255.0, ..value }.to_light();
@@ -204,5 +204,5 @@ fn set_texture(
     name: TextArgument,
     texture: TextArgument,
 ) -> Result<(), Error> {
-    engine.set_material_texture(material, name.as_str(), texture.as_str())
+    engine.assets.set_material_texture(material, name.as_str(), texture.as_str())
 }

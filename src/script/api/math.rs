@@ -104,8 +104,8 @@ fn bounds(min: Option<Integer>, max: Option<Integer>) -> Result<Option<(i64, i64
 
 fn random(engine: &mut Engine, min: Option<Integer>, max: Option<Integer>) -> Result<f64, Error> {
     Ok(match bounds(min, max)? {
-        None => engine.random.next_f64(),
-        Some((min, max)) => engine.random.range_i64(min, max) as f64,
+        None => engine.frame.random.next_f64(),
+        Some((min, max)) => engine.frame.random.range_i64(min, max) as f64,
     })
 }
 
@@ -120,7 +120,7 @@ fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
 }
 
 fn set_seed(engine: &mut Engine, seed: Integer) -> Result<(), Error> {
-    engine.random = random::Random::seed(whole(seed, i64::MAX)?);
+    engine.frame.random = random::Random::seed(whole(seed, i64::MAX)?);
     Ok(())
 }
 
@@ -144,9 +144,9 @@ fn next_random(
 
 fn random_direction(engine: &mut Engine) -> Vec3 {
     // Archimedes: the height of a random point on a sphere is uniformly distributed.
-    let height = engine.random.next_f64() * 2.0 - 1.0;
+    let height = engine.frame.random.next_f64() * 2.0 - 1.0;
     let (sin, cos) =
-        deterministic_math::sin_cos_f64(engine.random.next_f64() * std::f64::consts::TAU);
+        deterministic_math::sin_cos_f64(engine.frame.random.next_f64() * std::f64::consts::TAU);
     let radius = (1.0 - height * height).max(0.0).sqrt();
     Vec3::new((radius * cos) as f32, (radius * sin) as f32, height as f32).normalize()
 }
@@ -160,7 +160,7 @@ fn random_in_box(engine: &mut Engine, min: Vec3, max: Vec3) -> Result<Vec3, Erro
     // The width of a box can exceed the range of a 32-bit float.
     let mut within = |min: f32, max: f32| {
         let (min, max) = (f64::from(min), f64::from(max));
-        (min + (max - min) * engine.random.next_f64()) as f32
+        (min + (max - min) * engine.frame.random.next_f64()) as f32
     };
     let point = Vec3::new(within(min.x, max.x), within(min.y, max.y), within(min.z, max.z));
     Ok(point.clamp(min, max))

@@ -202,19 +202,20 @@ pub static UNIT_CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, mover: HandleNumber) -> bool {
-    Handle::from_number(mover.0).is_some_and(|handle| engine.physics.movers.get(handle).is_some())
+    Handle::from_number(mover.0)
+        .is_some_and(|handle| engine.worlds.physics.movers.get(handle).is_some())
 }
 
 fn unit(engine: &mut Engine, mover: MoverId) -> UnitId {
-    engine.physics.mover(mover).unit
+    engine.worlds.physics.mover(mover).unit
 }
 
 fn actor(engine: &mut Engine, mover: MoverId) -> ActorId {
-    engine.physics.mover(mover).actor
+    engine.worlds.physics.mover(mover).actor
 }
 
 fn debug_name(engine: &mut Engine, mover: MoverId) -> String {
-    engine.physics.mover(mover).spec.name.clone()
+    engine.worlds.physics.mover(mover).spec.name.clone()
 }
 
 fn walk(engine: &mut Engine, mover: MoverId, way: Vec3, seconds: f64) -> Result<(), Error> {
@@ -223,48 +224,48 @@ fn walk(engine: &mut Engine, mover: MoverId, way: Vec3, seconds: f64) -> Result<
             "argument #3 'seconds' must be 0 to 10, got {seconds}"
         ));
     }
-    engine.physics.move_mover(mover, way, seconds as f32)
+    engine.worlds.physics.move_mover(mover, way, seconds as f32)
 }
 
 fn position(engine: &mut Engine, mover: MoverId) -> Vec3 {
-    engine.physics.mover(mover).position
+    engine.worlds.physics.mover(mover).position
 }
 
 fn set_position(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<(), Error> {
-    engine.physics.set_mover_position(mover, position)
+    engine.worlds.physics.set_mover_position(mover, position)
 }
 
 fn sides(engine: &mut Engine, mover: MoverId) -> bool {
-    engine.physics.mover(mover).sides
+    engine.worlds.physics.mover(mover).sides
 }
 
 fn up(engine: &mut Engine, mover: MoverId) -> bool {
-    engine.physics.mover(mover).up
+    engine.worlds.physics.mover(mover).up
 }
 
 fn down(engine: &mut Engine, mover: MoverId) -> bool {
-    engine.physics.mover(mover).down
+    engine.worlds.physics.mover(mover).down
 }
 
 fn flying_frames(engine: &mut Engine, mover: MoverId) -> u64 {
-    engine.physics.mover(mover).flying_frames.into()
+    engine.worlds.physics.mover(mover).flying_frames.into()
 }
 
 fn standing_frames(engine: &mut Engine, mover: MoverId) -> u64 {
-    engine.physics.mover(mover).standing_frames.into()
+    engine.worlds.physics.mover(mover).standing_frames.into()
 }
 
 fn standing_on(engine: &mut Engine, mover: MoverId) -> Option<ActorId> {
-    let on = engine.physics.mover(mover).standing_on;
-    on.filter(|actor| engine.physics.actors.get(actor.0).is_some())
+    let on = engine.worlds.physics.mover(mover).standing_on;
+    on.filter(|actor| engine.worlds.physics.actors.get(actor.0).is_some())
 }
 
 fn standing_velocity(engine: &mut Engine, mover: MoverId) -> Vec3 {
-    engine.physics.mover(mover).ground_velocity
+    engine.worlds.physics.mover(mover).ground_velocity
 }
 
 fn carried(engine: &mut Engine, mover: MoverId) -> (Vec3, Quat) {
-    let carried = engine.physics.mover(mover).carried;
+    let carried = engine.worlds.physics.mover(mover).carried;
     (carried.displacement, carried.rotation)
 }
 
@@ -275,13 +276,13 @@ fn separate(
     mover: MoverId,
     distance: Option<f64>,
 ) -> Result<ScriptValue, Error> {
-    let distance = distance.unwrap_or(engine.physics.mover(mover).spec.height.into());
+    let distance = distance.unwrap_or(engine.worlds.physics.mover(mover).spec.height.into());
     if distance < 0.0 {
         return Err(engine_foundation::error!(
             "argument #2 'distance' must not be negative, got {distance}"
         ));
     }
-    let found = engine.physics.separate_mover(mover, distance as f32)?;
+    let found = engine.worlds.physics.separate_mover(mover, distance as f32)?;
     let Some((actor, Separation { way, free, .. })) = found else {
         return Ok(ScriptValue::List(Vec::new()));
     };
@@ -292,20 +293,20 @@ fn separate(
 }
 
 fn fits_at(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<bool, Error> {
-    let spec = engine.physics.mover(mover).spec.clone();
-    engine.physics.mover_fits(mover, &spec, position)
+    let spec = engine.worlds.physics.mover(mover).spec.clone();
+    engine.worlds.physics.mover_fits(mover, &spec, position)
 }
 
 fn radius(engine: &mut Engine, mover: MoverId) -> f64 {
-    engine.physics.mover(mover).spec.radius.into()
+    engine.worlds.physics.mover(mover).spec.radius.into()
 }
 
 fn height(engine: &mut Engine, mover: MoverId) -> f64 {
-    engine.physics.mover(mover).spec.height.into()
+    engine.worlds.physics.mover(mover).spec.height.into()
 }
 
 fn max_slope_angle(engine: &mut Engine, mover: MoverId) -> f64 {
-    engine.physics.mover(mover).slope_max.into()
+    engine.worlds.physics.mover(mover).slope_max.into()
 }
 
 fn set_max_slope_angle(engine: &mut Engine, mover: MoverId, angle: f64) -> Result<(), Error> {
@@ -315,7 +316,7 @@ fn set_max_slope_angle(engine: &mut Engine, mover: MoverId, angle: f64) -> Resul
              radians of degrees"
         ));
     }
-    let known = engine.physics.movers.get_mut(mover.0).expect("it was checked");
+    let known = engine.worlds.physics.movers.get_mut(mover.0).expect("it was checked");
     known.slope_max = angle as f32;
     Ok(())
 }
@@ -327,20 +328,20 @@ fn set_collision_filter(
 ) -> Result<(), Error> {
     let properties = engine.physics_properties()?;
     let filter = properties.filters[properties.filter(name.as_str())?].1;
-    engine.physics.set_mover_filter(mover, filter);
+    engine.worlds.physics.set_mover_filter(mover, filter);
     Ok(())
 }
 
 fn unit_mover(engine: &mut Engine, unit: UnitId) -> Option<MoverId> {
-    engine.physics.unit_mover(unit)
+    engine.worlds.physics.unit_mover(unit)
 }
 
 fn num_movers(engine: &mut Engine, unit: UnitId) -> u64 {
-    engine.physics.num_movers(unit) as u64
+    engine.worlds.physics.num_movers(unit) as u64
 }
 
 fn find_mover(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<f64> {
-    engine.physics.find_mover(unit, name.as_str()).map(|index| index as f64 + 1.0)
+    engine.worlds.physics.find_mover(unit, name.as_str()).map(|index| index as f64 + 1.0)
 }
 
 fn set_mover(
@@ -348,15 +349,16 @@ fn set_mover(
     unit: UnitId,
     name: Option<TextArgument>,
 ) -> Result<Option<MoverId>, Error> {
-    let spec = name.map(|name| engine.physics.mover_spec(unit, name.as_str())).transpose()?;
-    let old = engine.physics.unit_mover(unit);
-    let was = old.map(|mover| engine.physics.mover(mover).position);
+    let spec =
+        name.map(|name| engine.worlds.physics.mover_spec(unit, name.as_str())).transpose()?;
+    let old = engine.worlds.physics.unit_mover(unit);
+    let was = old.map(|mover| engine.worlds.physics.mover(mover).position);
     if let Some(old) = old {
         let frame = engine.frame.index;
-        engine.physics.end_mover(old, frame, &context::script_location());
+        engine.worlds.physics.end_mover(old, frame, &context::script_location());
     }
     let Some(spec) = spec else { return Ok(None) };
-    let Engine { physics, units, .. } = engine;
+    let (physics, units) = (&mut engine.worlds.physics, &mut engine.worlds.units);
     let added = physics.add_mover(unit, units, &spec)?;
     if let Some(position) = was {
         physics.set_mover_position(added, position)?;
@@ -370,8 +372,8 @@ fn mover_fits_at(
     name: TextArgument,
     position: Vec3,
 ) -> Result<bool, Error> {
-    let spec = engine.physics.mover_spec(unit, name.as_str())?;
-    let mover = engine.physics.unit_mover(unit);
+    let spec = engine.worlds.physics.mover_spec(unit, name.as_str())?;
+    let mover = engine.worlds.physics.unit_mover(unit);
     let mover = mover.ok_or_else(|| engine_foundation::error!("the unit has no mover now"))?;
-    engine.physics.mover_fits(mover, &spec, position)
+    engine.worlds.physics.mover_fits(mover, &spec, position)
 }

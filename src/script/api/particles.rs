@@ -74,13 +74,21 @@ pub fn create(
 ) -> Result<EffectId, Error> {
     let pose = pose(position, rotation, scale)?;
     engine
-        .create_particles(world, EffectStage::World, name.as_str(), pose)
+        .worlds
+        .create_particles(
+            &mut engine.assets,
+            &engine.devices,
+            world,
+            EffectStage::World,
+            name.as_str(),
+            pose,
+        )
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
 /// Returns an error if an effect is in another world.
 fn in_world(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Error> {
-    match engine.particles.effect(id).world == world.0 {
+    match engine.worlds.particles.effect(id).world == world.0 {
         true => Ok(()),
         false => Err(engine_foundation::error!("argument #2 'id': the effect is in another world")),
     }
@@ -99,7 +107,7 @@ fn find_live(
         let message = "argument #2 'id' must be what create_particles returned, got the number";
         return Err(engine_foundation::error!("{message} {}", id.0));
     };
-    if engine.particles.slots().get(handle).is_none() {
+    if engine.worlds.particles.slots().get(handle).is_none() {
         return Ok(None);
     }
     in_world(engine, world, EffectId(handle)).map(|()| Some(EffectId(handle)))
@@ -108,7 +116,7 @@ fn find_live(
 /// Returns an error if an effect plays in another world, or in a Gui.
 fn on_stage(engine: &mut Engine, world: WorldId, id: EffectId) -> Result<(), Error> {
     in_world(engine, world, id)?;
-    match engine.particles.effect(id).stage {
+    match engine.worlds.particles.effect(id).stage {
         EffectStage::World => Ok(()),
         EffectStage::Gui { .. } => Err(engine_foundation::error!(
             "argument #2 'id': the effect plays in a Gui: use Gui.move_particles"
@@ -126,7 +134,7 @@ pub fn move_to(
 ) -> Result<(), Error> {
     on_stage(engine, world, id)?;
     let pose = pose(Some(position), rotation, scale)?;
-    let effect = engine.particles.effect(id);
+    let effect = engine.worlds.particles.effect(id);
     effect.link = None;
     effect.pose = pose;
     Ok(())
@@ -142,10 +150,11 @@ pub fn link(
     orphaned: Option<TextArgument>,
 ) -> Result<(), Error> {
     on_stage(engine, world, id)?;
-    if engine.units.of(unit).world != world {
+    if engine.worlds.units.of(unit).world != world {
         return Err(engine_foundation::error!("argument #3 'unit': the unit is in another world"));
     }
-    let (node, count) = (node.map_or(1, |node| node.0), engine.units.scene.count(unit.row()));
+    let (node, count) =
+        (node.map_or(1, |node| node.0), engine.worlds.units.scene.count(unit.row()));
     if node < 1 || node > count as i64 {
         return Err(engine_foundation::error!(
             "argument #4 'node' must be 1 to {count}, got {node}"
@@ -168,8 +177,8 @@ pub fn link(
     };
     let pose = pose.map_or(EffectTransform::IDENTITY, |pose| EffectTransform::of(&pose));
     let node = node as u32 - 1;
-    let at = EffectTransform::of(&engine.units.scene.world(unit.row(), node as usize));
-    let effect = engine.particles.effect(id);
+    let at = EffectTransform::of(&engine.worlds.units.scene.world(unit.row(), node as usize));
+    let effect = engine.worlds.particles.effect(id);
     effect.link = Some(NodeLink { unit: unit.0, node, pose, orphaned });
     effect.jump_to(pose.within(&at));
     Ok(())
@@ -177,7 +186,7 @@ pub fn link(
 
 pub fn stop_spawning(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Result<(), Error> {
     if let Some(id) = find_live(engine, world, id)? {
-        engine.particles.stop(id);
+        engine.worlds.particles.stop(id);
     }
     Ok(())
 }
@@ -185,7 +194,7 @@ pub fn stop_spawning(engine: &mut Engine, world: WorldId, id: HandleNumber) -> R
 pub fn destroy(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Result<(), Error> {
     if let Some(id) = find_live(engine, world, id)? {
         let frame = engine.frame.index;
-        engine.particles.destroy(id, frame, &context::script_location());
+        engine.worlds.particles.destroy(id, frame, &context::script_location());
     }
     Ok(())
 }
@@ -195,9 +204,9 @@ pub fn are_playing(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Res
 }
 
 pub fn number(engine: &mut Engine, world: WorldId, id: Option<HandleNumber>) -> Result<f64, Error> {
-    let Some(id) = id else { return Ok(engine.particles.count_in(world.0) as f64) };
+    let Some(id) = id else { return Ok(engine.worlds.particles.count_in(world.0) as f64) };
     let id = find_live(engine, world, id)?;
-    Ok(id.map_or(0, |id| engine.particles.count(id)) as f64)
+    Ok(id.map_or(0, |id| engine.worlds.particles.count(id)) as f64)
 }
 
 pub fn find_variable(
@@ -207,9 +216,10 @@ pub fn find_variable(
     variable: TextArgument,
 ) -> Result<f64, Error> {
     let resource = engine
-        .find_particles(name.as_str())
+        .worlds
+        .find_particles(&mut engine.assets, name.as_str())
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))?;
-    let found = engine.particles.variable(resource, variable.as_str());
+    let found = engine.worlds.particles.variable(resource, variable.as_str());
     found
         .map(|index| index as f64)
         .map_err(|message| engine_foundation::error!("argument #3 'variable': {message}"))
@@ -223,7 +233,7 @@ pub fn set_variable(
     value: Vec3,
 ) -> Result<(), Error> {
     in_world(engine, world, id)?;
-    let effect = engine.particles.effect(id);
+    let effect = engine.worlds.particles.effect(id);
     let (index, count) = (variable.0, effect.variables.len());
     if index < 1 || index > count as i64 {
         return Err(engine_foundation::error!(
@@ -256,14 +266,22 @@ fn create_in_gui(
     scale: f64,
 ) -> Result<EffectId, Error> {
     let pose = flat_pose(x, y, angle, scale)?;
-    let Some(world) = engine.guis.gui(gui).making.world else {
+    let Some(world) = engine.drawing.guis.gui(gui).making.world else {
         return Err(engine_foundation::error!(
             "argument #1 'gui': the Gui is in no world, and only a world moves effects"
         ));
     };
     let stage = EffectStage::Gui { gui: gui.0, layer: layer.floor() as i32 };
     engine
-        .create_particles(WorldId(world), stage, name.as_str(), pose)
+        .worlds
+        .create_particles(
+            &mut engine.assets,
+            &engine.devices,
+            WorldId(world),
+            stage,
+            name.as_str(),
+            pose,
+        )
         .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
@@ -277,7 +295,7 @@ fn move_in_gui(
     scale: f64,
 ) -> Result<(), Error> {
     let pose = flat_pose(x, y, angle, scale)?;
-    let effect = engine.particles.effect(id);
+    let effect = engine.worlds.particles.effect(id);
     match effect.stage {
         EffectStage::Gui { gui: of, .. } if of == gui.0 => effect.pose = pose,
         _ => {

@@ -217,7 +217,7 @@ fn read_script(engine: &mut Engine, module: TextArgument) -> ScriptValue {
         Err(ScriptError::Missing { tried, near }) => {
             let hint = suggest::hint(module, near.iter().map(String::as_str));
             let tried = tried.join(", ");
-            let message = match engine.project.variant_name_message(module) {
+            let message = match engine.game.project.variant_name_message(module) {
                 Some(why) => format!("there is no module '{module}': {why}"),
                 None => format!("there is no module '{module}'{hint} (looked for {tried})"),
             };
@@ -257,7 +257,7 @@ fn script_outline(_: &mut Engine, script: TextArgument) -> ScriptValue {
 }
 
 fn scripts_can_change(engine: &mut Engine) -> bool {
-    engine.store.scripts_can_change()
+    engine.assets.store.scripts_can_change()
 }
 
 fn write_log(_: &mut Engine, level: TextArgument, message: ByteArgument) {
@@ -274,7 +274,11 @@ fn holds_errors(_: &mut Engine) -> bool {
 }
 
 fn keep_frames(engine: &mut Engine, packets: bool) {
-    engine.keep_frames(if packets { FrameRetention::Packets } else { FrameRetention::Words });
+    engine.drawing.keep_frames(if packets {
+        FrameRetention::Packets
+    } else {
+        FrameRetention::Words
+    });
 }
 
 fn take_errors(_: &mut Engine) -> ScriptValue {
@@ -381,18 +385,18 @@ fn find_plain(
 }
 
 fn clock(engine: &mut Engine) -> f64 {
-    engine.clock()
+    engine.frame.clock(&engine.game)
 }
 
 /// The name to which an unreadable settings file is renamed before the first save replaces it.
 const BROKEN_USER_SETTINGS: &str = "user_settings.broken.sjson";
 
 fn load_user_settings(engine: &mut Engine) -> ExpectedResult<ScriptValue> {
-    let path = match &engine.save_folder {
+    let path = match &engine.game.save_folder {
         Some(folder) => folder.join(USER_SETTINGS),
         None => PathBuf::from(USER_SETTINGS),
     };
-    let read = match (&engine.save_folder, &engine.user_settings) {
+    let read = match (&engine.game.save_folder, &engine.game.user_settings) {
         (Some(_), _) => file_access::read_named(&path, &readers::USER_SETTINGS),
         (None, Some(bytes)) => Ok(bytes.clone()),
         (None, None) => return ExpectedResult(Ok(ScriptValue::Nil)),
@@ -416,11 +420,11 @@ fn save_user_settings(
     set_aside: bool,
 ) -> Result<ExpectedResult<bool>, Error> {
     let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
-    if engine.saves.is_pretending() {
+    if engine.game.saves.is_pretending() {
         let reason = std::io::Error::from(ErrorKind::StorageFull);
         return Ok(ExpectedResult(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));
     }
-    let Some(folder) = &engine.save_folder else { return Ok(ExpectedResult(Ok(true))) };
+    let Some(folder) = &engine.game.save_folder else { return Ok(ExpectedResult(Ok(true))) };
     let path = folder.join(USER_SETTINGS);
     if set_aside
         && let Err(reason) = disk::rename(&path, &folder.join(BROKEN_USER_SETTINGS))
@@ -435,8 +439,8 @@ fn save_user_settings(
 }
 
 fn set_collection(engine: &mut Engine, milliseconds: f64, ceiling: f64) {
-    engine.collection.milliseconds = milliseconds;
-    engine.collection.ceiling_mib = ceiling;
+    engine.frame.collection.milliseconds = milliseconds;
+    engine.frame.collection.ceiling_mib = ceiling;
 }
 
 fn hash32(_: &mut Engine, text: ByteArgument) -> f64 {
@@ -449,5 +453,5 @@ fn hash64(_: &mut Engine, text: ByteArgument) -> (f64, f64) {
 }
 
 fn has_main_world(engine: &mut Engine) -> bool {
-    engine.main_world.is_some()
+    engine.worlds.main.is_some()
 }

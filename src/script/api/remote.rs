@@ -42,37 +42,37 @@ pub static CORE: ModuleRows = module(
 );
 
 fn console_send(engine: &mut Engine, text: TextArgument) {
-    engine.outbox.send(text.as_str().to_string());
+    engine.devices.outbox.send(text.as_str().to_string());
 }
 
 fn request_pause(engine: &mut Engine) {
-    engine.outbox.wish(ConsoleCommand::Pause);
+    engine.devices.outbox.wish(ConsoleCommand::Pause);
 }
 
 fn request_refresh(engine: &mut Engine) {
-    engine.outbox.wish(ConsoleCommand::Refresh);
+    engine.devices.outbox.wish(ConsoleCommand::Refresh);
 }
 
 fn request_reload(engine: &mut Engine, kind: TextArgument) -> ExpectedResult<bool> {
     let kind = kind.as_str();
-    let index = engine.store.index();
+    let index = engine.assets.store.index();
     let kinds: BTreeSet<&str> =
         index.entries.iter().map(|entry| entry.resource.kind.as_str()).collect();
     if !kinds.contains(kind) {
         let hint = suggest::hint(kind, kinds);
         return ExpectedResult(Err(format!("the game has no resource of the kind '{kind}'{hint}")));
     }
-    engine.outbox.wish(ConsoleCommand::Reload(kind.to_string()));
+    engine.devices.outbox.wish(ConsoleCommand::Reload(kind.to_string()));
     ExpectedResult(Ok(true))
 }
 
 fn render_settings(engine: &mut Engine) -> TableList {
     let keys = SETTINGS.iter().map(|row| row.key).filter(|key| key.starts_with("render."));
     let rows = keys.map(|key| {
-        let value = json::write(engine.settings.value(key));
+        let value = json::write(engine.game.settings.value(key));
         table([("name", ScriptValue::Text(key.to_string())), ("value", ScriptValue::Text(value))])
     });
-    let adapter = match engine.picture.adapter.as_str() {
+    let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing is drawn",
         adapter => adapter,
     };
@@ -84,7 +84,7 @@ fn render_settings(engine: &mut Engine) -> TableList {
 }
 
 fn loaded_resources(engine: &mut Engine) -> TableList {
-    let store = &engine.store;
+    let store = &engine.assets.store;
     let mut names: Vec<_> = store.index().entries.iter().map(|entry| &entry.resource).collect();
     names.dedup();
     let kept = names.into_iter().filter_map(|name| Some((name, store.kept_bytes(name)?)));

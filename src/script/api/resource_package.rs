@@ -54,17 +54,17 @@ end"#,
 );
 
 fn load(engine: &mut Engine, package: PackageId) -> Result<(), Error> {
-    engine.packages.load(package, &mut engine.store)
+    engine.assets.packages.load(package, &mut engine.assets.store)
 }
 
 fn has_loaded(engine: &mut Engine, package: PackageId) -> Result<bool, Error> {
-    engine.packages.has_loaded(package)
+    engine.assets.packages.has_loaded(package)
 }
 
 fn flush(engine: &mut Engine, package: PackageId) -> Result<(), Error> {
-    engine.packages.flush(package, &mut engine.store)
+    engine.assets.packages.flush(package, &mut engine.assets.store)
 }
 
 fn unload(engine: &mut Engine, package: PackageId) -> Result<(), Error> {
-    engine.packages.unload(package, &mut engine.store)
+    engine.assets.packages.unload(package, &mut engine.assets.store)
 }

@@ -264,19 +264,19 @@ fn write(
     value: SavedValue,
     options: Option<SaveOptions>,
 ) -> ExpectedResult<bool> {
-    let time = engine.clock();
-    let written = engine.saves.write(&slot, &value.0.0, time, version(options));
+    let time = engine.frame.clock(&engine.game);
+    let written = engine.game.saves.write(&slot, &value.0.0, time, version(options));
     ExpectedResult(written.map(|()| true))
 }
 
 fn read(engine: &mut Engine, slot: SaveSlot, options: Option<SaveOptions>) -> SaveReadResult {
-    SaveReadResult(engine.saves.read(&slot, version(options), serialize::check_save))
+    SaveReadResult(engine.game.saves.read(&slot, version(options), serialize::check_save))
 }
 
 /// Returns the frame in which an operation that begins now completes. In deterministic runs this is
 /// the next frame; otherwise it is not fixed.
 fn ready_frame(engine: &Engine) -> Option<u64> {
-    engine.deterministic.then_some(engine.frame.index + 1)
+    engine.game.deterministic.then_some(engine.frame.index + 1)
 }
 
 fn write_async(
@@ -285,8 +285,8 @@ fn write_async(
     value: SavedValue,
     options: Option<SaveOptions>,
 ) -> Result<u64, Error> {
-    let (time, ready) = (engine.clock(), ready_frame(engine));
-    let begun = engine.saves.begin_write(slot, value.0.0, time, version(options), ready);
+    let (time, ready) = (engine.frame.clock(&engine.game), ready_frame(engine));
+    let begun = engine.game.saves.begin_write(slot, value.0.0, time, version(options), ready);
     begun.map_err(Error::new)
 }
 
@@ -297,6 +297,7 @@ fn read_async(
 ) -> Result<u64, Error> {
     let ready = ready_frame(engine);
     engine
+        .game
         .saves
         .begin_read(slot, version(options), serialize::check_save, ready)
         .map_err(Error::new)
@@ -304,7 +305,7 @@ fn read_async(
 
 fn poll(engine: &mut Engine, request: Integer) -> Result<(u64, RequestProgress), Error> {
     let number = u64::try_from(request.0).unwrap_or(0);
-    let busy = engine.saves.poll(number, engine.frame.index).ok_or_else(|| {
+    let busy = engine.game.saves.poll(number, engine.frame.index).ok_or_else(|| {
         engine_foundation::error!(
             "argument #1 'request': there is no request {}: its result was already read, or it \
              never existed",
@@ -337,18 +338,18 @@ fn result(engine: &mut Engine, request: Integer) -> Result<SaveReadResult, Error
             "argument #1 'request': request {number} is still busy: call Save.status first"
         ));
     }
-    let answer = engine.saves.take(number);
+    let answer = engine.game.saves.take(number);
     Ok(SaveReadResult::of_answer(answer.expect("a request that is done has an answer")))
 }
 
 fn list(engine: &mut Engine) -> ExpectedResult<SaveList> {
-    ExpectedResult(engine.saves.list().map(SaveList))
+    ExpectedResult(engine.game.saves.list().map(SaveList))
 }
 
 fn exists(engine: &mut Engine, slot: SaveSlot) -> ExpectedResult<bool> {
-    ExpectedResult(engine.saves.exists(&slot))
+    ExpectedResult(engine.game.saves.exists(&slot))
 }
 
 fn delete(engine: &mut Engine, slot: SaveSlot) -> ExpectedResult<bool> {
-    ExpectedResult(engine.saves.delete(&slot).map(|()| true))
+    ExpectedResult(engine.game.saves.delete(&slot).map(|()| true))
 }

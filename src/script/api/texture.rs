@@ -73,17 +73,18 @@ pub static CORE: ModuleRows = module(
 fn exists(engine: &mut Engine, name: TextArgument) -> bool {
     let name = name.as_str();
     let texture = ResourceName::new("texture", name);
-    engine.store.has(&texture) || engine.textures.find(&mut engine.store, name).is_ok()
+    engine.assets.store.has(&texture)
+        || engine.assets.textures.find(&mut engine.assets.store, name).is_ok()
 }
 
 fn found(engine: &mut Engine, name: TextArgument) -> Result<engine_textures::TextureNumber, Error> {
-    let found = engine.textures.find(&mut engine.store, name.as_str());
+    let found = engine.assets.textures.find(&mut engine.assets.store, name.as_str());
     found.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
 fn size(engine: &mut Engine, name: TextArgument) -> Result<(f64, f64), Error> {
     let number = found(engine, name)?;
-    let entry = engine.textures.entry(number);
+    let entry = engine.assets.textures.entry(number);
     Ok((entry.width.into(), entry.height.into()))
 }
 
@@ -92,10 +93,10 @@ fn load(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
 }
 
 fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
-    if let Some(number) = engine.textures.known(name.as_str()) {
-        engine.textures.unload(number);
+    if let Some(number) = engine.assets.textures.known(name.as_str()) {
+        engine.assets.textures.unload(number);
         // Another texture may use the freed slot in the same frame.
-        engine.refresh_sources();
+        engine.drawing.refresh_sources(&mut engine.assets);
         return Ok(());
     }
     if exists(engine, name) {
@@ -105,7 +106,7 @@ fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
 }
 
 fn statistics(engine: &mut Engine) -> ScriptValue {
-    let counts = engine.textures.figures();
+    let counts = engine.assets.textures.figures();
     let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
     ScriptValue::Table(vec![
         number("atlas_layers", counts.atlas_layers.into()),
@@ -116,7 +117,7 @@ fn statistics(engine: &mut Engine) -> ScriptValue {
 }
 
 fn sheet_data(engine: &mut Engine, name: TextArgument) -> ExpectedResult<ScriptValue> {
-    let sheet = match engine.textures.sheet(&mut engine.store, name.as_str()) {
+    let sheet = match engine.assets.textures.sheet(&mut engine.assets.store, name.as_str()) {
         Ok(sheet) => sheet,
         Err(fault) => return ExpectedResult(Err(fault.message)),
     };

@@ -169,55 +169,56 @@ fn new(
     name: TextArgument,
     level: Option<TextArgument>,
 ) -> Result<TilemapId, Error> {
-    let Engine { tilemaps, store, .. } = engine;
+    let (tilemaps, store) = (&mut engine.assets.tilemaps, &mut engine.assets.store);
     tilemaps.add(store, name.as_str(), level.as_ref().map(TextArgument::as_str))
 }
 
 fn destroy(engine: &mut Engine, map: TilemapId) -> Result<(), Error> {
-    if engine.tilemaps.of(map).owner.is_some() {
+    if engine.assets.tilemaps.of(map).owner.is_some() {
         return Err(engine_foundation::error!(
             "argument #1 'tilemap': the map belongs to a unit, and is destroyed with it: use \
              World.destroy_unit(world, unit)"
         ));
     }
     let frame = engine.frame.index;
-    engine.tilemaps.remove(map, frame, &context::script_location());
+    engine.assets.tilemaps.remove(map, frame, &context::script_location());
     Ok(())
 }
 
 fn alive(engine: &mut Engine, map: HandleNumber) -> bool {
-    Handle::from_number(map.0).is_some_and(|handle| engine.tilemaps.slots.get(handle).is_some())
+    Handle::from_number(map.0)
+        .is_some_and(|handle| engine.assets.tilemaps.slots.get(handle).is_some())
 }
 
 fn level_names(engine: &mut Engine, name: TextArgument) -> Result<Vec<String>, Error> {
-    let Engine { tilemaps, store, .. } = engine;
+    let (tilemaps, store) = (&mut engine.assets.tilemaps, &mut engine.assets.store);
     let world = tilemaps.world(store, name.as_str())?;
     Ok(world.maps.iter().map(|map| map.name.clone()).collect())
 }
 
 fn size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
-    let map = engine.tilemaps.of(map).map();
+    let map = engine.assets.tilemaps.of(map).map();
     (map.columns.into(), map.rows.into())
 }
 
 fn tile_size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
-    let map = engine.tilemaps.of(map).map();
+    let map = engine.assets.tilemaps.of(map).map();
     (map.tile_width.into(), map.tile_height.into())
 }
 
 fn cell_at(engine: &mut Engine, map: TilemapId, x: f64, y: f64) -> (f64, f64) {
-    let map = engine.tilemaps.of(map).map();
+    let map = engine.assets.tilemaps.of(map).map();
     let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
     (cell(x, map.tile_width), cell(y, map.tile_height))
 }
 
 fn layer_names(engine: &mut Engine, map: TilemapId) -> Vec<String> {
-    engine.tilemaps.of(map).map().layers.iter().map(|layer| layer.name.clone()).collect()
+    engine.assets.tilemaps.of(map).map().layers.iter().map(|layer| layer.name.clone()).collect()
 }
 
 /// Returns the index of a layer by its name.
 fn layer_of(engine: &Engine, map: TilemapId, name: &str) -> Result<usize, Error> {
-    let map = engine.tilemaps.of(map);
+    let map = engine.assets.tilemaps.of(map);
     map.layer(name).ok_or_else(|| {
         let names = map.map().layers.iter().map(|layer| layer.name.as_str());
         let hint = suggest::hint(name, names);
@@ -233,7 +234,7 @@ fn tile(
     row: Integer,
 ) -> Result<f64, Error> {
     let layer = layer_of(engine, map, layer.as_str())?;
-    let tile = engine.tilemaps.of(map).tile(layer, column.0, row.0);
+    let tile = engine.assets.tilemaps.of(map).tile(layer, column.0, row.0);
     Ok(f64::from(tile.map_or(0, number_of)))
 }
 
@@ -246,7 +247,7 @@ fn set_tile(
     tile: Integer,
 ) -> Result<(), Error> {
     let layer = layer_of(engine, map, layer.as_str())?;
-    let tilemap = engine.tilemaps.of_mut(map);
+    let tilemap = engine.assets.tilemaps.of_mut(map);
     let number = u32::try_from(tile.0).ok();
     let known = number.filter(|number| *number == 0 || tilemap.set_of(*number).is_some());
     let Some(number) = known else {
@@ -276,7 +277,7 @@ fn is_layer_visible(
     layer: TextArgument,
 ) -> Result<bool, Error> {
     let layer = layer_of(engine, map, layer.as_str())?;
-    Ok(engine.tilemaps.of(map).is_visible(layer))
+    Ok(engine.assets.tilemaps.of(map).is_visible(layer))
 }
 
 fn set_layer_visible(
@@ -286,12 +287,12 @@ fn set_layer_visible(
     visible: bool,
 ) -> Result<(), Error> {
     let layer = layer_of(engine, map, layer.as_str())?;
-    engine.tilemaps.of_mut(map).show(layer, visible);
+    engine.assets.tilemaps.of_mut(map).show(layer, visible);
     Ok(())
 }
 
 fn tile_properties(engine: &mut Engine, map: TilemapId, tile: Integer) -> ScriptValue {
-    let tilemap = engine.tilemaps.of(map);
+    let tilemap = engine.assets.tilemaps.of(map);
     let found = u32::try_from(tile.0).ok().and_then(|number| tilemap.set_of(number));
     let properties = found.and_then(|(set, number)| {
         tilemap.sets()[set].properties.iter().find(|(tile, _)| *tile == number)
@@ -327,7 +328,7 @@ fn objects(
     map: TilemapId,
     layer: Option<TextArgument>,
 ) -> Result<ScriptValue, Error> {
-    let tilemap = engine.tilemaps.of(map);
+    let tilemap = engine.assets.tilemaps.of(map);
     let all = &tilemap.map().objects;
     let Some(layer) = layer else { return Ok(ScriptValue::List(all.iter().map(object).collect())) };
     let within: Vec<_> = all.iter().filter(|it| it.layer == layer.as_str()).map(object).collect();
@@ -342,14 +343,14 @@ fn objects(
 }
 
 fn properties(engine: &mut Engine, map: TilemapId) -> ScriptValue {
-    match &engine.tilemaps.of(map).map().properties {
+    match &engine.assets.tilemaps.of(map).map().properties {
         SjsonTree::Object(fields) if fields.is_empty() => ScriptValue::Table(Vec::new()),
         tree => ScriptValue::from_tree(tree),
     }
 }
 
 fn grid_names(engine: &mut Engine, map: TilemapId) -> Vec<String> {
-    engine.tilemaps.of(map).map().grids.iter().map(|grid| grid.name.clone()).collect()
+    engine.assets.tilemaps.of(map).map().grids.iter().map(|grid| grid.name.clone()).collect()
 }
 
 fn grid_value(
@@ -359,7 +360,7 @@ fn grid_value(
     column: Integer,
     row: Integer,
 ) -> Result<f64, Error> {
-    let tilemap = engine.tilemaps.of(map);
+    let tilemap = engine.assets.tilemaps.of(map);
     let grids = &tilemap.map().grids;
     let name = grid.as_str();
     let grid = grids.iter().find(|known| known.name == name).ok_or_else(|| {
@@ -405,5 +406,8 @@ fn draw(
         color: [color.red, color.green, color.blue, color.alpha].map(|part| part as u8),
         layers: wanted,
     };
-    engine.draw_tilemap(map, gui, &look).map(|count| count as f64)
+    engine
+        .drawing
+        .draw_tilemap(&mut engine.assets, &engine.devices, &engine.frame, map, gui, &look)
+        .map(|count| count as f64)
 }

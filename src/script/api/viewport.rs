@@ -64,11 +64,12 @@ Application.destroy_viewport(map)"#,
 );
 
 fn alive(engine: &mut Engine, viewport: HandleNumber) -> bool {
-    Handle::from_number(viewport.0).is_some_and(|handle| engine.viewports.get(handle).is_some())
+    Handle::from_number(viewport.0)
+        .is_some_and(|handle| engine.drawing.viewports.get(handle).is_some())
 }
 
 fn viewport(engine: &mut Engine, viewport: ViewportId) -> &mut Viewport {
-    engine.viewports.get_mut(viewport.0).expect("the handle was checked where it came in")
+    engine.drawing.viewports.get_mut(viewport.0).expect("the handle was checked where it came in")
 }
 
 fn set_rect(
@@ -96,7 +97,7 @@ fn set_background(engine: &mut Engine, of: ViewportId, color: Option<Color>) {
 
 fn size(engine: &mut Engine, of: ViewportId) -> Vec2 {
     let viewport = *viewport(engine, of);
-    engine.viewport_size(&viewport)
+    engine.devices.viewport_size(&viewport)
 }
 
 /// Native function of a row in `Application`.
@@ -107,10 +108,13 @@ pub fn create_viewport(
     height: Option<f64>,
 ) -> Result<ViewportId, Error> {
     match (texture, width, height) {
-        (None, None, None) => engine.new_viewport(Viewport::DEFAULT),
-        (Some(name), Some(width), Some(height)) => {
-            engine.new_texture_viewport(name.as_str(), whole_size(width, height)?)
-        }
+        (None, None, None) => engine.drawing.new_viewport(Viewport::DEFAULT),
+        (Some(name), Some(width), Some(height)) => engine.drawing.new_texture_viewport(
+            &mut engine.assets,
+            &engine.frame,
+            name.as_str(),
+            whole_size(width, height)?,
+        ),
         _ => Err(engine_foundation::error!(
             "a texture takes a name, a width and a height; a part of the screen takes nothing"
         )),
@@ -119,24 +123,24 @@ pub fn create_viewport(
 
 pub fn destroy_viewport(engine: &mut Engine, viewport: ViewportId) {
     let location = crate::script_location();
-    engine.viewports.remove(viewport.0, "", engine.frame.index, &location);
+    engine.drawing.viewports.remove(viewport.0, "", engine.frame.index, &location);
 }
 
 pub fn main_gui(engine: &mut Engine) -> Result<GuiId, Error> {
-    engine.main_gui()
+    engine.drawing.main_gui(&mut engine.worlds)
 }
 
 pub fn main_camera(engine: &mut Engine) -> Result<CameraId, Error> {
-    engine.main_camera()
+    engine.worlds.main_camera()
 }
 
 pub fn create_camera(engine: &mut Engine) -> Result<CameraId, Error> {
-    engine.new_camera()
+    engine.worlds.new_camera()
 }
 
 pub fn destroy_camera(engine: &mut Engine, camera: CameraId) {
     let location = crate::script_location();
-    engine.cameras.remove(camera.0, "", engine.frame.index, &location);
+    engine.worlds.cameras.remove(camera.0, "", engine.frame.index, &location);
 }
 
 pub fn render_world(
@@ -148,7 +152,7 @@ pub fn render_world(
 ) -> Result<(), Error> {
     let camera = match camera {
         Some(camera) => camera,
-        None => engine.main_camera()?,
+        None => engine.worlds.main_camera()?,
     };
     engine.render_world(world, camera, viewport, window)
 }

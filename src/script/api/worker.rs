@@ -245,7 +245,7 @@ impl Argument for ReturnedData {
 /// Stores the result of the calling worker. Returns an error message if the result is not data.
 pub fn finish(engine: &mut Engine, result: ReturnedData) -> ScriptValue {
     match result.0 {
-        Ok(packed) => engine.workers.set_result(packed.0),
+        Ok(packed) => engine.devices.workers.set_result(packed.0),
         Err(message) => return ScriptValue::Text(message),
     }
     ScriptValue::Nil
@@ -264,30 +264,31 @@ fn start(
 }
 
 fn send(engine: &mut Engine, worker: WorkerId, message: MessageArgument) -> Result<(), Error> {
-    engine.workers.send(worker, message.0.0).map_err(Error::new)
+    engine.devices.workers.send(worker, message.0.0).map_err(Error::new)
 }
 
 fn receive(engine: &mut Engine, worker: WorkerId) -> Result<ReceivedMessage, Error> {
-    let came = engine.workers.receive(worker).map_err(Error::new)?;
+    let came = engine.devices.workers.receive(worker).map_err(Error::new)?;
     Ok(ReceivedMessage(came.map(SerializedValue)))
 }
 
 fn wait(engine: &mut Engine, worker: WorkerId) -> Result<ReceivedMessage, Error> {
-    let came = engine.workers.wait(worker).map_err(Error::new)?;
+    let came = engine.devices.workers.wait(worker).map_err(Error::new)?;
     Ok(ReceivedMessage(came.map(SerializedValue)))
 }
 
 fn status(engine: &mut Engine, worker: WorkerId) -> Result<String, Error> {
-    let status = engine.workers.status(worker).map_err(Error::new)?;
+    let status = engine.devices.workers.status(worker).map_err(Error::new)?;
     Ok(status.name().to_string())
 }
 
 fn progress(engine: &mut Engine, worker: WorkerId) -> Result<f64, Error> {
-    engine.workers.progress(worker).map_err(Error::new)
+    engine.devices.workers.progress(worker).map_err(Error::new)
 }
 
 fn result(engine: &mut Engine, worker: WorkerId) -> Result<WorkerResult, Error> {
-    let end = engine.workers.result(worker, &crate::script_location()).map_err(Error::new)?;
+    let end =
+        engine.devices.workers.result(worker, &crate::script_location()).map_err(Error::new)?;
     end.map(WorkerResult).ok_or_else(|| {
         engine_foundation::error!(
             "the worker is still running: call Worker.status first, or Worker.cancel it"
@@ -296,7 +297,7 @@ fn result(engine: &mut Engine, worker: WorkerId) -> Result<WorkerResult, Error> 
 }
 
 fn cancel(engine: &mut Engine, worker: WorkerId) -> Result<(), Error> {
-    engine.workers.cancel(worker, &crate::script_location()).map_err(Error::new)
+    engine.devices.workers.cancel(worker, &crate::script_location()).map_err(Error::new)
 }
 
 /// The handle of a worker's parent, the game; nil in the game itself.
@@ -316,7 +317,7 @@ impl ReturnValue for ParentWorker {
 }
 
 fn parent(engine: &mut Engine) -> ParentWorker {
-    ParentWorker(engine.workers.parent())
+    ParentWorker(engine.devices.workers.parent())
 }
 
 fn set_progress(engine: &mut Engine, progress: f64) -> Result<(), Error> {
@@ -325,6 +326,6 @@ fn set_progress(engine: &mut Engine, progress: f64) -> Result<(), Error> {
             "argument #1 'progress' must be 0 to 1, got {progress}"
         ));
     }
-    engine.workers.set_progress(progress);
+    engine.devices.workers.set_progress(progress);
     Ok(())
 }

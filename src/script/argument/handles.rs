@@ -56,14 +56,14 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
 
 /// Returns the error message for a number that is not a living Gui, as found by a fast form.
 pub fn gui_message(engine: &Engine, number: f64) -> String {
-    let slots = engine.guis.slots();
+    let slots = engine.drawing.guis.slots();
     let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
     stale_handle_message(engine, HandleKind::Gui, stale, number)
 }
 
 /// Returns the error message for a number that is not a living material, as found by a fast form.
 pub fn material_message(engine: &Engine, number: f64) -> String {
-    let slots = engine.materials.slots();
+    let slots = engine.assets.materials.slots();
     let stale = Handle::from_number(number).map(|handle| slots.stale(handle));
     stale_handle_message(engine, HandleKind::Material, stale, number)
 }

@@ -7,8 +7,8 @@ use engine_runtime::Engine;
 use engine_world::physics::{ActorId, PushTarget, check_position};
 
 pub(super) fn impulse(engine: &mut Engine, actor: ActorId, impulse: Vec3) -> ActorResult {
-    engine.physics.check_push(actor, impulse)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    engine.worlds.physics.check_push(actor, impulse)?;
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.add_impulse(body, impulse);
     Ok(())
 }
@@ -19,9 +19,9 @@ pub(super) fn impulse_at(
     impulse: Vec3,
     point: Vec3,
 ) -> ActorResult {
-    engine.physics.check_push(actor, impulse)?;
+    engine.worlds.physics.check_push(actor, impulse)?;
     check_position(point)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.add_impulse_at(body, impulse, point);
     Ok(())
 }
@@ -40,22 +40,22 @@ pub(super) fn add_impulse_at(
 }
 
 pub(super) fn add_torque_impulse(engine: &mut Engine, actor: ActorId, by: Vec3) -> ActorResult {
-    engine.physics.check_push(actor, by)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    engine.worlds.physics.check_push(actor, by)?;
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.add_torque_impulse(body, by);
     Ok(())
 }
 
 pub(super) fn add_force(engine: &mut Engine, actor: ActorId, force: Vec3) -> ActorResult {
-    let known = engine.physics.world(engine.physics.actor(actor).physics);
+    let known = engine.worlds.physics.world(engine.worlds.physics.actor(actor).physics);
     let (world, step) = (known.world, f64::from(known.simulation.step_seconds()));
-    let delta = engine.world(world).delta;
+    let delta = engine.worlds.world(world).delta;
     impulse(engine, actor, force * (if delta > 0.0 { delta } else { step }) as f32)
 }
 
 pub(super) fn add_velocity(engine: &mut Engine, actor: ActorId, by: Vec3) -> ActorResult {
     check_speed(engine, actor, by)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     let velocity = physics.velocity(body) + by;
     PushTarget { by: velocity }.check()?;
     physics.set_velocity(body, velocity);
@@ -76,7 +76,7 @@ pub(super) fn add_velocity_at(
 
 pub(super) fn add_angular_velocity(engine: &mut Engine, actor: ActorId, by: Vec3) -> ActorResult {
     check_speed(engine, actor, by)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     let velocity = physics.angular_velocity(body) + by;
     PushTarget { by: velocity }.check()?;
     physics.set_angular_velocity(body, velocity);

@@ -62,12 +62,12 @@ pub static ACTOR: ModuleRows = more(
 type ActorResult = Result<(), Error>;
 
 fn material(engine: &Engine, actor: ActorId) -> (f32, f32) {
-    let (physics, body) = engine.physics.body(actor);
+    let (physics, body) = engine.worlds.physics.body(actor);
     physics.material(body)
 }
 
 fn material_name(engine: &mut Engine, actor: ActorId) -> Option<String> {
-    engine.physics.actor(actor).material.as_deref().map(str::to_string)
+    engine.worlds.physics.actor(actor).material.as_deref().map(str::to_string)
 }
 
 fn friction(engine: &mut Engine, actor: ActorId) -> f64 {
@@ -79,7 +79,7 @@ fn restitution(engine: &mut Engine, actor: ActorId) -> f64 {
 }
 
 fn put(engine: &mut Engine, actor: ActorId, friction: f32, restitution: f32) {
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_material(body, friction, restitution);
 }
 
@@ -111,6 +111,6 @@ fn set_material(engine: &mut Engine, actor: ActorId, name: TextArgument) -> Acto
     let material = properties.material(name.as_str())?;
     let (friction, restitution) = (material.friction, material.restitution);
     put(engine, actor, friction, restitution);
-    engine.physics.actor_mut(actor).material = Some(name.as_str().into());
+    engine.worlds.physics.actor_mut(actor).material = Some(name.as_str().into());
     Ok(())
 }

@@ -311,23 +311,24 @@ type ActorResult = Result<(), Error>;
 
 #[inline(always)]
 fn of(engine: &Engine, actor: ActorId) -> (&Simulation, BodyId) {
-    engine.physics.body(actor)
+    engine.worlds.physics.body(actor)
 }
 
 fn alive(engine: &mut Engine, actor: HandleNumber) -> bool {
-    Handle::from_number(actor.0).is_some_and(|handle| engine.physics.actors.get(handle).is_some())
+    Handle::from_number(actor.0)
+        .is_some_and(|handle| engine.worlds.physics.actors.get(handle).is_some())
 }
 
 fn unit(engine: &mut Engine, actor: ActorId) -> Option<UnitId> {
-    engine.physics.actor(actor).unit
+    engine.worlds.physics.actor(actor).unit
 }
 
 fn node(engine: &mut Engine, actor: ActorId) -> f64 {
-    f64::from(engine.physics.actor(actor).node) + 1.0
+    f64::from(engine.worlds.physics.actor(actor).node) + 1.0
 }
 
 fn debug_name(engine: &mut Engine, actor: ActorId) -> String {
-    engine.physics.actor(actor).name.to_string()
+    engine.worlds.physics.actor(actor).name.to_string()
 }
 
 fn position(engine: &mut Engine, actor: ActorId) -> Vec3 {
@@ -352,13 +353,13 @@ fn velocity(engine: &mut Engine, actor: ActorId) -> Vec3 {
 
 /// Checks that a velocity or impulse can be applied to an actor.
 fn check_speed(engine: &Engine, actor: ActorId, by: Vec3) -> ActorResult {
-    engine.physics.check_dynamic(actor)?;
+    engine.worlds.physics.check_dynamic(actor)?;
     PushTarget { by }.check()
 }
 
 fn set_velocity(engine: &mut Engine, actor: ActorId, velocity: Vec3) -> ActorResult {
     check_speed(engine, actor, velocity)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_velocity(body, velocity);
     Ok(())
 }
@@ -370,7 +371,7 @@ fn angular_velocity(engine: &mut Engine, actor: ActorId) -> Vec3 {
 
 fn set_angular_velocity(engine: &mut Engine, actor: ActorId, velocity: Vec3) -> ActorResult {
     check_speed(engine, actor, velocity)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_angular_velocity(body, velocity);
     Ok(())
 }
@@ -399,7 +400,7 @@ fn set_mass(engine: &mut Engine, actor: ActorId, mass: f64) -> ActorResult {
             "argument #2 'mass' must be above 0 and at most 1e12, got {mass}"
         ));
     }
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_mass(body, mass as f32);
     Ok(())
 }
@@ -425,7 +426,7 @@ fn check_damping(damping: f64) -> Result<f32, Error> {
 
 fn set_linear_damping(engine: &mut Engine, actor: ActorId, damping: f64) -> ActorResult {
     let damping = check_damping(damping)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     let (_, angular) = physics.damping(body);
     physics.set_damping(body, damping, angular);
     Ok(())
@@ -433,7 +434,7 @@ fn set_linear_damping(engine: &mut Engine, actor: ActorId, damping: f64) -> Acto
 
 fn set_angular_damping(engine: &mut Engine, actor: ActorId, damping: f64) -> ActorResult {
     let damping = check_damping(damping)?;
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     let (linear, _) = physics.damping(body);
     physics.set_damping(body, linear, damping);
     Ok(())
@@ -453,20 +454,20 @@ fn is_dynamic(engine: &mut Engine, actor: ActorId) -> bool {
 }
 
 fn is_kinematic(engine: &mut Engine, actor: ActorId) -> bool {
-    motion(engine, actor) == MotionType::Kinematic && !engine.physics.actor(actor).trigger
+    motion(engine, actor) == MotionType::Kinematic && !engine.worlds.physics.actor(actor).trigger
 }
 
 fn is_trigger(engine: &mut Engine, actor: ActorId) -> bool {
-    engine.physics.actor(actor).trigger
+    engine.worlds.physics.actor(actor).trigger
 }
 
 fn is_physical(engine: &mut Engine, actor: ActorId) -> bool {
-    let known = engine.physics.actor(actor);
+    let known = engine.worlds.physics.actor(actor);
     !known.trigger && known.collides
 }
 
 fn set_kinematic(engine: &mut Engine, actor: ActorId, kinematic: bool) -> ActorResult {
-    let known = engine.physics.actor(actor);
+    let known = engine.worlds.physics.actor(actor);
     if known.trigger || known.mover.is_some() || motion(engine, actor) == MotionType::Static {
         return Err(engine_foundation::error!(
             "the actor '{}' is static, a trigger or a mover's: only dynamic and kinematic ones can \
@@ -474,7 +475,7 @@ fn set_kinematic(engine: &mut Engine, actor: ActorId, kinematic: bool) -> ActorR
             known.name
         ));
     }
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_motion(body, if kinematic { MotionType::Kinematic } else { MotionType::Dynamic });
     Ok(())
 }
@@ -485,18 +486,18 @@ fn is_sleeping(engine: &mut Engine, actor: ActorId) -> bool {
 }
 
 fn wake_up(engine: &mut Engine, actor: ActorId) {
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.wake_up(body);
 }
 
 fn put_to_sleep(engine: &mut Engine, actor: ActorId) {
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.put_to_sleep(body);
 }
 
 fn teleport(engine: &mut Engine, actor: ActorId, position: Vec3, rotation: Quat) -> ActorResult {
     check_position(position)?;
-    let known = engine.physics.actor_mut(actor);
+    let known = engine.worlds.physics.actor_mut(actor);
     if known.mover.is_some() {
         return Err(engine_foundation::error!(
             "the actor belongs to a mover: use Mover.set_position"
@@ -504,10 +505,10 @@ fn teleport(engine: &mut Engine, actor: ActorId, position: Vec3, rotation: Quat)
     }
     let (unit, node) = (known.unit, known.node as usize);
     known.moved_to(position, rotation);
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.teleport(body, position, rotation);
     if let Some(unit) = unit {
-        engine.units.scene.set_world_pose(unit.row(), node, position, rotation);
+        engine.worlds.units.scene.set_world_pose(unit.row(), node, position, rotation);
     }
     Ok(())
 }
@@ -534,25 +535,25 @@ fn teleport_pose(engine: &mut Engine, actor: ActorId, pose: Mat4) -> ActorResult
 }
 
 fn is_collision_enabled(engine: &mut Engine, actor: ActorId) -> bool {
-    engine.physics.actor(actor).collides
+    engine.worlds.physics.actor(actor).collides
 }
 
 fn set_collision_enabled(engine: &mut Engine, actor: ActorId, enabled: bool) {
-    engine.physics.set_groups(actor, |known| known.collides = enabled);
+    engine.worlds.physics.set_groups(actor, |known| known.collides = enabled);
 }
 
 fn is_scene_query_enabled(engine: &mut Engine, actor: ActorId) -> bool {
-    engine.physics.actor(actor).found
+    engine.worlds.physics.actor(actor).found
 }
 
 fn set_scene_query_enabled(engine: &mut Engine, actor: ActorId, enabled: bool) {
-    engine.physics.set_groups(actor, |known| known.found = enabled);
+    engine.worlds.physics.set_groups(actor, |known| known.found = enabled);
 }
 
 fn set_collision_filter(engine: &mut Engine, actor: ActorId, name: TextArgument) -> ActorResult {
     let properties = engine.physics_properties()?;
     let filter = properties.filters[properties.filter(name.as_str())?].1;
-    engine.physics.set_groups(actor, |known| known.filter = filter);
+    engine.worlds.physics.set_groups(actor, |known| known.filter = filter);
     Ok(())
 }
 
@@ -562,10 +563,10 @@ fn is_gravity_enabled(engine: &mut Engine, actor: ActorId) -> bool {
 }
 
 fn set_gravity_enabled(engine: &mut Engine, actor: ActorId, enabled: bool) {
-    let gravity = engine.physics.actor(actor).gravity;
+    let gravity = engine.worlds.physics.actor(actor).gravity;
     // An actor whose file sets its gravity to 0 gets normal gravity when it is enabled.
     let gravity = if gravity == 0.0 { 1.0 } else { gravity };
-    let (physics, body) = engine.physics.body_mut(actor);
+    let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_gravity_scale(body, if enabled { gravity } else { 0.0 });
 }
 
@@ -587,7 +588,7 @@ fn debug_draw(
     let mut lines = Vec::new();
     let (physics, body) = of(engine, actor);
     physics.outline(body, |from, to| lines.push(DebugLine { from, to, color }));
-    let object = engine.lines.objects.get_mut(object.0).expect("it was checked");
+    let object = engine.worlds.lines.objects.get_mut(object.0).expect("it was checked");
     if object.lines.len() + lines.len() > LINES_MAX {
         return Err(engine_foundation::error!(
             "the line object would have more than {LINES_MAX} (LINES_MAX)"

@@ -66,21 +66,21 @@ pub static CORE: ModuleRows = module(
 );
 
 fn num_actors(engine: &mut Engine, unit: UnitId) -> u64 {
-    engine.physics.num_actors(unit) as u64
+    engine.worlds.physics.num_actors(unit) as u64
 }
 
 /// Returns the 0-based index of a unit's actor, from its name or its 1-based index.
 fn index_of(engine: &Engine, unit: UnitId, key: &ScriptValue) -> Result<usize, Error> {
-    let resource = &engine.units.of(unit).resource.name;
+    let resource = &engine.worlds.units.of(unit).resource.name;
     match key {
-        ScriptValue::Text(name) => engine.physics.find_actor(unit, name).ok_or_else(|| {
-            let hint = engine.physics.near_name(unit, name);
+        ScriptValue::Text(name) => engine.worlds.physics.find_actor(unit, name).ok_or_else(|| {
+            let hint = engine.worlds.physics.near_name(unit, name);
             engine_foundation::error!(
                 "argument #2 'actor': unit \"{resource}\" has no actor '{name}'{hint}"
             )
         }),
         ScriptValue::Number(at) => {
-            let count = engine.physics.num_actors(unit);
+            let count = engine.worlds.physics.num_actors(unit);
             if count == 0 {
                 return Err(engine_foundation::error!(
                     "argument #2 'actor': unit \"{resource}\" has no actors"
@@ -106,8 +106,8 @@ fn enable_physics(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
 }
 
 fn has_no_physics(engine: &mut Engine, unit: UnitId) -> bool {
-    let world = engine.units.of(unit).world;
-    engine.world(world).flags.no_physics
+    let world = engine.worlds.units.of(unit).world;
+    engine.worlds.world(world).flags.no_physics
 }
 
 fn unit_actor(
@@ -118,16 +118,16 @@ fn unit_actor(
     if has_no_physics(engine, unit) {
         return Ok(None);
     }
-    Ok(engine.physics.unit_actor(unit, index_of(engine, unit, &key)?))
+    Ok(engine.worlds.physics.unit_actor(unit, index_of(engine, unit, &key)?))
 }
 
 fn teleport(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
-    let Engine { physics, units, .. } = engine;
+    let (physics, units) = (&mut engine.worlds.physics, &mut engine.worlds.units);
     physics.teleport_unit(unit, units)
 }
 
 fn find_actor(engine: &mut Engine, unit: UnitId, name: TextArgument) -> ScriptValue {
-    let found = engine.physics.find_actor(unit, name.as_str());
+    let found = engine.worlds.physics.find_actor(unit, name.as_str());
     found.map_or(ScriptValue::Nil, |index| ScriptValue::Number(index as f64 + 1.0))
 }
 
@@ -162,7 +162,7 @@ fn new_actor(
         SjsonTree::Array(items) if items.is_empty() => SjsonTree::Object(Vec::new()),
         tree => tree,
     };
-    if engine.physics.find_actor(unit, name).is_some() {
+    if engine.worlds.physics.find_actor(unit, name).is_some() {
         return Err(engine_foundation::error!(
             "the unit has an actor '{name}' already: give it another name"
         ));

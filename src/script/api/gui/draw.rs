@@ -192,13 +192,14 @@ impl<'a> DrawCall<'a> {
         z: f32,
         sum: f32,
     ) -> Result<Self, DrawRefused> {
-        let gui = Handle::from_number(to.gui).filter(|gui| engine.guis.slots().get(*gui).is_some());
+        let gui = Handle::from_number(to.gui)
+            .filter(|gui| engine.drawing.guis.slots().get(*gui).is_some());
         let Some(gui) = gui else {
             let message = crate::argument::gui_message(engine, to.gui);
-            return engine.guis.refuse(format!("argument #1 'gui': {message}"));
+            return engine.drawing.guis.refuse(format!("argument #1 'gui': {message}"));
         };
         if !(sum + z).is_finite() {
-            return engine.guis.refuse(
+            return engine.drawing.guis.refuse(
                 "positions, sizes and layers must be finite numbers (is something divided by \
                  zero?)",
             );
@@ -210,6 +211,7 @@ impl<'a> DrawCall<'a> {
                 let pose = Mat4::from_cols_array(unsafe { &*(to.pose as *const [f32; 16]) });
                 if !pose.is_finite() {
                     return engine
+                        .drawing
                         .guis
                         .refuse("a pose must be finite (is something divided by zero?)");
                 }
@@ -230,14 +232,14 @@ impl<'a> DrawCall<'a> {
         let DrawCall { engine, gui, object, pose, what, layer } = self;
         let pose = pose.as_ref();
         let request = DrawRequest { gui, object, what, layer, pose };
-        engine.guis.submit_quad(request, SourceNumber(source), make)
+        engine.drawing.guis.submit_quad(request, SourceNumber(source), make)
     }
 
     fn many(self, source: SourceNumber, instances: &[QuadInstance]) -> DrawResult {
         let DrawCall { engine, gui, object, pose, what, layer } = self;
         let pose = pose.as_ref();
         let request = DrawRequest { gui, object, what, layer, pose };
-        engine.guis.put(request, &[SourcePart { source, instances }])
+        engine.drawing.guis.put(request, &[SourcePart { source, instances }])
     }
 
     fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> ShapeStyle {
@@ -248,7 +250,7 @@ impl<'a> DrawCall<'a> {
     /// Returns the length of a logical pixel in the units of this call; 0 in the world, where it
     /// has no length.
     fn logical_pixel(&mut self) -> f32 {
-        let gui = self.engine.guis.gui(self.gui);
+        let gui = self.engine.drawing.guis.gui(self.gui);
         match (gui.making.space, gui.pen.transform()) {
             (GuiSpace::World, _) => 0.0,
             (GuiSpace::Screen, None) => 1.0,
@@ -258,15 +260,15 @@ impl<'a> DrawCall<'a> {
 
     /// Returns the length of a pixel of the render target in the units of this call.
     fn pixel(&mut self) -> f32 {
-        let drawn_into = self.engine.guis.gui(self.gui).making.target.is_some();
-        let scale = if drawn_into { 1.0 } else { self.engine.window.scale as f32 };
+        let drawn_into = self.engine.drawing.guis.gui(self.gui).making.target.is_some();
+        let scale = if drawn_into { 1.0 } else { self.engine.devices.window.scale as f32 };
         self.logical_pixel() / scale
     }
 
     /// Returns true if upright shapes are drawn upright, without rotation.
     #[inline(always)]
     fn is_straight(&mut self) -> bool {
-        let gui = self.engine.guis.gui(self.gui);
+        let gui = self.engine.drawing.guis.gui(self.gui);
         let flat = self.pose.is_none() || gui.making.space == GuiSpace::World;
         flat && gui.pen.transform().is_none_or(Affine2::is_straight)
     }
@@ -279,6 +281,7 @@ impl<'a> DrawCall<'a> {
         if points.iter().flatten().any(|number| !number.is_finite()) {
             return self
                 .engine
+                .drawing
                 .guis
                 .refuse("points must be finite (is something divided by zero?)");
         }
@@ -375,9 +378,10 @@ fn bitmap_uv(
     let draw =
         DrawCall::begin(engine, to, PrimitiveKind::Bitmap, z, x + y + w + h + u0 + v0 + u1 + v1)?;
     let outside = [u0, v0, u1, v1].iter().any(|at| !(0.0..=1.0).contains(at));
-    let shared = draw.engine.guis.source(SourceNumber(source)).is_some_and(|of| of.is_shared());
+    let shared =
+        draw.engine.drawing.guis.source(SourceNumber(source)).is_some_and(|of| of.is_shared());
     if outside && shared {
-        return draw.engine.guis.refuse(
+        return draw.engine.drawing.guis.refuse(
             "the part goes beyond 0 to 1, and this texture shares an atlas with others: give it \
              its own texture with wrap = \"repeat\" in its .texture file",
         );
@@ -410,7 +414,9 @@ fn nine_patch(
     let sum = x + y + w + h + left + bottom + right + top;
     let draw = DrawCall::begin(engine, to, PrimitiveKind::Bitmap, z, sum)?;
     let mut instances = Vec::with_capacity(9);
-    let Some(of) = draw.engine.guis.source(SourceNumber(source)) else { return Err(DrawRefused) };
+    let Some(of) = draw.engine.drawing.guis.source(SourceNumber(source)) else {
+        return Err(DrawRefused);
+    };
     let (rect, borders) = ([x, y, x + w, y + h], [left, bottom, right, top]);
     tessellation::nine_patch(rect, borders, of, bytes(r, g, b, a), &mut instances);
     draw.many(SourceNumber(source), &instances)
@@ -495,7 +501,7 @@ fn polygon(
     let points = draw.points(points, count)?;
     let (mut instances, pixel) = (Vec::new(), draw.pixel());
     if let Err(message) = tessellation::polygon(&points, bytes(r, g, b, a), pixel, &mut instances) {
-        return draw.engine.guis.refuse(message);
+        return draw.engine.drawing.guis.refuse(message);
     }
     draw.many(PLAIN, &instances)
 }

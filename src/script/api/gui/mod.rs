@@ -284,31 +284,31 @@ pub static CORE: ModuleRows = module(
 
 fn alive(engine: &mut Engine, gui: HandleNumber) -> bool {
     let handle = Handle::from_number(gui.0);
-    handle.is_some_and(|handle| engine.guis.slots().get(handle).is_some())
+    handle.is_some_and(|handle| engine.drawing.guis.slots().get(handle).is_some())
 }
 
 fn push(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.guis.pen(gui).push().map_err(Error::new)
+    engine.drawing.guis.pen(gui).push().map_err(Error::new)
 }
 
 fn pop(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.guis.pen(gui).pop().map_err(Error::new)
+    engine.drawing.guis.pen(gui).pop().map_err(Error::new)
 }
 
 fn translate(engine: &mut Engine, gui: GuiId, offset: Vec2) {
-    engine.guis.pen(gui).apply(Affine2::translation(offset.to_array()));
+    engine.drawing.guis.pen(gui).apply(Affine2::translation(offset.to_array()));
 }
 
 fn rotate(engine: &mut Engine, gui: GuiId, angle: f64) {
-    engine.guis.pen(gui).apply(Affine2::rotation(angle as f32));
+    engine.drawing.guis.pen(gui).apply(Affine2::rotation(angle as f32));
 }
 
 fn scale(engine: &mut Engine, gui: GuiId, scale: Vec2) {
-    engine.guis.pen(gui).apply(Affine2::scaling(scale.to_array()));
+    engine.drawing.guis.pen(gui).apply(Affine2::scaling(scale.to_array()));
 }
 
 fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Result<(), Error> {
-    if engine.guis.gui(gui).making.space == GuiSpace::World {
+    if engine.drawing.guis.gui(gui).making.space == GuiSpace::World {
         return Err(engine_foundation::error!(
             "a Gui in the world cannot be clipped: draw into a texture and show that instead \
              (World.create_texture_gui)"
@@ -316,24 +316,24 @@ fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Res
     }
     let corner = position + size;
     let rectangle = [position.x, position.y, corner.x, corner.y];
-    engine.guis.pen(gui).push_clip(rectangle).map_err(Error::new)
+    engine.drawing.guis.pen(gui).push_clip(rectangle).map_err(Error::new)
 }
 
 fn pop_clip(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.guis.pen(gui).pop_clip().map_err(Error::new)
+    engine.drawing.guis.pen(gui).pop_clip().map_err(Error::new)
 }
 
 fn move_to(engine: &mut Engine, gui: GuiId, pose: Mat4) {
-    let pose = match engine.guis.gui(gui).making.space {
+    let pose = match engine.drawing.guis.gui(gui).making.space {
         GuiSpace::Screen => plane_within(pose),
         GuiSpace::World => plane_of(pose),
     };
-    engine.guis.set_pose(gui, pose);
+    engine.drawing.guis.set_pose(gui, pose);
 }
 
 fn reset(engine: &mut Engine, gui: GuiId) {
     let location = crate::script_location();
-    engine.guis.reset(gui, engine.frame.index, &location);
+    engine.drawing.guis.reset(gui, engine.frame.index, &location);
 }
 
 macro_rules! destroys {
@@ -354,23 +354,24 @@ destroys! {
 
 fn destroy(engine: &mut Engine, gui: GuiId, kind: PrimitiveKind, object: f64) -> Result<(), Error> {
     let location = crate::script_location();
-    let ended = engine.guis.destroy_object(gui, kind, object, (engine.frame.index, &location));
-    ended.map_err(|DrawRefused| Error::new(engine.guis.take_refusal()))
+    let ended =
+        engine.drawing.guis.destroy_object(gui, kind, object, (engine.frame.index, &location));
+    ended.map_err(|DrawRefused| Error::new(engine.drawing.guis.take_refusal()))
 }
 
 fn resolution(engine: &mut Engine, gui: Option<GuiId>) -> (f64, f64) {
     let size = match gui {
-        Some(gui) => engine.gui_size(gui),
-        None => engine.window.logical(),
+        Some(gui) => engine.drawing.gui_size(&engine.devices, gui),
+        None => engine.devices.window.logical(),
     };
     (size.x.into(), size.y.into())
 }
 
 fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
-    if engine.build == BuildMode::Release {
+    if engine.game.build == BuildMode::Release {
         return ExpectedResult(Err("a release keeps no copy of what Guis show".to_string()));
     }
-    engine.guis.enable_recording();
+    engine.drawing.guis.enable_recording();
     let table = |seen: DrawnObject| {
         let [left, bottom, right, top] = seen.bounds;
         let [red, green, blue, alpha] = seen.color;
@@ -396,24 +397,26 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
         }
         ScriptValue::Table(fields)
     };
-    ExpectedResult(Ok(ScriptValue::List(engine.guis.inspect(gui).into_iter().map(table).collect())))
+    ExpectedResult(Ok(ScriptValue::List(
+        engine.drawing.guis.inspect(gui).into_iter().map(table).collect(),
+    )))
 }
 
 fn gui_refusal(engine: &mut Engine) -> String {
-    engine.guis.take_refusal()
+    engine.drawing.guis.take_refusal()
 }
 
 fn gui_material(engine: &mut Engine, _gui: GuiId, name: TextArgument) -> Result<MaterialId, Error> {
-    let found = engine.find_material(name.as_str());
+    let found = engine.assets.find_material(name.as_str());
     found.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
 }
 
 fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64> {
     let found = match &material {
-        ScriptValue::Text(name) => engine.source(name),
+        ScriptValue::Text(name) => engine.drawing.source(&mut engine.assets, name),
         ScriptValue::Number(number) => match Handle::from_number(*number) {
-            Some(handle) if engine.materials.slots().get(handle).is_some() => {
-                engine.material_source(MaterialId(handle))
+            Some(handle) if engine.assets.materials.slots().get(handle).is_some() => {
+                engine.drawing.material_source(&mut engine.assets, MaterialId(handle))
             }
             _ => Err(Error::new(material_message(engine, *number))),
         },
@@ -423,7 +426,7 @@ fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64>
 }
 
 fn gui_font(engine: &mut Engine, name: TextArgument) -> ExpectedResult<f64> {
-    let found = engine.text.find(&mut engine.store, name.as_str());
+    let found = engine.assets.text.find(&mut engine.assets.store, name.as_str());
     ExpectedResult(found.map(|font| font.0.into()).map_err(|error| error.message))
 }
 
@@ -443,14 +446,14 @@ fn word_wrap(
         max_width: width as f32,
         ..TextRequest::DEFAULT
     };
-    let lines = engine.text.word_wrap(&request)?;
+    let lines = engine.assets.text.word_wrap(&request)?;
     // The text is valid UTF-8, because otherwise it would have no lines.
     let line_text = |line: &Range<usize>| String::from_utf8_lossy(&text[line.clone()]).into_owned();
     Ok(lines.iter().map(line_text).collect())
 }
 
 fn has_all_glyphs(engine: &mut Engine, _gui: GuiId, text: ByteArgument, font: f64) -> bool {
-    engine.text.has_all_glyphs(FontNumber(font as u32), text.as_slice())
+    engine.assets.text.has_all_glyphs(FontNumber(font as u32), text.as_slice())
 }
 
 fn texture_size(engine: &mut Engine, _gui: GuiId, source: f64) -> Vec2 {
@@ -459,7 +462,7 @@ fn texture_size(engine: &mut Engine, _gui: GuiId, source: f64) -> Vec2 {
 }
 
 fn gui_source_size(engine: &mut Engine, source: f64) -> (f64, f64) {
-    let found = engine.guis.source(SourceNumber(source as u32));
+    let found = engine.drawing.guis.source(SourceNumber(source as u32));
     let [width, height] = found.expect("the prelude was given this number").size;
     (width.into(), height.into())
 }
@@ -469,7 +472,7 @@ fn mode(immediate: bool) -> GuiMode {
 }
 
 fn create_screen_gui(engine: &mut Engine, world: WorldId, immediate: bool) -> Result<GuiId, Error> {
-    engine.new_screen_gui(Some(world), mode(immediate))
+    engine.drawing.new_screen_gui(Some(world), mode(immediate))
 }
 
 fn create_world_gui(
@@ -493,7 +496,7 @@ fn create_world_gui(
         size: [width as f32, height as f32],
         target: None,
     };
-    engine.guis.create(making).map_err(Error::new)
+    engine.drawing.guis.create(making).map_err(Error::new)
 }
 
 fn create_texture_gui(
@@ -505,7 +508,13 @@ fn create_texture_gui(
     immediate: bool,
 ) -> Result<GuiId, Error> {
     let size = whole_size(width, height)?;
-    engine.new_texture_gui(world, texture.as_str(), size, mode(immediate))
+    engine.drawing.new_texture_gui(
+        &mut engine.assets,
+        world,
+        texture.as_str(),
+        size,
+        mode(immediate),
+    )
 }
 
 /// Checks the width and height of a texture that is a render target.
@@ -523,11 +532,11 @@ pub(in crate::api) fn whole_size(width: f64, height: f64) -> Result<(u32, u32), 
 }
 
 fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
-    engine.console_gui()
+    engine.drawing.console_gui()
 }
 
 fn console_key(engine: &mut Engine) -> String {
-    engine.settings.text("console.key").to_string()
+    engine.game.settings.text("console.key").to_string()
 }
 
 fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
@@ -542,7 +551,7 @@ fn draws(engine: &mut Engine) -> ScriptValue {
     }
     let worlds = engine.world_draws();
     let of_gui = |draw: &GuiDraw| {
-        let name = engine.drawn_name(draw).map(|name| ScriptValue::Text(name.to_string()));
+        let name = engine.drawing.drawn_name(draw).map(|name| ScriptValue::Text(name.to_string()));
         ScriptValue::Table(vec![
             number("gui", draw.gui as f64),
             number("layer", draw.key.layer.into()),
@@ -568,18 +577,18 @@ fn draws(engine: &mut Engine) -> ScriptValue {
         ScriptValue::Table(fields.into_iter().flatten().collect())
     };
     let worlds = worlds.into_iter().map(of_world);
-    ScriptValue::List(worlds.chain(engine.draws().iter().map(of_gui)).collect())
+    ScriptValue::List(worlds.chain(engine.drawing.draws().iter().map(of_gui)).collect())
 }
 
 fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {
-    if engine.guis.gui(gui).making.world != Some(world.0) {
+    if engine.drawing.guis.gui(gui).making.world != Some(world.0) {
         return Err(engine_foundation::error!("this Gui belongs to another world"));
     }
     let location = crate::script_location();
-    engine.guis.destroy(gui, engine.frame.index, &location);
+    engine.drawing.guis.destroy(gui, engine.frame.index, &location);
     Ok(())
 }
 
 fn object_alive(engine: &mut Engine, object: HandleNumber) -> bool {
-    Handle::from_number(object.0).is_some_and(|handle| engine.guis.has_object(handle))
+    Handle::from_number(object.0).is_some_and(|handle| engine.drawing.guis.has_object(handle))
 }

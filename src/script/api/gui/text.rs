@@ -108,17 +108,17 @@ pub(in crate::api) fn text(
         request.markup = styled.markup;
         request.spans = &styled.spans;
     }
-    request.kept = engine.guis.gui(gui).making.mode == GuiMode::Retained;
+    request.kept = engine.drawing.guis.gui(gui).making.mode == GuiMode::Retained;
     let color = bytes(r, g, b, a);
     let draw_request = DrawRequest { gui, object, what, layer, pose: pose.as_ref() };
-    engine.guis.record_text(request.text);
-    let quads = match engine.text.layout(&request) {
+    engine.drawing.guis.record_text(request.text);
+    let quads = match engine.assets.text.layout(&request) {
         Ok(quads) => quads,
-        Err(error) => return engine.guis.refuse(error.message),
+        Err(error) => return engine.drawing.guis.refuse(error.message),
     };
     if material == PLAIN.0 && quads.iter().all(|quad| quad.page == PageNumber::SHARED) {
         let each = quads.iter().map(|quad| quad.instance(x, y, color, 0));
-        return engine.guis.submit_quads(draw_request, PLAIN, each);
+        return engine.drawing.guis.submit_quads(draw_request, PLAIN, each);
     }
     let quads = quads.to_vec();
     let material = SourceNumber(material);
@@ -142,15 +142,15 @@ fn paged(
     }
     let mut sources = Vec::with_capacity(parts.len());
     for (page, _) in &parts {
-        match engine.page_source(*page, material) {
+        match engine.drawing.page_source(&mut engine.assets, *page, material) {
             Ok(source) => sources.push(source),
-            Err(error) => return engine.guis.refuse(error.message),
+            Err(error) => return engine.drawing.guis.refuse(error.message),
         }
     }
     let parts = parts.iter().zip(&sources);
     let parts: Vec<SourcePart> =
         parts.map(|((_, instances), source)| SourcePart { source: *source, instances }).collect();
-    engine.guis.put(draw_request, &parts)
+    engine.drawing.guis.put(draw_request, &parts)
 }
 
 #[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
@@ -176,7 +176,7 @@ pub(in crate::api) fn text_extents(
         request.align = styled.align;
         request.markup = styled.markup;
     }
-    match engine.text.extents(&request) {
+    match engine.assets.text.extents(&request) {
         Ok(found) => {
             out[..2].copy_from_slice(&found.min);
             out[2..4].copy_from_slice(&found.max);
@@ -184,6 +184,6 @@ pub(in crate::api) fn text_extents(
             out[6] = found.lines as f32;
             Ok(0.0)
         }
-        Err(error) => engine.guis.refuse(error.message),
+        Err(error) => engine.drawing.guis.refuse(error.message),
     }
 }

@@ -145,7 +145,7 @@ impl ReturnValue for OptionalIndex {
 }
 
 fn device<const D: u8>(engine: &mut Engine) -> &InputDevice {
-    engine.input.device(DeviceId(D))
+    engine.devices.input.device(DeviceId(D))
 }
 
 pub fn active<const D: u8>(engine: &mut Engine) -> bool {
@@ -237,7 +237,7 @@ pub fn set_dead_zone<const D: u8>(
     size: Option<f64>,
 ) -> Result<(), Error> {
     let zone = DeadZone::new(mode.as_str(), size.unwrap_or(0.0))?;
-    engine.input.device_mut(DeviceId(D)).set_dead_zone(axis.0, zone);
+    engine.devices.input.device_mut(DeviceId(D)).set_dead_zone(axis.0, zone);
     Ok(())
 }
 

@@ -54,10 +54,10 @@ const EDITING: [&str; 11] = [
 
 fn keystrokes(engine: &mut Engine) -> Vec<String> {
     let mut strokes = Vec::new();
-    if !engine.window.keystrokes {
+    if !engine.devices.window.keystrokes {
         return strokes;
     }
-    for event in engine.input.events().iter().filter(|event| event.device == KEYBOARD) {
+    for event in engine.devices.input.events().iter().filter(|event| event.device == KEYBOARD) {
         match &event.what {
             EventKind::Text(text) => strokes.extend(text.chars().map(String::from)),
             EventKind::Button { button, value, .. } if *value > 0.0 => {
@@ -75,7 +75,7 @@ fn keystrokes(engine: &mut Engine) -> Vec<String> {
 }
 
 fn composition(engine: &mut Engine) -> ManyResults {
-    let composing = engine.input.composing();
+    let composing = engine.devices.input.composing();
     let mut results = vec![ScriptValue::Text(composing.text.clone())];
     if let Some((first, last)) = composing.cursor {
         let characters = marked(&composing.text, first, last);

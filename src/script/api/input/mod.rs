@@ -99,7 +99,7 @@ impl ReturnValue for PressedBinding {
 }
 
 fn any_pressed(engine: &mut Engine) -> PressedBinding {
-    let input = &engine.input;
+    let input = &engine.devices.input;
     let pressed = input.events().iter().enumerate().find_map(|(at, event)| {
         let InputEvent { device, what, .. } = event;
         let class = class_of(device.0);
@@ -132,11 +132,11 @@ fn any_pressed(engine: &mut Engine) -> PressedBinding {
 }
 
 fn last_device(engine: &mut Engine) -> String {
-    device_name(engine.input.last_used())
+    device_name(engine.devices.input.last_used())
 }
 
 fn events(engine: &mut Engine) -> ScriptValue {
-    let events = engine.input.events().iter();
+    let events = engine.devices.input.events().iter();
     ScriptValue::List(events.filter_map(event).collect())
 }
 

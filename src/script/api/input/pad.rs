@@ -63,7 +63,7 @@ fn rumble<const D: u8>(
             "argument #3 'seconds' must be 0 to 60, got {seconds}"
         ));
     }
-    let motors = engine.input.motors_mut(DeviceId(D));
+    let motors = engine.devices.input.motors_mut(DeviceId(D));
     motors.stop_all(None);
     for (motor, level) in levels.into_iter().enumerate() {
         motors.set_base(motor, 0.0);

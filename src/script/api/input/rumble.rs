@@ -27,7 +27,7 @@ const PART_SECONDS_MAX: f64 = 3600.0;
 const FREQUENCY_MAX: f64 = 1000.0;
 
 fn motors<const D: u8>(engine: &mut Engine) -> &mut MotorStates {
-    engine.input.motors_mut(DeviceId(D))
+    engine.devices.input.motors_mut(DeviceId(D))
 }
 
 pub fn num_rumble_motors<const D: u8>(engine: &mut Engine) -> u64 {

@@ -143,7 +143,7 @@ fn number(contact: Integer) -> Result<usize, Error> {
 }
 
 fn finger(engine: &mut Engine, contact: Integer) -> Result<Option<Finger>, Error> {
-    Ok(engine.input.fingers()[number(contact)?])
+    Ok(engine.devices.input.fingers()[number(contact)?])
 }
 
 fn down(engine: &mut Engine, contact: Integer) -> Result<Finger, Error> {
@@ -157,11 +157,11 @@ fn down(engine: &mut Engine, contact: Integer) -> Result<Finger, Error> {
 }
 
 fn num_contacts(engine: &mut Engine) -> u64 {
-    engine.input.fingers().iter().flatten().filter(|finger| !finger.went).count() as u64
+    engine.devices.input.fingers().iter().flatten().filter(|finger| !finger.went).count() as u64
 }
 
 fn contacts(engine: &mut Engine) -> ScriptValue {
-    let fingers = engine.input.fingers().iter().enumerate();
+    let fingers = engine.devices.input.fingers().iter().enumerate();
     let there = fingers.filter(|(_, finger)| finger.is_some());
     ScriptValue::List(there.map(|(at, _)| ScriptValue::Number((at + 1) as f64)).collect())
 }
@@ -195,16 +195,16 @@ fn pressure(engine: &mut Engine, contact: Integer) -> Result<f64, Error> {
 }
 
 fn resolution(engine: &mut Engine) -> (f64, f64) {
-    let size = engine.window.logical();
+    let size = engine.devices.window.logical();
     (f64::from(size.x), f64::from(size.y))
 }
 
 fn gesture_tap(engine: &mut Engine) -> Option<Vec2> {
-    engine.input.gestures().tap()
+    engine.devices.input.gestures().tap()
 }
 
 fn gesture_tap_sequence(engine: &mut Engine) -> ScriptValue {
-    let taps = engine.input.gestures().tap_sequence();
+    let taps = engine.devices.input.gestures().tap_sequence();
     if taps.is_empty() {
         return ScriptValue::Nil;
     }
@@ -214,11 +214,11 @@ fn gesture_tap_sequence(engine: &mut Engine) -> ScriptValue {
 }
 
 fn gesture_long_press(engine: &mut Engine) -> Option<Vec2> {
-    engine.input.gestures().long_press()
+    engine.devices.input.gestures().long_press()
 }
 
 fn gesture_swipe(engine: &mut Engine) -> Option<String> {
-    let word = match engine.input.gestures().swipe()? {
+    let word = match engine.devices.input.gestures().swipe()? {
         SwipeDirection::Left => "left",
         SwipeDirection::Right => "right",
         SwipeDirection::Up => "up",
@@ -228,11 +228,11 @@ fn gesture_swipe(engine: &mut Engine) -> Option<String> {
 }
 
 fn gesture_pinch(engine: &mut Engine) -> ScriptValue {
-    gesture_table(engine.input.gestures().pinch(), "scale")
+    gesture_table(engine.devices.input.gestures().pinch(), "scale")
 }
 
 fn gesture_rotate(engine: &mut Engine) -> ScriptValue {
-    gesture_table(engine.input.gestures().rotation(), "rotation")
+    gesture_table(engine.devices.input.gestures().rotation(), "rotation")
 }
 
 fn position_fields(at: Vec2) -> [(String, ScriptValue); 2] {

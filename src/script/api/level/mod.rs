@@ -230,33 +230,34 @@ pub static CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, level: HandleNumber) -> bool {
-    Handle::from_number(level.0).is_some_and(|handle| engine.levels.slots.get(handle).is_some())
+    Handle::from_number(level.0)
+        .is_some_and(|handle| engine.worlds.levels.slots.get(handle).is_some())
 }
 
 fn world(engine: &mut Engine, level: LevelId) -> WorldId {
-    engine.levels.of(level).world
+    engine.worlds.levels.of(level).world
 }
 
 fn resource_name(engine: &mut Engine, level: LevelId) -> String {
-    engine.levels.of(level).resource.name.clone()
+    engine.worlds.levels.of(level).resource.name.clone()
 }
 
 fn pose(engine: &mut Engine, level: LevelId) -> Mat4 {
-    let LevelTransform { position, rotation, scale } = engine.levels.of(level).transform;
+    let LevelTransform { position, rotation, scale } = engine.worlds.levels.of(level).transform;
     Mat4::from_scale_rotation_translation(Vec3::splat(scale), rotation, position)
 }
 
 fn parent(engine: &mut Engine, level: LevelId) -> Option<LevelId> {
-    engine.levels.of(level).parent
+    engine.worlds.levels.of(level).parent
 }
 
 fn num_units(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.levels.of(level).units.len() as f64
+    engine.worlds.levels.of(level).units.len() as f64
 }
 
 fn living(engine: &Engine, level: LevelId, index: usize) -> Option<UnitId> {
-    let unit = engine.levels.of(level).units[index]?;
-    engine.units.slots.get(unit.0).map(|_| unit)
+    let unit = engine.worlds.levels.of(level).units[index]?;
+    engine.worlds.units.slots.get(unit.0).map(|_| unit)
 }
 
 fn unit_by_index(
@@ -264,11 +265,11 @@ fn unit_by_index(
     level: LevelId,
     index: Integer,
 ) -> Result<Option<UnitId>, Error> {
-    let count = engine.levels.of(level).units.len();
+    let count = engine.worlds.levels.of(level).units.len();
     match index.0 >= 1 && index.0 <= count as i64 {
         true => Ok(living(engine, level, index.0 as usize - 1)),
         false => {
-            let name = &engine.levels.of(level).resource.name;
+            let name = &engine.worlds.levels.of(level).resource.name;
             Err(engine_foundation::error!(
                 "argument #2 'index': level \"{name}\" has {count} units, got {}",
                 index.0
@@ -278,12 +279,12 @@ fn unit_by_index(
 }
 
 fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<f64> {
-    let (of, index) = engine.levels.of_unit(unit)?;
+    let (of, index) = engine.worlds.levels.of_unit(unit)?;
     (of == level).then_some(f64::from(index) + 1.0)
 }
 
 fn unit(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<Option<UnitId>, Error> {
-    let resource = &engine.levels.of(level).resource;
+    let resource = &engine.worlds.levels.of(level).resource;
     let Some(index) = resource.unit_index(name.as_str()) else {
         let hint = suggest::hint(name.as_str(), resource.units.iter().map(|it| it.name.as_str()));
         return Err(engine_foundation::error!(
@@ -297,13 +298,13 @@ fn unit(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<Optio
 
 /// Returns the living unit that has this name in a level's file.
 pub fn unit_of_name(engine: &Engine, level: LevelId, name: &str) -> Option<UnitId> {
-    let index = engine.levels.of(level).resource.unit_index(name)?;
+    let index = engine.worlds.levels.of(level).resource.unit_index(name)?;
     living(engine, level, index)
 }
 
 fn unit_name(engine: &mut Engine, level: LevelId, unit: UnitId) -> Result<String, Error> {
-    let index = engine.levels.of_unit(unit).filter(|(of, _)| *of == level);
-    let resource = &engine.levels.of(level).resource;
+    let index = engine.worlds.levels.of_unit(unit).filter(|(of, _)| *of == level);
+    let resource = &engine.worlds.levels.of(level).resource;
     match index {
         Some((_, index)) => Ok(resource.units[index as usize].name.clone()),
         None => Err(engine_foundation::error!(
@@ -315,15 +316,15 @@ fn unit_name(engine: &mut Engine, level: LevelId, unit: UnitId) -> Result<String
 
 /// Returns the level that a unit was spawned with.
 pub fn level_of_unit(engine: &mut Engine, unit: UnitId) -> Option<LevelId> {
-    engine.levels.of_unit(unit).map(|(level, _)| level)
+    engine.worlds.levels.of_unit(unit).map(|(level, _)| level)
 }
 
 fn num_nested_levels(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.levels.of(level).nested.len() as f64
+    engine.worlds.levels.of(level).nested.len() as f64
 }
 
 fn progress(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.levels.progress(level)
+    engine.worlds.levels.progress(level)
 }
 
 /// Returns the item with a name from a list of named items.
@@ -347,7 +348,7 @@ fn volume<'a>(
     level: LevelId,
     name: &TextArgument,
 ) -> Result<&'a Volume, Error> {
-    let resource = &engine.levels.of(level).resource;
+    let resource = &engine.worlds.levels.of(level).resource;
     named(&resource.volumes, (2, "volume"), name.as_str(), &resource.name)
 }
 
@@ -356,12 +357,12 @@ fn spline<'a>(
     level: LevelId,
     name: &TextArgument,
 ) -> Result<&'a Spline, Error> {
-    let resource = &engine.levels.of(level).resource;
+    let resource = &engine.worlds.levels.of(level).resource;
     named(&resource.splines, (2, "spline"), name.as_str(), &resource.name)
 }
 
 fn volume_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
-    let volumes = &engine.levels.of(level).resource.volumes;
+    let volumes = &engine.worlds.levels.of(level).resource.volumes;
     volumes.iter().map(|(name, _)| name.clone()).collect()
 }
 
@@ -375,7 +376,7 @@ fn is_point_inside_volume(
     name: TextArgument,
     point: Vec3,
 ) -> Result<bool, Error> {
-    let transform = engine.levels.of(level).transform;
+    let transform = engine.worlds.levels.of(level).transform;
     Ok(volume(engine, level, &name)?.contains(transform.to_local(point)))
 }
 
@@ -384,9 +385,10 @@ fn random_point_inside_volume(
     level: LevelId,
     name: TextArgument,
 ) -> Result<Vec3, Error> {
-    let (transform, mut random) = (engine.levels.of(level).transform, engine.random.clone());
+    let (transform, mut random) =
+        (engine.worlds.levels.of(level).transform, engine.frame.random.clone());
     let point = volume(engine, level, &name)?.random_point(|| random.next_f64());
-    engine.random = random;
+    engine.frame.random = random;
     Ok(transform.to_world(point))
 }
 
@@ -399,8 +401,8 @@ fn next_random_point_inside_volume(
     let mut seed = u32::try_from(seed.0).map_err(|_| {
         engine_foundation::error!("argument #2 'seed' must be 0 to {}, got {}", u32::MAX, seed.0)
     })?;
-    let transform = engine.levels.of(level).transform;
-    let resource = &engine.levels.of(level).resource;
+    let transform = engine.worlds.levels.of(level).transform;
+    let resource = &engine.worlds.levels.of(level).resource;
     let volume = named(&resource.volumes, (3, "volume"), name.as_str(), &resource.name)?;
     let point = volume.random_point(|| {
         let (next, number) = next_random(seed);
@@ -411,16 +413,16 @@ fn next_random_point_inside_volume(
 }
 
 fn spline_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
-    let splines = &engine.levels.of(level).resource.splines;
+    let splines = &engine.worlds.levels.of(level).resource.splines;
     splines.iter().map(|(name, _)| name.clone()).collect()
 }
 
 fn num_splines(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.levels.of(level).resource.splines.len() as f64
+    engine.worlds.levels.of(level).resource.splines.len() as f64
 }
 
 fn spline_length(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<f64, Error> {
-    let scale = engine.levels.of(level).transform.scale;
+    let scale = engine.worlds.levels.of(level).transform.scale;
     Ok(f64::from(spline(engine, level, &name)?.length() * scale))
 }
 
@@ -430,13 +432,13 @@ fn spline_position(
     name: TextArgument,
     distance: f64,
 ) -> Result<Vec3, Error> {
-    let transform = engine.levels.of(level).transform;
+    let transform = engine.worlds.levels.of(level).transform;
     let at = spline(engine, level, &name)?.position(distance as f32 / transform.scale);
     Ok(transform.to_world(at))
 }
 
 fn object_set_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
-    engine.levels.of(level).resource.object_sets.clone()
+    engine.worlds.levels.of(level).resource.object_sets.clone()
 }
 
 fn spawn_level(
@@ -486,13 +488,13 @@ fn spawn_level(
         ScriptValue::Table(entries) if entries.is_empty() => Some(Vec::new()),
         _ => return Err(no_list()),
     };
-    let Engine { levels, store, .. } = engine;
+    let (levels, store) = (&mut engine.worlds.levels, &mut engine.assets.store);
     levels.add(store, world, resource.as_str(), transform, sets.as_deref())
 }
 
 fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Error> {
-    let Some((level, index)) = engine.levels.next_waiting(level) else { return Ok(None) };
-    let inside = engine.levels.of(level);
+    let Some((level, index)) = engine.worlds.levels.next_waiting(level) else { return Ok(None) };
+    let inside = engine.worlds.levels.of(level);
     let (world, level_transform, resource) =
         (inside.world, inside.transform, inside.resource.clone());
     let unit = &resource.units[index as usize];
@@ -514,17 +516,17 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
         let message = format!("level \"{level}\", unit '{name}': {}", fault.message);
         Error { message, ..fault }
     })?;
-    engine.levels.spawned(level, index, id);
+    engine.worlds.levels.spawned(level, index, id);
     Ok(Some(id))
 }
 
 fn level_unit_data(engine: &mut Engine, unit: UnitId) -> ScriptValue {
-    let Some((level, index)) = engine.levels.of_unit(unit) else { return ScriptValue::Nil };
-    ScriptValue::from_tree(&engine.levels.of(level).resource.units[index as usize].data)
+    let Some((level, index)) = engine.worlds.levels.of_unit(unit) else { return ScriptValue::Nil };
+    ScriptValue::from_tree(&engine.worlds.levels.of(level).resource.units[index as usize].data)
 }
 
 fn level_data(engine: &mut Engine, level: LevelId) -> ScriptValue {
-    ScriptValue::from_tree(&engine.levels.of(level).resource.data)
+    ScriptValue::from_tree(&engine.worlds.levels.of(level).resource.data)
 }
 
 fn handles(levels: impl IntoIterator<Item = Handle>) -> ScriptValue {
@@ -534,15 +536,15 @@ fn handles(levels: impl IntoIterator<Item = Handle>) -> ScriptValue {
 }
 
 fn levels(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    handles(engine.levels.in_world(world).into_iter().map(|level| level.0))
+    handles(engine.worlds.levels.in_world(world).into_iter().map(|level| level.0))
 }
 
 fn nested_levels(engine: &mut Engine, level: LevelId) -> ScriptValue {
-    handles(engine.levels.of(level).nested.iter().map(|level| level.0))
+    handles(engine.worlds.levels.of(level).nested.iter().map(|level| level.0))
 }
 
 fn level_units(engine: &mut Engine, level: LevelId) -> ScriptValue {
-    let count = engine.levels.of(level).units.len();
+    let count = engine.worlds.levels.of(level).units.len();
     handles((0..count).filter_map(|index| living(engine, level, index)).map(|unit| unit.0))
 }
 
@@ -551,7 +553,7 @@ fn level_set(
     level: LevelId,
     name: TextArgument,
 ) -> Result<ScriptValue, Error> {
-    let resource = &engine.levels.of(level).resource;
+    let resource = &engine.worlds.levels.of(level).resource;
     let set = resource.object_set(name.as_str())?;
     let inside = (0..resource.units.len()).filter(|unit| resource.units[*unit].is_in(set));
     Ok(handles(inside.filter_map(|index| living(engine, level, index)).map(|unit| unit.0)))
@@ -562,7 +564,7 @@ fn spline_numbers(
     level: LevelId,
     name: TextArgument,
 ) -> Result<ScriptValue, Error> {
-    let transform = engine.levels.of(level).transform;
+    let transform = engine.worlds.levels.of(level).transform;
     let points =
         spline(engine, level, &name)?.points.iter().map(|point| transform.to_world(*point));
     let numbers = points.flat_map(|point| point.to_array());
@@ -570,7 +572,7 @@ fn spline_numbers(
 }
 
 fn check_level(engine: &mut Engine, world: WorldId, level: LevelId) -> Result<(), Error> {
-    let inside = engine.levels.of(level);
+    let inside = engine.worlds.levels.of(level);
     if inside.world != world {
         return Err(engine_foundation::error!(
             "argument #2 'level': the level is in another world"
@@ -586,5 +588,5 @@ fn check_level(engine: &mut Engine, world: WorldId, level: LevelId) -> Result<()
 
 fn end_level(engine: &mut Engine, level: LevelId) {
     let frame = engine.frame.index;
-    engine.levels.remove(level, frame, &context::script_location());
+    engine.worlds.levels.remove(level, frame, &context::script_location());
 }

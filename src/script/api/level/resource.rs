@@ -81,7 +81,7 @@ pub static LEVEL_RESOURCE: ModuleRows = module(
 );
 
 fn level(engine: &mut Engine, name: &TextArgument) -> Result<Arc<LevelResource>, Error> {
-    let Engine { levels, store, .. } = engine;
+    let (levels, store) = (&mut engine.worlds.levels, &mut engine.assets.store);
     levels.resource(store, name.as_str())
 }
 

@@ -137,17 +137,17 @@ pub(in crate::api) fn new(
 ) -> Result<MeshId, Error> {
     let node = node_of(engine, unit, node)?;
     if let Some(name) = source {
-        let mesh = engine.find_mesh(name.as_str()).map_err(|fault| {
+        let mesh = engine.assets.find_mesh(name.as_str()).map_err(|fault| {
             engine_foundation::error!("argument #2 'source': {}", fault.message)
         })?;
         return engine.add_mesh(unit, &part(name.as_str(), node, mesh));
     }
-    let name = format!("mesh of {}", engine.units.of(unit).resource.name);
+    let name = format!("mesh of {}", engine.worlds.units.of(unit).resource.name);
     let mesh = mesh_of(name.clone(), &lists, &counts)?;
-    let number = engine.models.add_game_mesh(mesh)?;
+    let number = engine.assets.models.add_game_mesh(mesh)?;
     let added = engine.add_mesh(unit, &part(&name, node, number));
     if added.is_err() {
-        engine.models.remove_game_mesh(number);
+        engine.assets.models.remove_game_mesh(number);
     }
     added
 }
@@ -158,15 +158,15 @@ pub(in crate::api) fn rebuild(
     lists: ByteArgument,
     counts: ScriptValue,
 ) -> Result<(), Error> {
-    let number = engine.scenes.meshes.of(mesh).mesh;
-    let Some(own) = engine.models.own(number) else {
+    let number = engine.worlds.scenes.meshes.of(mesh).mesh;
+    let Some(own) = engine.assets.models.own(number) else {
         return Err(engine_foundation::error!(
             "argument #1 'mesh': it belongs to a model, and others can share it: only a mesh that \
              Mesh.new created from numbers can be changed"
         ));
     };
     let built = mesh_of(own.name.clone(), &lists, &counts)?;
-    engine.models.update_game_mesh(number, built);
+    engine.assets.models.update_game_mesh(number, built);
     Ok(())
 }
 
@@ -174,5 +174,5 @@ pub(in crate::api) fn find_mesh_material(
     engine: &mut Engine,
     name: TextArgument,
 ) -> Result<MaterialId, Error> {
-    engine.find_mesh_material(name.as_str())
+    engine.assets.find_mesh_material(name.as_str())
 }

@@ -247,36 +247,36 @@ pub static CORE: ModuleRows = module(
 
 fn alive(engine: &mut Engine, mesh: HandleNumber) -> bool {
     let handle = Handle::from_number(mesh.0);
-    handle.is_some_and(|handle| engine.scenes.meshes.slots.get(handle).is_some())
+    handle.is_some_and(|handle| engine.worlds.scenes.meshes.slots.get(handle).is_some())
 }
 
 fn unit(engine: &mut Engine, mesh: MeshId) -> UnitId {
-    let row = engine.scenes.meshes.of(mesh).unit;
-    UnitId(engine.units.slots.handle_at(row as usize).expect("meshes end with their units"))
+    let row = engine.worlds.scenes.meshes.of(mesh).unit;
+    UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("meshes end with their units"))
 }
 
 fn node(engine: &mut Engine, mesh: MeshId) -> f64 {
-    f64::from(engine.scenes.meshes.of(mesh).node) + 1.0
+    f64::from(engine.worlds.scenes.meshes.of(mesh).node) + 1.0
 }
 
 fn debug_name(engine: &mut Engine, mesh: MeshId) -> String {
-    let number = engine.scenes.meshes.of(mesh).mesh;
-    engine.models.entry(number).name.clone()
+    let number = engine.worlds.scenes.meshes.of(mesh).mesh;
+    engine.assets.models.entry(number).name.clone()
 }
 
 fn num_triangles(engine: &mut Engine, mesh: MeshId) -> f64 {
-    let number = engine.scenes.meshes.of(mesh).mesh;
-    engine.models.entry(number).triangles.into()
+    let number = engine.worlds.scenes.meshes.of(mesh).mesh;
+    engine.assets.models.entry(number).triangles.into()
 }
 
 fn num_materials(engine: &mut Engine, mesh: MeshId) -> f64 {
-    let number = engine.scenes.meshes.of(mesh).mesh;
-    engine.models.entry(number).materials.len() as f64
+    let number = engine.worlds.scenes.meshes.of(mesh).mesh;
+    engine.assets.models.entry(number).materials.len() as f64
 }
 
 /// Returns the 0-based index of a material.
 fn index_of(engine: &Engine, mesh: MeshId, index: i64) -> Result<usize, Error> {
-    let entry = engine.models.entry(engine.scenes.meshes.of(mesh).mesh);
+    let entry = engine.assets.models.entry(engine.worlds.scenes.meshes.of(mesh).mesh);
     let count = entry.materials.len();
     match index >= 1 && index <= count as i64 {
         true => Ok(index as usize - 1),
@@ -292,8 +292,8 @@ fn material(
     mesh: MeshId,
     which: ScriptValue,
 ) -> Result<Option<MaterialId>, Error> {
-    let found = engine.scenes.meshes.of(mesh);
-    let entry = engine.models.entry(found.mesh);
+    let found = engine.worlds.scenes.meshes.of(mesh);
+    let entry = engine.assets.models.entry(found.mesh);
     let at = match which {
         ScriptValue::Number(number) if number.fract() == 0.0 => {
             index_of(engine, mesh, number as i64)?
@@ -316,18 +316,18 @@ fn material(
     };
     let own = found.extra.materials.get(at).copied().flatten();
     let handle = own.or(entry.materials[at]);
-    let alive = handle.filter(|handle| engine.materials.slots().get(*handle).is_some());
+    let alive = handle.filter(|handle| engine.assets.materials.slots().get(*handle).is_some());
     Ok(alive.map(MaterialId))
 }
 
 fn has_material(engine: &mut Engine, mesh: MeshId, name: TextArgument) -> bool {
-    let entry = engine.models.entry(engine.scenes.meshes.of(mesh).mesh);
+    let entry = engine.assets.models.entry(engine.worlds.scenes.meshes.of(mesh).mesh);
     entry.material_names.iter().any(|known| known == name.as_str())
 }
 
 fn material_slot_name(engine: &mut Engine, mesh: MeshId, index: Integer) -> Result<String, Error> {
     let at = index_of(engine, mesh, index.0)?;
-    let entry = engine.models.entry(engine.scenes.meshes.of(mesh).mesh);
+    let entry = engine.assets.models.entry(engine.worlds.scenes.meshes.of(mesh).mesh);
     Ok(entry.material_names[at].clone())
 }
 
@@ -339,7 +339,7 @@ pub(in crate::api) fn set_material(
 ) -> Result<(), Error> {
     let at = index_of(engine, mesh, index.0)?;
     if let Some(material) = material {
-        engine.check_mesh_material(material).map_err(|fault| {
+        engine.assets.check_mesh_material(material).map_err(|fault| {
             engine_foundation::error!("argument #3 'material': {}", fault.message)
         })?;
     }
@@ -352,16 +352,16 @@ pub(in crate::api) fn set_material(
 }
 
 fn extra(engine: &mut Engine, mesh: MeshId) -> &mut MeshExtra {
-    Arc::make_mut(&mut engine.scenes.meshes.change(mesh).extra)
+    Arc::make_mut(&mut engine.worlds.scenes.meshes.change(mesh).extra)
 }
 
 fn visibility(engine: &mut Engine, mesh: MeshId) -> bool {
-    engine.scenes.meshes.of(mesh).flags & flag::HIDDEN == 0
+    engine.worlds.scenes.meshes.of(mesh).flags & flag::HIDDEN == 0
 }
 
 fn set_flag(engine: &mut Engine, mesh: MeshId, flag: u8, on: bool) {
-    if (engine.scenes.meshes.of(mesh).flags & flag != 0) != on {
-        engine.scenes.meshes.change(mesh).flags ^= flag;
+    if (engine.worlds.scenes.meshes.of(mesh).flags & flag != 0) != on {
+        engine.worlds.scenes.meshes.change(mesh).flags ^= flag;
     }
 }
 
@@ -370,7 +370,7 @@ fn set_visibility(engine: &mut Engine, mesh: MeshId, visible: bool) {
 }
 
 fn casts_shadows(engine: &mut Engine, mesh: MeshId) -> bool {
-    engine.scenes.meshes.of(mesh).flags & flag::CASTS_SHADOWS != 0
+    engine.worlds.scenes.meshes.of(mesh).flags & flag::CASTS_SHADOWS != 0
 }
 
 fn set_casts_shadows(engine: &mut Engine, mesh: MeshId, casts: bool) {
@@ -378,16 +378,16 @@ fn set_casts_shadows(engine: &mut Engine, mesh: MeshId, casts: bool) {
 }
 
 fn tint(engine: &mut Engine, mesh: MeshId) -> Color {
-    let [red, green, blue, alpha] = engine.scenes.meshes.of(mesh).tint.map(f32::from);
+    let [red, green, blue, alpha] = engine.worlds.scenes.meshes.of(mesh).tint.map(f32::from);
     Color { red, green, blue, alpha }
 }
 
 fn set_tint(engine: &mut Engine, mesh: MeshId, color: Color) {
-    engine.scenes.meshes.change(mesh).tint = color.to_bytes();
+    engine.worlds.scenes.meshes.change(mesh).tint = color.to_bytes();
 }
 
 fn range(engine: &mut Engine, mesh: MeshId) -> (f64, f64) {
-    let [near, far] = engine.scenes.meshes.of(mesh).extra.range;
+    let [near, far] = engine.worlds.scenes.meshes.of(mesh).extra.range;
     (near.into(), far.into())
 }
 
@@ -408,15 +408,15 @@ fn set_range(engine: &mut Engine, mesh: MeshId, near: f64, far: Option<f64>) -> 
 }
 
 pub(in crate::api) fn world_pose(engine: &mut Engine, mesh: MeshId) -> Mat4 {
-    let found = engine.scenes.meshes.of(mesh);
+    let found = engine.worlds.scenes.meshes.of(mesh);
     let (row, node) = (found.unit, usize::from(found.node));
     let local = found.extra.local;
-    engine.units.scene.world(row, node) * local.unwrap_or(Mat4::IDENTITY)
+    engine.worlds.units.scene.world(row, node) * local.unwrap_or(Mat4::IDENTITY)
 }
 
 fn bounding_volume(engine: &mut Engine, mesh: MeshId) -> (Vec3, f64) {
     let pose = world_pose(engine, mesh);
-    let bounds = engine.models.entry(engine.scenes.meshes.of(mesh).mesh).bounds;
+    let bounds = engine.assets.models.entry(engine.worlds.scenes.meshes.of(mesh).mesh).bounds;
     let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.truncate().length());
     let largest = axes.into_iter().fold(0.0, f32::max);
     (pose.transform_point3(bounds.center), f64::from(bounds.radius * largest))
@@ -424,7 +424,7 @@ fn bounding_volume(engine: &mut Engine, mesh: MeshId) -> (Vec3, f64) {
 
 fn bounding_box(engine: &mut Engine, mesh: MeshId) -> (Mat4, Vec3) {
     let pose = world_pose(engine, mesh);
-    let bounds = engine.models.entry(engine.scenes.meshes.of(mesh).mesh).bounds;
+    let bounds = engine.assets.models.entry(engine.worlds.scenes.meshes.of(mesh).mesh).bounds;
     let NodePose { scale, rotation, .. } = NodePose::of(pose);
     let middle = pose.transform_point3((bounds.min + bounds.max) * 0.5);
     let half = (bounds.max - bounds.min) * 0.5 * scale.abs();
@@ -432,7 +432,7 @@ fn bounding_box(engine: &mut Engine, mesh: MeshId) -> (Mat4, Vec3) {
 }
 
 fn local_pose(engine: &mut Engine, mesh: MeshId) -> Mat4 {
-    engine.scenes.meshes.of(mesh).extra.local.unwrap_or(Mat4::IDENTITY)
+    engine.worlds.scenes.meshes.of(mesh).extra.local.unwrap_or(Mat4::IDENTITY)
 }
 
 fn local_position(engine: &mut Engine, mesh: MeshId) -> Vec3 {

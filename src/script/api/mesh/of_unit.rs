@@ -147,12 +147,12 @@ pub(in crate::api) fn array_index(number: f64, count: usize) -> Option<usize> {
 }
 
 fn find_mesh(engine: &Engine, unit: UnitId, which: &ScriptValue) -> Result<Option<MeshId>, Error> {
-    let meshes = &engine.scenes.meshes;
+    let meshes = &engine.worlds.scenes.meshes;
     let slots: Vec<usize> = meshes.of_unit(unit.row()).collect();
     let at = match which {
         ScriptValue::Number(number) => array_index(*number, slots.len()).map(|at| slots[at]),
         ScriptValue::Text(name) => {
-            let parts = &engine.units.of(unit).resource.template.meshes;
+            let parts = &engine.worlds.units.of(unit).resource.template.meshes;
             let index = |slot: usize| meshes.slots.at(slot).map(|mesh| usize::from(mesh.index));
             let named = parts.iter().position(|part| part.name == *name);
             let by_part = named
@@ -161,7 +161,7 @@ fn find_mesh(engine: &Engine, unit: UnitId, which: &ScriptValue) -> Result<Optio
             by_part.or_else(|| {
                 let shown = |slot: usize| meshes.slots.at(slot).map(|mesh| mesh.mesh);
                 slots.iter().copied().find(|slot| {
-                    let full = shown(*slot).map(|number| &engine.models.entry(number).name);
+                    let full = shown(*slot).map(|number| &engine.assets.models.entry(number).name);
                     full.is_some_and(|full| {
                         full.rsplit_once('/').is_some_and(|(_, last)| last == name)
                     })
@@ -185,7 +185,7 @@ pub(in crate::api) fn no_such<'a>(
     which: &ScriptValue,
     (names, count): (impl Iterator<Item = &'a str>, usize),
 ) -> Error {
-    let unit = &engine.units.of(unit).resource.name;
+    let unit = &engine.worlds.units.of(unit).resource.name;
     let plural = if kind == "mesh" { "meshes".to_string() } else { format!("{kind}s") };
     match which {
         ScriptValue::Text(name) => {
@@ -206,8 +206,8 @@ pub(in crate::api) fn no_such<'a>(
 
 fn unit_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<MeshId, Error> {
     find_mesh(engine, unit, &which)?.ok_or_else(|| {
-        let names = engine.units.of(unit).resource.template.meshes.iter();
-        let count = engine.scenes.meshes.of_unit(unit.row()).count();
+        let names = engine.worlds.units.of(unit).resource.template.meshes.iter();
+        let count = engine.worlds.scenes.meshes.of_unit(unit.row()).count();
         no_such(engine, unit, "mesh", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -217,7 +217,7 @@ fn has_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<boo
 }
 
 fn num_meshes(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.scenes.meshes.of_unit(unit.row()).count() as f64
+    engine.worlds.scenes.meshes.of_unit(unit.row()).count() as f64
 }
 
 /// Finds the first intersection of a ray with the visible meshes of a unit. Returns the distance in
@@ -242,24 +242,24 @@ fn mesh_pick_raycast(
     }
     // The camera's position, or `None` inside if distance has no effect in its projection.
     let eye = camera.map(|camera| {
-        let camera = engine.camera(camera);
+        let camera = engine.worlds.camera(camera);
         let perspective = camera.projection == Projection::Perspective;
         perspective.then(|| camera.pose.w_axis.truncate())
     });
-    let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
+    let places: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
     let mut first: Option<(f32, Vec3, MeshId)> = None;
     for at in places {
-        let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
         let id = MeshId(handle);
-        if engine.scenes.meshes.of(id).flags & flag::ANY_HIDDEN != 0 {
+        if engine.worlds.scenes.meshes.of(id).flags & flag::ANY_HIDDEN != 0 {
             continue;
         }
         let pose = mesh::world_pose(engine, id);
         if let Some(eye) = eye {
-            let bounds = engine.models.entry(engine.scenes.meshes.of(id).mesh).bounds;
+            let bounds = engine.assets.models.entry(engine.worlds.scenes.meshes.of(id).mesh).bounds;
             let center = pose.transform_point3(bounds.center);
             let distance = eye.map(|eye| center.distance_squared(eye));
-            if !is_in_range(engine.scenes.meshes.of(id).extra.range, distance) {
+            if !is_in_range(engine.worlds.scenes.meshes.of(id).extra.range, distance) {
                 continue;
             }
         }
@@ -270,7 +270,7 @@ fn mesh_pick_raycast(
         }
         let most = first.map_or(most, |(at, ..)| at);
         let (from, along) = (back.transform_point3(from), back.transform_vector3(along));
-        let shape = &engine.models.entry(engine.scenes.meshes.of(id).mesh).shape;
+        let shape = &engine.assets.models.entry(engine.worlds.scenes.meshes.of(id).mesh).shape;
         if let Some((at, normal)) = first_hit(shape, Ray { from, along, most }) {
             // The inverse transpose keeps normals perpendicular to the surface under any scale.
             let normal = back.transpose().transform_vector3(normal).normalize_or_zero();
@@ -286,8 +286,8 @@ fn mesh_pick_raycast(
 
 fn unit_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<LightId, Error> {
     light::of_unit(engine, unit, &which)?.ok_or_else(|| {
-        let names = engine.units.of(unit).resource.template.lights.iter();
-        let count = engine.scenes.lights.of_unit(unit.row()).len();
+        let names = engine.worlds.units.of(unit).resource.template.lights.iter();
+        let count = engine.worlds.scenes.lights.of_unit(unit.row()).len();
         no_such(engine, unit, "light", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -297,7 +297,7 @@ fn has_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bo
 }
 
 fn num_lights(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.scenes.lights.of_unit(unit.row()).len() as f64
+    engine.worlds.scenes.lights.of_unit(unit.row()).len() as f64
 }
 
 fn find_camera(
@@ -305,11 +305,11 @@ fn find_camera(
     unit: UnitId,
     which: &ScriptValue,
 ) -> Result<Option<CameraId>, Error> {
-    let cameras = engine.scenes.cameras.of_unit(unit.row());
+    let cameras = engine.worlds.scenes.cameras.of_unit(unit.row());
     let at = match which {
         ScriptValue::Number(number) => array_index(*number, cameras.len()),
         ScriptValue::Text(name) => {
-            let parts = &engine.units.of(unit).resource.template.cameras;
+            let parts = &engine.worlds.units.of(unit).resource.template.cameras;
             parts.iter().position(|part| part.name == *name)
         }
         _ => {
@@ -323,8 +323,8 @@ fn find_camera(
 
 fn unit_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<CameraId, Error> {
     find_camera(engine, unit, &which)?.ok_or_else(|| {
-        let names = engine.units.of(unit).resource.template.cameras.iter();
-        let count = engine.scenes.cameras.of_unit(unit.row()).len();
+        let names = engine.worlds.units.of(unit).resource.template.cameras.iter();
+        let count = engine.worlds.scenes.cameras.of_unit(unit.row()).len();
         no_such(engine, unit, "camera", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -334,15 +334,15 @@ fn has_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<b
 }
 
 fn num_cameras(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.scenes.cameras.of_unit(unit.row()).len() as f64
+    engine.worlds.scenes.cameras.of_unit(unit.row()).len() as f64
 }
 
 fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool) {
-    engine.scenes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
+    engine.worlds.scenes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
 }
 
 fn group(engine: &Engine, unit: UnitId, name: &str) -> Option<u8> {
-    let groups = &engine.units.of(unit).resource.template.groups;
+    let groups = &engine.worlds.units.of(unit).resource.template.groups;
     groups.iter().position(|known| known == name).map(|index| index as u8)
 }
 
@@ -354,14 +354,14 @@ fn set_visibility(
 ) -> Result<(), Error> {
     let name = name.as_str();
     let Some(group) = group(engine, unit, name) else {
-        let resource = &engine.units.of(unit).resource;
+        let resource = &engine.worlds.units.of(unit).resource;
         let near = suggest::hint(name, resource.template.groups.iter().map(String::as_str));
         return Err(engine_foundation::error!(
             "argument #2 'group': unit \"{}\" has no visibility group '{name}'{near}",
             resource.name
         ));
     };
-    engine.scenes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
+    engine.worlds.scenes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
     Ok(())
 }
 
@@ -376,8 +376,8 @@ fn set_mesh_visibility(
     visible: bool,
 ) -> Result<(), Error> {
     let mesh = unit_mesh(engine, unit, which)?;
-    if (engine.scenes.meshes.of(mesh).flags & flag::HIDDEN == 0) != visible {
-        engine.scenes.meshes.change(mesh).flags ^= flag::HIDDEN;
+    if (engine.worlds.scenes.meshes.of(mesh).flags & flag::HIDDEN == 0) != visible {
+        engine.worlds.scenes.meshes.change(mesh).flags ^= flag::HIDDEN;
     }
     Ok(())
 }
@@ -389,12 +389,14 @@ fn set_material(
     name: TextArgument,
 ) -> Result<(), Error> {
     let (slot, name) = (slot.as_str(), name.as_str());
-    let meshes = &engine.scenes.meshes;
+    let meshes = &engine.worlds.scenes.meshes;
     let mut found: Vec<(MeshId, usize)> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for at in meshes.of_unit(unit.row()) {
         let mesh = meshes.slots.at(at).expect("it is in a chain");
-        for (index, known) in engine.models.entry(mesh.mesh).material_names.iter().enumerate() {
+        for (index, known) in
+            engine.assets.models.entry(mesh.mesh).material_names.iter().enumerate()
+        {
             if known == slot {
                 let handle = meshes.slots.handle_at(at).expect("it is in a chain");
                 found.push((MeshId(handle), index));
@@ -404,12 +406,13 @@ fn set_material(
     }
     if found.is_empty() {
         let near = suggest::hint(slot, names.iter().map(String::as_str));
-        let unit = &engine.units.of(unit).resource.name;
+        let unit = &engine.worlds.units.of(unit).resource.name;
         return Err(engine_foundation::error!(
             "argument #2 'slot': no mesh of unit \"{unit}\" has a material '{slot}'{near}"
         ));
     }
     let material: MaterialId = engine
+        .assets
         .find_mesh_material(name)
         .map_err(|fault| engine_foundation::error!("argument #3 'material': {}", fault.message))?;
     for (mesh, index) in found {
@@ -419,20 +422,21 @@ fn set_material(
 }
 
 fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
-    let root = engine.units.scene.world(unit.row(), 0);
+    let root = engine.worlds.units.scene.world(unit.row(), 0);
     let NodePose { rotation, position, .. } = NodePose::of(root);
     let frame = Mat4::from_rotation_translation(rotation, position);
     let back = frame.inverse();
-    let places: Vec<usize> = engine.scenes.meshes.of_unit(unit.row()).collect();
+    let places: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
     let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for corner in sprite::corners(engine, unit) {
         let point = back.transform_point3(corner);
         (min, max) = (min.min(point), max.max(point));
     }
     for at in places {
-        let handle = engine.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
         let pose = back * mesh::world_pose(engine, MeshId(handle));
-        let bounds = engine.models.entry(engine.scenes.meshes.of(MeshId(handle)).mesh).bounds;
+        let bounds =
+            engine.assets.models.entry(engine.worlds.scenes.meshes.of(MeshId(handle)).mesh).bounds;
         for corner in 0..8u8 {
             let pick = |bit: u8, axis: usize| {
                 if corner & bit == 0 { bounds.min[axis] } else { bounds.max[axis] }

@@ -142,7 +142,7 @@ fn physics_world(engine: &mut Engine, world: WorldId) -> Result<PhysicsWorldId, 
 }
 
 fn gravity(engine: &mut Engine, physics: PhysicsWorldId) -> Vec3 {
-    engine.physics.world(physics).simulation.gravity()
+    engine.worlds.physics.world(physics).simulation.gravity()
 }
 
 fn set_gravity(engine: &mut Engine, physics: PhysicsWorldId, gravity: Vec3) -> Result<(), Error> {
@@ -152,22 +152,22 @@ fn set_gravity(engine: &mut Engine, physics: PhysicsWorldId, gravity: Vec3) -> R
             gravity.length()
         ));
     }
-    engine.physics.world_mut(physics).simulation.set_gravity(gravity);
+    engine.worlds.physics.world_mut(physics).simulation.set_gravity(gravity);
     Ok(())
 }
 
 fn latency(engine: &mut Engine, physics: PhysicsWorldId) -> f64 {
-    let known = engine.physics.world(physics);
+    let known = engine.worlds.physics.world(physics);
     let (world, beside) = (known.world, known.simulation.is_async());
-    if beside { engine.world(world).delta } else { 0.0 }
+    if beside { engine.worlds.world(world).delta } else { 0.0 }
 }
 
 fn num_actors(engine: &mut Engine, physics: PhysicsWorldId) -> u64 {
-    engine.physics.actors.iter().filter(|(_, actor)| actor.physics == physics).count() as u64
+    engine.worlds.physics.actors.iter().filter(|(_, actor)| actor.physics == physics).count() as u64
 }
 
 fn num_awake(engine: &mut Engine, physics: PhysicsWorldId) -> u64 {
-    engine.physics.world(physics).simulation.awake() as u64
+    engine.worlds.physics.world(physics).simulation.awake() as u64
 }
 
 fn one_part(position: Vec3, shape: ColliderShape) -> BodyDesc {
@@ -201,7 +201,7 @@ fn spawn_box(
 ) -> Result<ActorId, Error> {
     let rotation = check_rotation(rotation.unwrap_or(Quat::IDENTITY), "#4 'rotation'")?;
     let body = BodyDesc { rotation, ..one_part(position, ColliderShape::Box { half }) };
-    engine.physics.spawn_actor(physics, body)
+    engine.worlds.physics.spawn_actor(physics, body)
 }
 
 fn spawn_sphere(
@@ -211,7 +211,7 @@ fn spawn_sphere(
     radius: f64,
 ) -> Result<ActorId, Error> {
     let body = one_part(position, ColliderShape::Sphere { radius: radius as f32 });
-    engine.physics.spawn_actor(physics, body)
+    engine.worlds.physics.spawn_actor(physics, body)
 }
 
 fn spawn_plane(
@@ -224,7 +224,7 @@ fn spawn_plane(
     let normal =
         normal.ok_or_else(|| engine_foundation::error!("argument #3 'normal' must not be zero"))?;
     let body = one_part(position, ColliderShape::Plane { normal });
-    engine.physics.spawn_actor(physics, BodyDesc { motion: MotionType::Static, ..body })
+    engine.worlds.physics.spawn_actor(physics, BodyDesc { motion: MotionType::Static, ..body })
 }
 
 /// Checks that an actor can be destroyed through this physics world.
@@ -232,7 +232,7 @@ fn spawn_plane(
 /// # Errors
 /// Returns an error if the actor is in another world, or belongs to a mover.
 fn own(engine: &Engine, physics: PhysicsWorldId, actor: ActorId) -> Result<(), Error> {
-    let known = engine.physics.actor(actor);
+    let known = engine.worlds.physics.actor(actor);
     if known.mover.is_some() {
         return Err(engine_foundation::error!(
             "argument #2 'actor': it belongs to a mover, and ends with its unit"
@@ -253,16 +253,16 @@ fn destroy_actor(
 ) -> Result<(), Error> {
     own(engine, physics, actor)?;
     let frame = engine.frame.index;
-    engine.physics.end_actor(actor, frame, &context::script_location());
+    engine.worlds.physics.end_actor(actor, frame, &context::script_location());
     Ok(())
 }
 
 fn wake_actors(engine: &mut Engine, physics: PhysicsWorldId) {
-    engine.physics.world_mut(physics).simulation.wake_all();
+    engine.worlds.physics.world_mut(physics).simulation.wake_all();
 }
 
 fn set_debug_draw(engine: &mut Engine, physics: PhysicsWorldId, enabled: bool) {
-    engine.physics.world_mut(physics).debug_draw = enabled;
+    engine.worlds.physics.world_mut(physics).debug_draw = enabled;
 }
 
 fn destroy_joint(
@@ -270,27 +270,27 @@ fn destroy_joint(
     physics: PhysicsWorldId,
     joint: JointId,
 ) -> Result<(), Error> {
-    let known = engine.physics.joints.get(joint.0).expect("it was checked");
+    let known = engine.worlds.physics.joints.get(joint.0).expect("it was checked");
     if known.physics != physics {
         return Err(engine_foundation::error!(
             "argument #2 'joint': it is in another physics world"
         ));
     }
     let frame = engine.frame.index;
-    engine.physics.end_joint(joint, frame, &context::script_location());
+    engine.worlds.physics.end_joint(joint, frame, &context::script_location());
     Ok(())
 }
 
 fn snapshot(engine: &mut Engine, physics: PhysicsWorldId) -> Result<SnapshotId, Error> {
-    engine.physics.snapshot(physics)
+    engine.worlds.physics.snapshot(physics)
 }
 
 fn restore(engine: &mut Engine, physics: PhysicsWorldId, kept: SnapshotId) -> Result<(), Error> {
-    let Engine { physics: tables, units, .. } = engine;
+    let (tables, units) = (&mut engine.worlds.physics, &mut engine.worlds.units);
     tables.restore(physics, kept, units)
 }
 
 fn drop_snapshot(engine: &mut Engine, _: PhysicsWorldId, kept: SnapshotId) {
     let frame = engine.frame.index;
-    engine.physics.snapshots.remove(kept.0, "", frame, &context::script_location());
+    engine.worlds.physics.snapshots.remove(kept.0, "", frame, &context::script_location());
 }

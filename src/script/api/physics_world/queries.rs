@@ -124,7 +124,7 @@ pub(in crate::api) fn query_of(
 /// # Errors
 /// Returns an error if the filters have changed since the prelude read their indices.
 fn asked(engine: &Engine, filter: Integer, kinds: Integer) -> Result<QueryFilter, Error> {
-    let query = query_of(&engine.physics, filter.0 as u32, kinds.0 as u32);
+    let query = query_of(&engine.worlds.physics, filter.0 as u32, kinds.0 as u32);
     query.ok_or_else(|| {
         engine_foundation::error!("its collision filter no longer exists: create the query again")
     })
@@ -208,10 +208,12 @@ fn raycast(
     if all {
         let (direction, length) = ray(from, direction, length)?;
         let mut hits = Vec::new();
-        let simulation = &engine.physics.world(physics).simulation;
+        let simulation = &engine.worlds.physics.world(physics).simulation;
         simulation.raycast_all(from, direction, length, &query, &mut hits);
         hits.iter().for_each(|hit| push_hit(&mut list, hit));
-    } else if let Some(hit) = cast(&engine.physics, physics, from, direction, length, &query)? {
+    } else if let Some(hit) =
+        cast(&engine.worlds.physics, physics, from, direction, length, &query)?
+    {
         push_hit(&mut list, &hit);
     }
     Ok(ScriptValue::List(list))
@@ -253,7 +255,7 @@ fn overlap(
     let (query, shape) = (asked(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
     let rotation = check_rotation(rotation, "'rotation'")?;
     check_point("'position'", position)?;
-    let simulation = &engine.physics.world(physics).simulation;
+    let simulation = &engine.worlds.physics.world(physics).simulation;
     let owners = simulation.overlap(&shape, position, rotation, &query)?;
     let numbers = owners.iter().map(|owner| ScriptValue::Number(*owner as u64 as f64));
     Ok(ScriptValue::List(numbers.collect()))
@@ -283,7 +285,7 @@ fn sweep(
     let pose = (from, check_rotation(rotation, "'rotation'")?);
     check_point("#2 'from'", from)?;
     check_point("#3 'to'", to)?;
-    let simulation = &engine.physics.world(physics).simulation;
+    let simulation = &engine.worlds.physics.world(physics).simulation;
     let mut list = Vec::new();
     for hit in simulation.sweep(&shape, pose, to, most.0 as usize, &query)? {
         push_hit(&mut list, &hit);
@@ -293,7 +295,7 @@ fn sweep(
 
 /// Returns for each contact: actor and unit of both, position, normal, impulse.
 fn contacts(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
-    let (contacts, _) = engine.physics.world(physics).simulation.contacts();
+    let (contacts, _) = engine.worlds.physics.world(physics).simulation.contacts();
     let mut list = Vec::with_capacity(contacts.len() * 11);
     for contact in contacts {
         for owner in contact.owners {
@@ -311,7 +313,7 @@ fn contacts(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
 /// Returns for each trigger event: actor and unit of the trigger and of the other, and true if the
 /// overlap began.
 fn triggers(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
-    let (_, triggers) = engine.physics.world(physics).simulation.contacts();
+    let (_, triggers) = engine.worlds.physics.world(physics).simulation.contacts();
     let mut list = Vec::with_capacity(triggers.len() * 5);
     for touch in triggers {
         for owner in [touch.trigger, touch.other] {
@@ -324,7 +326,7 @@ fn triggers(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
 }
 
 fn broken_joints(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
-    let broken = engine.physics.world(physics).simulation.broken();
+    let broken = engine.worlds.physics.world(physics).simulation.broken();
     ScriptValue::List(broken.iter().map(|joint| ScriptValue::Number(*joint as f64)).collect())
 }
 
@@ -348,7 +350,7 @@ fn create_joint(
         _ => None,
     };
     let center = |actor: ActorId| {
-        let (simulation, body) = engine.physics.body(actor);
+        let (simulation, body) = engine.worlds.physics.body(actor);
         simulation.position(body)
     };
     let position = position.unwrap_or_else(|| center(one));
@@ -371,7 +373,7 @@ fn create_joint(
         .any(|(name, value)| name == "collides" && *value == ScriptValue::Boolean(true));
     let plan = JointPlan {
         kind,
-        link: JointBodies(engine.physics.actor(one).body, None),
+        link: JointBodies(engine.worlds.physics.actor(one).body, None),
         anchors: [position, other],
         axis: axis.unwrap_or(JointPlan::AXIS),
         limits,
@@ -383,5 +385,5 @@ fn create_joint(
         collides,
         owner: 0,
     };
-    engine.physics.add_joint(physics, (one, two), plan)
+    engine.worlds.physics.add_joint(physics, (one, two), plan)
 }

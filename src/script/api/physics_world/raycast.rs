@@ -41,7 +41,7 @@ unsafe extern "C-unwind" fn physics_ray(
     let (from, way) = (Vec3::new(x, y, z), Vec3::new(way_x, way_y, way_z));
     let call = || {
         let physics = Handle::from_number(physics).map(PhysicsWorldId)?;
-        let tables = &engine.physics;
+        let tables = &engine.worlds.physics;
         tables.worlds.get(physics.0)?;
         let query = query_of(tables, filter, kinds)?;
         cast(tables, physics, from, way, length, &query).ok()

@@ -27,7 +27,7 @@ impl VoiceArgument {
         let handle = Handle::from_number(number)
             .filter(|it| HandleKind::of(*it) == Some(HandleKind::Voice))?;
         // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
-        let slots = unsafe { &(*cx.engine).sounds.voices.slots };
+        let slots = unsafe { &(*cx.engine).devices.sounds.voices.slots };
         let known = slots.get(handle).is_some()
             || !matches!(slots.stale(handle), engine_foundation::handle::StaleHandle::Never);
         known.then_some(VoiceArgument(handle))
@@ -93,7 +93,7 @@ impl SoundWorldArgument {
     /// Returns the sound world.
     pub fn sound(self, engine: &mut Engine) -> SoundWorldId {
         match self {
-            SoundWorldArgument::World(world) => engine.sounds.world(world.0),
+            SoundWorldArgument::World(world) => engine.devices.sounds.world(world.0),
             SoundWorldArgument::Sound(world) => world,
         }
     }

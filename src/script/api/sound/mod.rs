@@ -264,8 +264,8 @@ fn trigger(
     options: Option<TriggerOptions>,
 ) -> Result<StartedVoice, Error> {
     let world = world.sound(engine);
-    let silent = engine.sounds.voices.worlds.get(world.0).map(|of| of.world);
-    if silent.and_then(|of| engine.worlds.get(of)).is_some_and(|of| of.flags.no_sound) {
+    let silent = engine.devices.sounds.voices.worlds.get(world.0).map(|of| of.world);
+    if silent.and_then(|of| engine.worlds.slots.get(of)).is_some_and(|of| of.flags.no_sound) {
         return Ok(StartedVoice(None));
     }
     let options = options.unwrap_or_default();
@@ -277,7 +277,7 @@ fn trigger(
         None => None,
     };
     let position = match owner {
-        Some(owner) => engine.sound_owner_position(owner),
+        Some(owner) => engine.worlds.sound_owner_position(owner),
         None => options.position,
     };
     let clock = options.clock.as_deref();
@@ -296,13 +296,13 @@ fn trigger(
         owner,
         ..TriggerDesc::new(sound.as_str(), world.0)
     };
-    engine.sounds.trigger(&mut engine.store, &trigger).map(StartedVoice)
+    engine.devices.sounds.trigger(&mut engine.assets.store, &trigger).map(StartedVoice)
 }
 
 /// Returns an error if a unit is in another world than a sound.
 fn same_world(engine: &Engine, unit: UnitId, sound: Handle, subject: &str) -> Result<(), Error> {
-    let world = engine.sounds.voices.worlds.get(sound).map(|sound| sound.world);
-    let of_unit = engine.units.slots.get(unit.0).map(|unit| unit.world.0);
+    let world = engine.devices.sounds.voices.worlds.get(sound).map(|sound| sound.world);
+    let of_unit = engine.worlds.units.slots.get(unit.0).map(|unit| unit.world.0);
     match world == of_unit {
         true => Ok(()),
         false => {
@@ -319,7 +319,7 @@ fn owner_of(
     subject: &str,
 ) -> Result<(Handle, u32), Error> {
     let node = node.unwrap_or(1.0);
-    let count = engine.units.scene.count(unit.row());
+    let count = engine.worlds.units.scene.count(unit.row());
     match node.fract() == 0.0 && node >= 1.0 && node <= count as f64 {
         true => Ok((unit.0, node as u32 - 1)),
         false => Err(engine_foundation::error!(
@@ -329,16 +329,16 @@ fn owner_of(
 }
 
 fn preload(engine: &mut Engine, sound: TextArgument) -> Result<(), Error> {
-    engine.sounds.preload(&mut engine.store, sound.as_str())
+    engine.devices.sounds.preload(&mut engine.assets.store, sound.as_str())
 }
 
 fn alive(engine: &mut Engine, voice: HandleNumber) -> bool {
     let handle = Handle::from_number(voice.0);
-    handle.is_some_and(|handle| engine.sounds.voices.slots.get(handle).is_some())
+    handle.is_some_and(|handle| engine.devices.sounds.voices.slots.get(handle).is_some())
 }
 
 fn is_playing(engine: &mut Engine, voice: VoiceArgument) -> bool {
-    engine.sounds.voices.slots.get(voice.0).is_some()
+    engine.devices.sounds.voices.slots.get(voice.0).is_some()
 }
 
 fn set_parameter(
@@ -349,7 +349,7 @@ fn set_parameter(
 ) -> Result<bool, Error> {
     let (name, value) = (name.as_str(), value.0);
     let describe = || (name.to_string(), value.clone());
-    let voices = &mut engine.sounds.voices;
+    let voices = &mut engine.devices.sounds.voices;
     voices.set_parameter(voice.0, IdString32::new(name), value.setting(), &describe)
 }
 
@@ -361,12 +361,12 @@ fn set_in(
     list: impl Fn(&mut Engine) -> &mut ParameterList,
 ) -> Result<(), Error> {
     let mut own = *list(engine);
-    let voices = &mut engine.sounds.voices;
+    let voices = &mut engine.devices.sounds.voices;
     let set = voices.parameters.set(&mut own, IdString32::new(name), value.setting());
     set.map_err(|refused| Error::new(voices.parameters.message(refused)))?;
     *list(engine) = own;
     if matches!(value, ParameterValue::Text(_)) {
-        let voices = &mut engine.sounds.voices;
+        let voices = &mut engine.devices.sounds.voices;
         for index in &voices.active {
             if let Some(voice) = &mut voices.voices[*index as usize] {
                 voice.stale_choice = true;
@@ -381,11 +381,11 @@ fn set_global_parameter(
     name: TextArgument,
     value: ParameterArgument,
 ) -> Result<(), Error> {
-    set_in(engine, name.as_str(), &value.0, |engine| &mut engine.sounds.voices.global)
+    set_in(engine, name.as_str(), &value.0, |engine| &mut engine.devices.sounds.voices.global)
 }
 
 fn bus(engine: &Engine, name: TextArgument) -> Result<usize, Error> {
-    let mixer = &engine.sounds.voices.buses.mixer;
+    let mixer = &engine.devices.sounds.voices.buses.mixer;
     mixer.find(name.as_str()).ok_or_else(|| Error::new(mixer.missing_bus_message(name.as_str())))
 }
 
@@ -397,7 +397,7 @@ fn set_bus_parameter(
 ) -> Result<(), Error> {
     let bus = self::bus(engine, bus)?;
     set_in(engine, name.as_str(), &value.0, |engine| {
-        &mut engine.sounds.voices.buses.states[bus].parameters
+        &mut engine.devices.sounds.voices.buses.states[bus].parameters
     })
 }
 
@@ -407,12 +407,12 @@ fn seconds_of(seconds: Option<f64>, argument: &str) -> Result<Option<f32>, Error
 
 fn stop(engine: &mut Engine, voice: VoiceArgument, seconds: Option<f64>) -> Result<bool, Error> {
     let seconds = seconds_of(seconds, "#2 'seconds'")?;
-    Ok(engine.sounds.voices.stop(voice.0, seconds))
+    Ok(engine.devices.sounds.voices.stop(voice.0, seconds))
 }
 
 /// Changes a voice. Returns false if the voice has ended.
 fn change(engine: &mut Engine, voice: VoiceArgument, change: impl FnOnce(&mut State)) -> bool {
-    engine.sounds.voices.voice_mut(voice.0).map(change).is_some()
+    engine.devices.sounds.voices.voice_mut(voice.0).map(change).is_some()
 }
 
 fn pause(engine: &mut Engine, voice: VoiceArgument) -> bool {
@@ -446,7 +446,7 @@ fn set_pitch(engine: &mut Engine, voice: VoiceArgument, pitch: f64) -> Result<bo
 
 fn set_position(engine: &mut Engine, voice: VoiceArgument, position: Vec3) -> bool {
     change(engine, voice, |voice| voice.owner = None);
-    engine.sounds.voices.set_position(voice.0, position)
+    engine.devices.sounds.voices.set_position(voice.0, position)
 }
 
 fn set_occlusion(engine: &mut Engine, voice: VoiceArgument, occlusion: f64) -> Result<bool, Error> {
@@ -460,18 +460,18 @@ fn link(
     unit: UnitId,
     node: Option<f64>,
 ) -> Result<bool, Error> {
-    if let Some(world) = engine.sounds.voices.voice(voice.0).map(|voice| voice.world) {
+    if let Some(world) = engine.devices.sounds.voices.voice(voice.0).map(|voice| voice.world) {
         same_world(engine, unit, world, "argument #2 'unit'")?;
     }
     let owner = owner_of(engine, unit, node, "argument #3 'node'")?;
-    if let Some(position) = engine.sound_owner_position(owner) {
-        engine.sounds.voices.set_position(voice.0, position);
+    if let Some(position) = engine.worlds.sound_owner_position(owner) {
+        engine.devices.sounds.voices.set_position(voice.0, position);
     }
     Ok(change(engine, voice, |voice| voice.owner = Some(owner)))
 }
 
 fn seconds(engine: &mut Engine, voice: VoiceArgument) -> f64 {
-    engine.sounds.voices.seconds(voice.0).unwrap_or(0.0)
+    engine.devices.sounds.voices.seconds(voice.0).unwrap_or(0.0)
 }
 
 fn set_bus_volume(
@@ -484,13 +484,13 @@ fn set_bus_volume(
     let volume = in_range("#2 'volume'", volume, 0.0, 16.0)?;
     let seconds = seconds_of(seconds, "#3 'seconds'")?;
     let seconds = seconds.unwrap_or(0.0);
-    engine.sounds.voices.buses.states[bus].volume.go(volume, seconds);
+    engine.devices.sounds.voices.buses.states[bus].volume.go(volume, seconds);
     Ok(())
 }
 
 fn bus_volume(engine: &mut Engine, bus: TextArgument) -> Result<f64, Error> {
     let bus = self::bus(engine, bus)?;
-    Ok(engine.sounds.voices.buses.states[bus].volume.to.into())
+    Ok(engine.devices.sounds.voices.buses.states[bus].volume.to.into())
 }
 
 fn start_clock(
@@ -502,17 +502,17 @@ fn start_clock(
     in_range("#2 'tempo'", tempo, 1.0, 1000.0)?;
     let beats = beats_per_bar.map_or(4.0, |beats| beats.0 as f64);
     in_range("#3 'beats_per_bar'", beats, 1.0, 64.0)?;
-    engine.sounds.voices.start_clock(clock.as_str(), tempo, beats)
+    engine.devices.sounds.voices.start_clock(clock.as_str(), tempo, beats)
 }
 
 fn stop_clock(engine: &mut Engine, clock: TextArgument) -> Result<(), Error> {
-    let id = engine.sounds.voices.clock(clock.as_str())?.id;
-    engine.sounds.voices.clocks.retain(|clock| clock.id != id);
+    let id = engine.devices.sounds.voices.clock(clock.as_str())?.id;
+    engine.devices.sounds.voices.clocks.retain(|clock| clock.id != id);
     Ok(())
 }
 
 fn clock(engine: &mut Engine, clock: TextArgument) -> Result<(f64, f64), Error> {
-    let voices = &engine.sounds.voices;
+    let voices = &engine.devices.sounds.voices;
     Ok(voices.clock(clock.as_str())?.position(voices.time))
 }
 
@@ -523,7 +523,7 @@ fn table<const N: usize>(mut entries: [(&str, ScriptValue); N]) -> ScriptValue {
 }
 
 fn events(engine: &mut Engine) -> ScriptValue {
-    let library = &engine.sounds.voices.library;
+    let library = &engine.devices.sounds.voices.library;
     let one = |SoundEvent { kind, .. }: &SoundEvent| match kind {
         SoundEventKind::Ended { voice, sound, reason } => table([
             ("kind", ScriptValue::Text("ended".to_string())),
@@ -537,11 +537,11 @@ fn events(engine: &mut Engine) -> ScriptValue {
             ("bar", ScriptValue::Number(*bar as f64)),
         ]),
     };
-    ScriptValue::List(engine.sounds.voices.told.iter().map(one).collect())
+    ScriptValue::List(engine.devices.sounds.voices.told.iter().map(one).collect())
 }
 
 fn history(engine: &mut Engine) -> ScriptValue {
-    let voices = &engine.sounds.voices;
+    let voices = &engine.devices.sounds.voices;
     let one = |played: &engine_sound::voices::PlayedClip| {
         let library = &voices.library;
         table([
@@ -563,6 +563,6 @@ fn history(engine: &mut Engine) -> ScriptValue {
 }
 
 fn num_voices(engine: &mut Engine) -> u64 {
-    debug_assert!(engine.sounds.voices.active.len() <= VOICES_MAX);
-    engine.sounds.voices.active.len() as u64
+    debug_assert!(engine.devices.sounds.voices.active.len() <= VOICES_MAX);
+    engine.devices.sounds.voices.active.len() as u64
 }

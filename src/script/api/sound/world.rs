@@ -77,7 +77,7 @@ assert(SoundWorld.num_voices(sound) == 0)"#,
 );
 
 fn world(engine: &mut Engine, sound_world: SoundWorldId) -> &mut SoundWorld {
-    let world = engine.sounds.voices.worlds.get_mut(sound_world.0);
+    let world = engine.devices.sounds.voices.worlds.get_mut(sound_world.0);
     world.expect("the handle was checked where it came in")
 }
 
@@ -143,12 +143,12 @@ fn stop_all(
         Some(seconds) => in_range("#2 'seconds'", seconds, 0.0, 3600.0)?,
         None => 0.0,
     };
-    engine.sounds.voices.stop_all(sound_world.0, seconds);
+    engine.devices.sounds.voices.stop_all(sound_world.0, seconds);
     Ok(())
 }
 
 fn num_voices(engine: &mut Engine, sound_world: SoundWorldId) -> u64 {
-    let voices = &engine.sounds.voices;
+    let voices = &engine.devices.sounds.voices;
     let own = |index: &&u32| {
         voices.voices[**index as usize].as_ref().is_some_and(|voice| voice.world == sound_world.0)
     };

@@ -79,6 +79,7 @@ fn check_material(
 ) -> Result<Option<Handle>, Error> {
     let Some(material) = material else { return Ok(None) };
     engine
+        .assets
         .check_picture_material(material)
         .map_err(|fault| engine_foundation::error!("argument #2 'material': {}", fault.message))?;
     match placement.lit {

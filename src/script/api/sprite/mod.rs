@@ -246,31 +246,31 @@ pub static CORE: ModuleRows = more(
 
 fn alive(engine: &mut Engine, sprite: HandleNumber) -> bool {
     let handle = Handle::from_number(sprite.0);
-    handle.is_some_and(|handle| engine.scenes.sprites.slots.get(handle).is_some())
+    handle.is_some_and(|handle| engine.worlds.scenes.sprites.slots.get(handle).is_some())
 }
 
 pub(in crate::api) fn look(engine: &mut Engine, sprite: SpriteId) -> SpriteSettings {
-    engine.scenes.sprites.of(sprite).look
+    engine.worlds.scenes.sprites.of(sprite).look
 }
 
 pub(in crate::api) fn change(engine: &mut Engine, sprite: SpriteId) -> &mut SpriteSettings {
-    &mut engine.scenes.sprites.change(sprite).look
+    &mut engine.worlds.scenes.sprites.change(sprite).look
 }
 
 fn unit(engine: &mut Engine, sprite: SpriteId) -> UnitId {
-    let row = engine.scenes.sprites.of(sprite).unit;
-    UnitId(engine.units.slots.handle_at(row as usize).expect("sprites end with their units"))
+    let row = engine.worlds.scenes.sprites.of(sprite).unit;
+    UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("sprites end with their units"))
 }
 
 fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
-    f64::from(engine.scenes.sprites.of(sprite).node) + 1.0
+    f64::from(engine.worlds.scenes.sprites.of(sprite).node) + 1.0
 }
 
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
-    let found = engine.find_picture(texture.as_str());
+    let found = engine.assets.find_picture(texture.as_str());
     let found = found
         .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
-    engine.scenes.sprites.show(sprite, SpriteSource::Picture(found));
+    engine.worlds.scenes.sprites.show(sprite, SpriteSource::Picture(found));
     Ok(())
 }
 
@@ -281,7 +281,7 @@ fn set_sheet(
     tag: Option<TextArgument>,
 ) -> Result<(), Error> {
     let sequence = engine.sequence(sheet.as_str(), tag.as_ref().map(TextArgument::as_str))?;
-    engine.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
+    engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }
 
@@ -312,8 +312,8 @@ fn set_part(
 }
 
 fn size(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
-    let of = engine.scenes.sprites.of(sprite);
-    let entry = engine.textures.entry(of.picture);
+    let of = engine.worlds.scenes.sprites.of(sprite);
+    let entry = engine.assets.textures.entry(of.picture);
     let [width, height] = of.look.metres([entry.width as f32, entry.height as f32]);
     (width.into(), height.into())
 }
@@ -339,14 +339,14 @@ fn set_size(
 
 /// Returns the corners of a unit's sprites in the world.
 pub(in crate::api) fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
-    let slots: Vec<usize> = engine.scenes.sprites.of_unit(unit.row()).collect();
+    let slots: Vec<usize> = engine.worlds.scenes.sprites.of_unit(unit.row()).collect();
     let mut corners = Vec::new();
     for slot in slots {
-        let sprite = engine.scenes.sprites.slots.at(slot).expect("it is in a chain");
+        let sprite = engine.worlds.scenes.sprites.slots.at(slot).expect("it is in a chain");
         let (look, node) = (sprite.look, usize::from(sprite.node));
-        let entry = engine.textures.entry(sprite.picture);
+        let entry = engine.assets.textures.entry(sprite.picture);
         let placed = look.square_to_node([entry.width as f32, entry.height as f32]);
-        let pose = engine.units.scene.world(unit.row(), node) * placed;
+        let pose = engine.worlds.units.scene.world(unit.row(), node) * placed;
         let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         corners.extend(square.map(|[x, z]| pose.transform_point3(Vec3::new(x, 0.0, z))));
     }
@@ -396,19 +396,19 @@ fn set_flip(engine: &mut Engine, sprite: SpriteId, x: bool, y: Option<bool>) {
 }
 
 fn visibility(engine: &mut Engine, sprite: SpriteId) -> bool {
-    engine.scenes.sprites.of(sprite).flags & flag::HIDDEN == 0
+    engine.worlds.scenes.sprites.of(sprite).flags & flag::HIDDEN == 0
 }
 
 fn set_visibility(engine: &mut Engine, sprite: SpriteId, visible: bool) {
     if visibility(engine, sprite) != visible {
-        engine.scenes.sprites.change(sprite).flags ^= flag::HIDDEN;
+        engine.worlds.scenes.sprites.change(sprite).flags ^= flag::HIDDEN;
     }
 }
 
 /// Returns the sequence that a sprite plays.
 fn sequence(engine: &Engine, sprite: SpriteId) -> Option<&SpriteSequence> {
-    let number = engine.scenes.sprites.of(sprite).sequence?;
-    Some(&engine.scenes.sprites.sequences[number.0 as usize])
+    let number = engine.worlds.scenes.sprites.of(sprite).sequence?;
+    Some(&engine.worlds.scenes.sprites.sequences[number.0 as usize])
 }
 
 fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Result<(), Error> {
@@ -419,7 +419,7 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
              tag)"
         ));
     };
-    let goes_on = playing.tag.as_deref() == tag && !engine.scenes.sprites.is_over(sprite);
+    let goes_on = playing.tag.as_deref() == tag && !engine.worlds.scenes.sprites.is_over(sprite);
     if goes_on {
         return Ok(());
     }
@@ -427,21 +427,21 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
     let sequence = engine
         .sequence(&sheet, tag)
         .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
-    engine.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
+    engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }
 
 fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
-    engine.scenes.sprites.change(sprite).speed = speed as f32;
+    engine.worlds.scenes.sprites.change(sprite).speed = speed as f32;
 }
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
-    let picture = engine.scenes.sprites.of(sprite).picture;
-    engine.picture_name(picture).to_string()
+    let picture = engine.worlds.scenes.sprites.of(sprite).picture;
+    engine.assets.picture_name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
-    engine.scenes.sprites.is_over(sprite)
+    engine.worlds.scenes.sprites.is_over(sprite)
 }
 
 fn which_of(
@@ -462,9 +462,9 @@ fn find_sprite(
     unit: UnitId,
     which: &ScriptValue,
 ) -> Result<Option<SpriteId>, Error> {
-    let sprites = &engine.scenes.sprites;
+    let sprites = &engine.worlds.scenes.sprites;
     let places: Vec<usize> = sprites.of_unit(unit.row()).collect();
-    let parts = &engine.units.of(unit).resource.template.sprites;
+    let parts = &engine.worlds.units.of(unit).resource.template.sprites;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let found = which_of(which, "sprite", &names, places.len())?;
     let handle = found.and_then(|at| sprites.slots.handle_at(*places.get(at)?));
@@ -473,8 +473,8 @@ fn find_sprite(
 
 fn unit_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<SpriteId, Error> {
     find_sprite(engine, unit, &which)?.ok_or_else(|| {
-        let names = engine.units.of(unit).resource.template.sprites.iter();
-        let count = engine.scenes.sprites.of_unit(unit.row()).count();
+        let names = engine.worlds.units.of(unit).resource.template.sprites.iter();
+        let count = engine.worlds.scenes.sprites.of_unit(unit.row()).count();
         no_such(engine, unit, "sprite", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -484,7 +484,7 @@ fn has_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<b
 }
 
 fn num_sprites(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.scenes.sprites.of_unit(unit.row()).count() as f64
+    engine.worlds.scenes.sprites.of_unit(unit.row()).count() as f64
 }
 
 fn find_tilemap(
@@ -492,8 +492,8 @@ fn find_tilemap(
     unit: UnitId,
     which: &ScriptValue,
 ) -> Result<Option<TilemapId>, Error> {
-    let maps = engine.scenes.maps.of_unit(unit.row());
-    let parts = &engine.units.of(unit).resource.template.maps;
+    let maps = engine.worlds.scenes.maps.of_unit(unit.row());
+    let parts = &engine.worlds.units.of(unit).resource.template.maps;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     let found = which_of(which, "tilemap", &names, maps.len())?;
     Ok(found.and_then(|at| maps.get(at)).map(|map| map.map))
@@ -501,8 +501,8 @@ fn find_tilemap(
 
 fn unit_tilemap(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<TilemapId, Error> {
     find_tilemap(engine, unit, &which)?.ok_or_else(|| {
-        let names = engine.units.of(unit).resource.template.maps.iter();
-        let count = engine.scenes.maps.of_unit(unit.row()).len();
+        let names = engine.worlds.units.of(unit).resource.template.maps.iter();
+        let count = engine.worlds.scenes.maps.of_unit(unit.row()).len();
         no_such(engine, unit, "tilemap", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -512,11 +512,11 @@ fn has_tilemap(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<
 }
 
 fn num_tilemaps(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.scenes.maps.of_unit(unit.row()).len() as f64
+    engine.worlds.scenes.maps.of_unit(unit.row()).len() as f64
 }
 
 fn tilemap_unit(engine: &mut Engine, map: TilemapId) -> Option<UnitId> {
-    engine.tilemaps.of(map).owner.map(UnitId)
+    engine.assets.tilemaps.of(map).owner.map(UnitId)
 }
 
 fn cell_at_position(
@@ -530,27 +530,28 @@ fn cell_at_position(
              use Tilemap.cell_at(tilemap, x, y)"
         ));
     };
-    let of = engine.tilemaps.of(map).map();
+    let of = engine.assets.tilemaps.of(map).map();
     let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
     Ok((cell(x, of.tile_width), cell(y, of.tile_height)))
 }
 
 /// Returns the text that names the material of a sprite or tile map.
 fn material_text(engine: &Engine, placement: &SpritePlacement) -> String {
-    let material = placement.material.and_then(|material| engine.materials.slots().get(material));
+    let material =
+        placement.material.and_then(|material| engine.assets.materials.slots().get(material));
     material.map_or_else(String::new, |material| format!(", material {:?}", material.name))
 }
 
 fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
     let row = unit.row();
-    let slots: Vec<usize> = engine.scenes.sprites.of_unit(row).collect();
+    let slots: Vec<usize> = engine.worlds.scenes.sprites.of_unit(row).collect();
     let mut lines = Vec::new();
     let hidden = |flags: u8| if flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" };
     for (at, slot) in slots.into_iter().enumerate() {
-        let id = engine.scenes.sprites.slots.handle_at(slot).map(SpriteId);
+        let id = engine.worlds.scenes.sprites.slots.handle_at(slot).map(SpriteId);
         let id = id.expect("it is in a chain");
         let (width, height) = size(engine, id);
-        let sprite = engine.scenes.sprites.of(id);
+        let sprite = engine.worlds.scenes.sprites.of(id);
         let plays = match sequence(engine, id) {
             None => String::new(),
             Some(playing) => {
@@ -562,15 +563,15 @@ fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
         lines.push(format!(
             "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
             at + 1,
-            engine.picture_name(sprite.picture),
+            engine.assets.picture_name(sprite.picture),
             sprite.node + 1,
             sprite.look.placement.layer,
             material_text(engine, &sprite.look.placement),
             hidden(sprite.flags)
         ));
     }
-    for (at, map) in engine.scenes.maps.of_unit(row).iter().enumerate() {
-        let tilemap = engine.tilemaps.of(map.map);
+    for (at, map) in engine.worlds.scenes.maps.of_unit(row).iter().enumerate() {
+        let tilemap = engine.assets.tilemaps.of(map.map);
         lines.push(format!(
             "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}{}",
             at + 1,

@@ -239,14 +239,15 @@ pub static UNIT_CORE: ModuleRows = module(
 );
 
 fn alive(engine: &mut Engine, unit: HandleNumber) -> bool {
-    Handle::from_number(unit.0).is_some_and(|handle| engine.units.slots.get(handle).is_some())
+    Handle::from_number(unit.0)
+        .is_some_and(|handle| engine.worlds.units.slots.get(handle).is_some())
 }
 
 /// Returns the row of a unit and the index of its node.
 #[inline(always)]
 fn at(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<(u32, usize), Error> {
     let (row, node) = (unit.row(), node.map_or(1, |node| node.0));
-    let count = engine.units.scene.count(row);
+    let count = engine.worlds.units.scene.count(row);
     match node >= 1 && node <= count as i64 {
         true => Ok((row, node as usize - 1)),
         false => Err(no_such_node(engine, unit, node, count)),
@@ -255,7 +256,7 @@ fn at(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<(u32, usiz
 
 #[cold]
 fn no_such_node(engine: &Engine, unit: UnitId, node: i64, count: usize) -> Error {
-    let name = &engine.units.of(unit).resource.name;
+    let name = &engine.worlds.units.of(unit).resource.name;
     engine_foundation::error!(
         "argument 'node': unit \"{name}\" has the nodes 1 to {count}, got {node}"
     )
@@ -265,22 +266,22 @@ type NodeArgument = Option<Integer>;
 
 fn local_position(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Vec3, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.local_position(row, node))
+    Ok(engine.worlds.units.scene.local_position(row, node))
 }
 
 fn local_rotation(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Quat, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.local_rotation(row, node))
+    Ok(engine.worlds.units.scene.local_rotation(row, node))
 }
 
 fn local_scale(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Vec3, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.local_scale(row, node))
+    Ok(engine.worlds.units.scene.local_scale(row, node))
 }
 
 fn local_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Mat4, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.local(row, node).matrix())
+    Ok(engine.worlds.units.scene.local(row, node).matrix())
 }
 
 fn set_local_position(
@@ -290,7 +291,7 @@ fn set_local_position(
     position: Vec3,
 ) -> Result<(), Error> {
     let (row, node) = at(engine, unit, node)?;
-    engine.units.scene.set_local_position(row, node, position);
+    engine.worlds.units.scene.set_local_position(row, node, position);
     Ok(())
 }
 
@@ -305,7 +306,7 @@ fn set_local_rotation(
     if (length - 1.0).abs() > 1e-3 {
         return Err(not_a_rotation(rotation, 3));
     }
-    engine.units.scene.set_local_rotation(row, node, rotation);
+    engine.worlds.units.scene.set_local_rotation(row, node, rotation);
     Ok(())
 }
 
@@ -325,7 +326,7 @@ fn set_local_scale(
     scale: Vec3,
 ) -> Result<(), Error> {
     let (row, node) = at(engine, unit, node)?;
-    engine.units.scene.set_local_scale(row, node, scale);
+    engine.worlds.units.scene.set_local_scale(row, node, scale);
     Ok(())
 }
 
@@ -336,27 +337,27 @@ fn set_local_pose(
     pose: Mat4,
 ) -> Result<(), Error> {
     let (row, node) = at(engine, unit, node)?;
-    engine.units.scene.set_local(row, node, &NodePose::of(pose));
+    engine.worlds.units.scene.set_local(row, node, &NodePose::of(pose));
     Ok(())
 }
 
 fn world_position(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Vec3, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.world_position(row, node))
+    Ok(engine.worlds.units.scene.world_position(row, node))
 }
 
 fn world_rotation(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Quat, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.world_rotation(row, node))
+    Ok(engine.worlds.units.scene.world_rotation(row, node))
 }
 
 fn world_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Mat4, Error> {
     let (row, node) = at(engine, unit, node)?;
-    Ok(engine.units.scene.world(row, node))
+    Ok(engine.worlds.units.scene.world(row, node))
 }
 
 fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<f64, Error> {
-    let (name, resource) = (name.as_str(), &engine.units.of(unit).resource);
+    let (name, resource) = (name.as_str(), &engine.worlds.units.of(unit).resource);
     if resource.twice.iter().any(|known| known == name) {
         return Err(engine_foundation::error!(
             "argument #2 'name': two nodes are named '{name}' in unit \"{}\": rename one, so that \
@@ -375,16 +376,16 @@ fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<f64, Er
 }
 
 fn has_node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> bool {
-    engine.units.of(unit).resource.node(name.as_str()).is_some()
+    engine.worlds.units.of(unit).resource.node(name.as_str()).is_some()
 }
 
 fn num_nodes(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.units.scene.count(unit.row()) as f64
+    engine.worlds.units.scene.count(unit.row()) as f64
 }
 
 fn node_name(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<String, Error> {
     let (_, node) = at(engine, unit, node)?;
-    Ok(engine.units.of(unit).resource.node_names[node].clone())
+    Ok(engine.worlds.units.of(unit).resource.node_names[node].clone())
 }
 
 fn scene_graph_parent(
@@ -393,20 +394,20 @@ fn scene_graph_parent(
     node: NodeArgument,
 ) -> Result<ScriptValue, Error> {
     let (row, node) = at(engine, unit, node)?;
-    let parent = engine.units.scene.parent(row, node).filter(|(owner, _)| *owner == row);
+    let parent = engine.worlds.units.scene.parent(row, node).filter(|(owner, _)| *owner == row);
     Ok(parent.map_or(ScriptValue::Nil, |(_, node)| ScriptValue::Number(node as f64 + 1.0)))
 }
 
 fn world(engine: &mut Engine, unit: UnitId) -> WorldId {
-    engine.units.of(unit).world
+    engine.worlds.units.of(unit).world
 }
 
 fn debug_name(engine: &mut Engine, unit: UnitId) -> String {
-    engine.units.of(unit).resource.name.clone()
+    engine.worlds.units.of(unit).resource.name.clone()
 }
 
 fn is_a(engine: &mut Engine, unit: UnitId, resource: TextArgument) -> bool {
-    let (name, made_of) = (resource.as_str(), &engine.units.of(unit).resource);
+    let (name, made_of) = (resource.as_str(), &engine.worlds.units.of(unit).resource);
     made_of.name == name || made_of.bases.iter().any(|base| base == name)
 }
 
@@ -441,7 +442,7 @@ fn spawn_unit(
 
 /// Returns an error if a unit is in another world.
 fn in_world(engine: &Engine, world: WorldId, unit: UnitId, argument: &str) -> Result<(), Error> {
-    match engine.units.of(unit).world == world {
+    match engine.worlds.units.of(unit).world == world {
         true => Ok(()),
         false => {
             Err(engine_foundation::error!("argument {argument}: the unit is in another world"))
@@ -493,16 +494,16 @@ fn link_unit(
     in_world(engine, world, child, "#2 'child'")?;
     in_world(engine, world, parent, "#3 'parent'")?;
     let (row, node) = at(engine, parent, node)?;
-    engine.units.scene.link(child.row(), row, node)
+    engine.worlds.units.scene.link(child.row(), row, node)
 }
 
 fn unlink_unit(engine: &mut Engine, world: WorldId, unit: UnitId) -> Result<(), Error> {
     in_world(engine, world, unit, "#2 'unit'")?;
-    engine.units.scene.unlink(unit.row());
+    engine.worlds.units.scene.unlink(unit.row());
     Ok(())
 }
 
 fn units(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let units = engine.units.in_world(world);
+    let units = engine.worlds.units.in_world(world);
     ScriptValue::List(units.map(|unit| ScriptValue::Number(unit.0.to_number())).collect())
 }

@@ -21,15 +21,15 @@ fn copy_scene_graph_local_from(
     unit: UnitId,
     source: UnitId,
 ) -> Result<(), Error> {
-    let scene = &mut engine.units.scene;
+    let scene = &mut engine.worlds.units.scene;
     let (to, from) = (unit.row(), source.row());
     let (count, wanted) = (scene.count(to), scene.count(from));
     if count != wanted {
         return Err(engine_foundation::error!(
             "argument #2 'source': unit \"{}\" has {wanted} nodes, and unit \"{}\" has {count}: \
              they must be alike",
-            engine.units.of(source).resource.name,
-            engine.units.of(unit).resource.name
+            engine.worlds.units.of(source).resource.name,
+            engine.worlds.units.of(unit).resource.name
         ));
     }
     for node in 0..count {

@@ -21,8 +21,8 @@ use std::ffi::c_int;
 
 pub fn cursor(engine: &mut Engine, window: Option<WindowId>) -> Vec3 {
     match window {
-        Some(window) => engine.windows.of(window).cursor.extend(0.0),
-        None => engine.input.device(MOUSE).axis(MOUSE_CURSOR),
+        Some(window) => engine.devices.windows.of(window).cursor.extend(0.0),
+        None => engine.devices.input.device(MOUSE).axis(MOUSE_CURSOR),
     }
 }
 
@@ -72,7 +72,7 @@ pub fn set_cursor(
 }
 
 fn picture(engine: &mut Engine, name: &str) -> Result<IconImage, Error> {
-    let bytes = engine.store.read(&ResourceName::new("texture", name))?;
+    let bytes = engine.assets.store.read(&ResourceName::new("texture", name))?;
     let (width, height, rgba) = textures::picture(&bytes)?;
     if width.max(height) > PICTURE_SIDE_MAX {
         return Err(engine_foundation::error!(
@@ -117,7 +117,7 @@ pub fn set_icon(
 }
 
 pub fn clipboard(engine: &mut Engine) -> ExpectedResult<String> {
-    ExpectedResult(engine.window.clipboard.text())
+    ExpectedResult(engine.devices.window.clipboard.text())
 }
 
 pub fn set_clipboard(
@@ -132,7 +132,7 @@ pub fn set_clipboard(
     if let Some(fault) = clipboard_error(text) {
         return Err(engine_foundation::error!("argument #1 'text' {fault}"));
     }
-    Ok(ExpectedResult(engine.window.clipboard.set_text(text).map(|()| true)))
+    Ok(ExpectedResult(engine.devices.window.clipboard.set_text(text).map(|()| true)))
 }
 
 pub fn set_ime_enabled(engine: &mut Engine, enabled: bool, window: Option<WindowId>) {
@@ -152,7 +152,7 @@ pub fn set_ime_area(
 }
 
 pub fn set_keystroke_enabled(engine: &mut Engine, enabled: bool) {
-    engine.window.keystrokes = enabled;
+    engine.devices.window.keystrokes = enabled;
 }
 
 pub fn dropped_files(engine: &mut Engine, window: Option<WindowId>) -> Vec<String> {
@@ -178,17 +178,17 @@ pub fn read_dropped_file(
     path: TextArgument,
 ) -> Result<ExpectedResult<ByteString>, Error> {
     let wanted = path.as_str();
-    let others = engine.windows.iter().map(|(_, window)| window);
-    let mut files = others.chain([&engine.window]).flat_map(|window| &window.dropped);
+    let others = engine.devices.windows.iter().map(|(_, window)| window);
+    let mut files = others.chain([&engine.devices.window]).flat_map(|window| &window.dropped);
     let known = files.find(|path| path.to_string_lossy() == wanted);
     let Some(path) = known else {
         return Err(engine_foundation::error!(
             "argument #1 'path': the player dropped no file '{wanted}' on the window"
         ));
     };
-    let bytes = match engine.windows.is_player_file(wanted) {
+    let bytes = match engine.devices.windows.is_player_file(wanted) {
         true => read_dropped(path),
-        false => read_as_if_dropped(path, engine.project.folder()),
+        false => read_as_if_dropped(path, engine.game.project.folder()),
     };
     Ok(ExpectedResult(bytes.map(ByteString)))
 }

@@ -380,8 +380,8 @@ pub fn choice<T>(
 /// Returns the window that a call names, or the main window.
 pub fn of(engine: &mut Engine, window: Option<WindowId>) -> &mut Window {
     match window {
-        Some(window) => engine.windows.of(window),
-        None => &mut engine.window,
+        Some(window) => engine.devices.windows.of(window),
+        None => &mut engine.devices.window,
     }
 }
 
@@ -493,11 +493,12 @@ fn set_fullscreen(
 }
 
 fn vsync(engine: &mut Engine) -> String {
-    engine.window.vsync.word().to_string()
+    engine.devices.window.vsync.word().to_string()
 }
 
 fn set_vsync(engine: &mut Engine, mode: TextArgument) -> Result<(), Error> {
-    engine.window.vsync = choice(mode.as_str(), "argument #1 'mode'", Vsync::WORDS, Vsync::of)?;
+    engine.devices.window.vsync =
+        choice(mode.as_str(), "argument #1 'mode'", Vsync::WORDS, Vsync::of)?;
     Ok(())
 }
 
@@ -537,10 +538,10 @@ fn set_focus(engine: &mut Engine, window: Option<WindowId>) {
     if of(engine, window).shut {
         return;
     }
-    if !engine.window.is_listening() {
+    if !engine.devices.window.is_listening() {
         // Without a desktop nothing takes the focus from the other windows, so they lose it here.
-        engine.window.focused = false;
-        engine.windows.lose_focus();
+        engine.devices.window.focused = false;
+        engine.devices.windows.lose_focus();
     }
     of(engine, window).wish(WindowCommand::Focus);
 }
@@ -562,13 +563,13 @@ fn is_closing(engine: &mut Engine, window: Option<WindowId>) -> bool {
 }
 
 fn latency(engine: &mut Engine) -> (f64, f64) {
-    let (frames, seconds) = engine.window.latency;
+    let (frames, seconds) = engine.devices.window.latency;
     (f64::from(frames), f64::from(seconds))
 }
 
 fn monitors(engine: &mut Engine) -> ScriptValue {
     let entry = |key: &str, number: f64| (key.to_string(), ScriptValue::Number(number));
-    let monitors = engine.window.monitors.iter().map(|monitor| {
+    let monitors = engine.devices.window.monitors.iter().map(|monitor| {
         ScriptValue::Table(vec![
             entry("height", monitor.pixels.1.into()),
             ("name".to_string(), ScriptValue::Text(monitor.name.clone())),

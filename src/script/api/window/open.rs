@@ -11,7 +11,7 @@ use engine_window::{
 
 pub fn alive(engine: &mut Engine, window: HandleNumber) -> bool {
     let handle = Handle::from_number(window.0);
-    handle.is_some_and(|handle| engine.windows.slots().get(handle).is_some())
+    handle.is_some_and(|handle| engine.devices.windows.slots().get(handle).is_some())
 }
 
 /// Returns the error message for a window that no longer exists.
@@ -105,8 +105,8 @@ fn opening(title: String, options: Option<ScriptValue>) -> Result<WindowOptions,
 }
 
 pub fn open(engine: &mut Engine, options: Option<ScriptValue>) -> Result<WindowId, Error> {
-    let opening = opening(engine.window.title.clone(), options)?;
-    let Engine { windows, window, .. } = engine;
+    let opening = opening(engine.devices.window.title.clone(), options)?;
+    let (windows, window) = (&mut engine.devices.windows, &mut engine.devices.window);
     windows.open(&opening, window).ok_or_else(|| {
         engine_foundation::error!(
             "{WINDOWS_MAX} windows already exist besides the main one (WINDOWS_MAX): close one \
@@ -117,10 +117,10 @@ pub fn open(engine: &mut Engine, options: Option<ScriptValue>) -> Result<WindowI
 
 pub fn close(engine: &mut Engine, window: Option<WindowId>) {
     match window {
-        None => engine.window.asked_to_close = true,
+        None => engine.devices.window.asked_to_close = true,
         Some(window) => {
             let location = crate::script_location();
-            engine.windows.close(window, engine.frame.index, &location);
+            engine.devices.windows.close(window, engine.frame.index, &location);
         }
     }
 }

@@ -202,7 +202,7 @@ fn begin_update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), E
             "argument #2 'delta' must not be negative, got {delta}"
         ));
     }
-    engine.world(world).begin_update(delta);
+    engine.worlds.world(world).begin_update(delta);
     Ok(())
 }
 
@@ -214,21 +214,21 @@ fn update_systems(
     scene_graph: bool,
 ) -> Result<bool, Error> {
     engine.update_systems(world, delta, UpdateSteps { physics, scene_graph })?;
-    Ok(engine.physics.of_world(world).is_some())
+    Ok(engine.worlds.physics.of_world(world).is_some())
 }
 
 fn time(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.world(world).time
+    engine.worlds.world(world).time
 }
 
 fn delta_time(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.world(world).delta
+    engine.worlds.world(world).delta
 }
 
 fn sound_world(engine: &mut Engine, world: WorldId) -> SoundWorldId {
-    engine.sounds.world(world.0)
+    engine.devices.sounds.world(world.0)
 }
 
 fn alive(engine: &mut Engine, world: HandleNumber) -> bool {
-    Handle::from_number(world.0).is_some_and(|handle| engine.worlds.get(handle).is_some())
+    Handle::from_number(world.0).is_some_and(|handle| engine.worlds.slots.get(handle).is_some())
 }

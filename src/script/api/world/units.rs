@@ -28,11 +28,11 @@ pub static WORLD: ModuleRows = more(
 );
 
 fn num_units(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.units.in_world(world).count() as f64
+    engine.worlds.units.in_world(world).count() as f64
 }
 
 fn unit_by_name(engine: &mut Engine, world: WorldId, name: TextArgument) -> Option<UnitId> {
-    let tops = engine.levels.in_world(world).into_iter();
-    let mut all = tops.flat_map(|top| engine.levels.with_nested(top));
+    let tops = engine.worlds.levels.in_world(world).into_iter();
+    let mut all = tops.flat_map(|top| engine.worlds.levels.with_nested(top));
     all.find_map(|level| level::unit_of_name(engine, level, name.as_str()))
 }

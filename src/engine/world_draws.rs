@@ -1,9 +1,9 @@
 //! Recorded output of worlds in the newest frame, for tests: the draw calls of their meshes,
 //! sprites, tile maps and particles with the names of the drawn objects, and the lines for text
-//! descriptions. The output of Guis is in draw_recording.rs.
+//! descriptions. The output of Guis is in draw_list.rs.
 
 use super::Engine;
-use super::draw_recording::{color, short};
+use super::draw_list::{color, short};
 use super::sprite_templates::SpriteOrTilemap;
 use engine_foundation::{Handle, Vec3};
 use engine_frame_packet::mesh::SurfaceSlot;
@@ -95,7 +95,7 @@ impl Engine {
                 count: seen.draw.instances,
             })
         };
-        self.scene_seen().into_iter().filter_map(draw).collect()
+        self.drawing.scene_seen().into_iter().filter_map(draw).collect()
     }
 
     /// Returns the description lines for the world in a view: equal objects combined, by the names
@@ -103,7 +103,7 @@ impl Engine {
     pub(super) fn describe_world_draws(&self, view: usize) -> String {
         let surfaces = self.surface_names();
         let (mut known, mut shown, mut clouds) = (None, BTreeMap::new(), Vec::new());
-        for seen in self.scene_seen().into_iter().filter(|seen| seen.draw.view == view) {
+        for seen in self.drawing.scene_seen().into_iter().filter(|seen| seen.draw.view == view) {
             let Some(world) = Handle::from_number(seen.scene as f64) else { continue };
             let known = known.get_or_insert_with(|| self.objects(world));
             match seen.draw.kind {
@@ -140,9 +140,9 @@ impl Engine {
 
     /// Returns the names of materials by surface.
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
-        let all = || self.materials.slots().iter().map(|(_, material)| material);
+        let all = || self.assets.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.picture.sprites.painted().filter_map(|(surface, slot)| {
+        let painted = self.assets.sprites.painted().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
@@ -151,18 +151,21 @@ impl Engine {
 
     fn objects(&self, world: Handle) -> WorldDraws {
         let of = |row: u32, kind: &'static str, name: &str| {
-            let unit = self.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
+            let unit =
+                self.worlds.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
             Some(NamedDraw { unit: unit.resource.name.clone(), kind, name: name.to_string() })
         };
         let mut objects = WorldDraws::new();
-        for (_, mesh) in self.scenes.meshes.slots.iter() {
-            let object = of(mesh.unit, "mesh", &self.models.entry(mesh.mesh).name);
+        for (_, mesh) in self.worlds.scenes.meshes.slots.iter() {
+            let object = of(mesh.unit, "mesh", &self.assets.models.entry(mesh.mesh).name);
             objects.extend(object.map(|object| (mesh.draw, object)));
         }
-        self.flat_owners(|draw, row, flat| {
+        self.worlds.flat_owners(|draw, row, flat| {
             let object = match flat {
-                SpriteOrTilemap::Sprite(picture) => of(row, "sprite", self.picture_name(picture)),
-                SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.tilemaps.of(map).name),
+                SpriteOrTilemap::Sprite(picture) => {
+                    of(row, "sprite", self.assets.picture_name(picture))
+                }
+                SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.assets.tilemaps.of(map).name),
             };
             objects.extend(object.map(|object| (draw, object)));
         });

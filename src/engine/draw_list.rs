@@ -1,8 +1,8 @@
 //! Recording of the newest frame for tests: as text, from the copy that Guis keep on request, and
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
-//! in draw_recording_world.rs.
+//! in world_draws.rs.
 
-use super::Engine;
+use super::{Drawing, Engine, Frame};
 use engine_foundation::Handle;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::{DrawnObject, GuiId};
@@ -19,12 +19,12 @@ pub enum FrameRetention {
     Packets,
 }
 
-impl Engine {
+impl Drawing {
     /// Sets the minimum retention of all frames from now on. A higher retention stays.
     pub fn keep_frames(&mut self, kept: FrameRetention) {
-        if kept > self.picture.kept {
-            self.picture.kept = kept;
-            self.picture.first_kept = 0;
+        if kept > self.builder.kept {
+            self.builder.kept = kept;
+            self.builder.first_kept = 0;
         }
         if kept >= FrameRetention::Words {
             self.guis.enable_recording();
@@ -34,43 +34,45 @@ impl Engine {
     /// Returns the retention, and the first frame that it applies to; 0 if no frame was played
     /// since then.
     pub fn retained_frames(&self) -> (FrameRetention, u64) {
-        (self.picture.kept, self.picture.first_kept)
+        (self.builder.kept, self.builder.first_kept)
     }
 
     /// Retains a frame without a renderer, according to the settings. A retained packet is moved
     /// out.
-    pub(super) fn retain_frame(&mut self, packet: &mut FramePacket) {
-        if self.picture.kept == FrameRetention::Nothing {
+    pub(super) fn retain_frame(&mut self, frame: &Frame, packet: &mut FramePacket) {
+        if self.builder.kept == FrameRetention::Nothing {
             return;
         }
-        if self.picture.first_kept == 0 {
-            self.picture.first_kept = self.frame.index;
+        if self.builder.first_kept == 0 {
+            self.builder.first_kept = frame.index;
         }
-        self.picture.last_views.clone_from(&packet.views);
-        if self.picture.kept == FrameRetention::Packets {
-            self.picture.packets.push(std::mem::take(packet));
+        self.builder.last_views.clone_from(&packet.views);
+        if self.builder.kept == FrameRetention::Packets {
+            self.builder.packets.push(std::mem::take(packet));
         }
     }
 
     /// Returns the packets retained since the last call.
     pub fn take_packets(&mut self) -> Vec<FramePacket> {
-        std::mem::take(&mut self.picture.packets)
+        std::mem::take(&mut self.builder.packets)
     }
+}
 
+impl Engine {
     /// Returns a text description of the newest frame, with a line for each view, for the objects
     /// of its world, and for each object of a Gui in drawing order.
     pub fn draw_list_text(&mut self) -> String {
-        let (width, height) = self.window.pixels;
+        let (width, height) = self.devices.window.pixels;
         let mut text = format!("screen {width} x {height}\n");
-        for (at, view) in self.picture.last_views.clone().into_iter().enumerate() {
+        for (at, view) in self.drawing.builder.last_views.clone().into_iter().enumerate() {
             text += &self.describe_view(&view);
             text += &self.describe_world_draws(at);
             for gui in &view.guis {
                 let Some(handle) = Handle::from_number(*gui as f64) else { continue };
-                if self.guis.slots().get(handle).is_none() {
+                if self.drawing.guis.slots().get(handle).is_none() {
                     continue;
                 }
-                for seen in self.guis.inspect(GuiId(handle)) {
+                for seen in self.drawing.guis.inspect(GuiId(handle)) {
                     write_drawn_object(&mut text, &seen);
                 }
             }
@@ -83,12 +85,12 @@ impl Engine {
             ViewTarget::Screen => "view".to_string(),
             ViewTarget::Window(number) => {
                 let handle = Handle::from_number(number as f64);
-                let window = handle.and_then(|handle| self.windows.slots().get(handle));
+                let window = handle.and_then(|handle| self.devices.windows.slots().get(handle));
                 let title = window.map_or("", |window| &window.title);
                 format!("view in the window \"{title}\"")
             }
             ViewTarget::Texture(slot) => {
-                let name = self.target_name(slot);
+                let name = self.assets.target_name(slot);
                 format!("into the texture \"{}\"", name.unwrap_or_default())
             }
         };

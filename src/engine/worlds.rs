@@ -1,0 +1,148 @@
+//! Worlds and the objects in them: units with their components, levels, physics, particles, cameras.
+//! The Guis of worlds are in the drawing group, and the voices of their sounds in the device group.
+
+use super::RenderScenes;
+use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
+use engine_particles::Particles;
+use engine_sound::SoundSystem;
+use engine_world::broadphase::{BROADPHASES_MAX, Broadphase};
+use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
+use engine_world::debug_lines::DebugLines;
+use engine_world::level::Levels;
+use engine_world::physics::PhysicsTables;
+use engine_world::unit::{UnitId, Units};
+use engine_world::{WORLDS_MAX, World, WorldFlags, WorldId};
+
+/// Minimum volume spanned by a node's normalized axes. Below it the axes count as degenerate.
+const FLAT: f32 = 1e-4;
+
+/// All worlds, and the objects that live in them.
+pub struct Worlds {
+    pub slots: Slots<World>,
+    /// The default world, created on the first request.
+    pub main: Option<WorldId>,
+    pub units: Units,
+    pub physics: PhysicsTables,
+    pub levels: Levels,
+    pub broadphases: Slots<Broadphase>,
+    /// Render scenes of the worlds.
+    pub scenes: RenderScenes,
+    /// Particle effects in worlds and in Guis.
+    pub particles: Particles,
+    pub cameras: Slots<Camera>,
+    main_camera: Option<CameraId>,
+    /// Debug lines and debug texts.
+    pub lines: DebugLines,
+}
+
+impl Worlds {
+    /// Returns the state without any world. `seed` is the seed of particles.
+    pub(super) fn new(seed: u64) -> Worlds {
+        Worlds {
+            slots: Slots::new(HandleKind::World, WORLDS_MAX),
+            main: None,
+            units: Units::default(),
+            physics: PhysicsTables::default(),
+            levels: Levels::default(),
+            broadphases: Slots::new(HandleKind::Broadphase, BROADPHASES_MAX),
+            scenes: RenderScenes::default(),
+            particles: Particles::new(seed),
+            cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
+            main_camera: None,
+            lines: DebugLines::default(),
+        }
+    }
+
+    /// Creates a camera.
+    pub fn new_camera(&mut self) -> Result<CameraId, Error> {
+        let added = self.cameras.add(Camera::DEFAULT).map(CameraId);
+        added.ok_or_else(|| {
+            error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy one first")
+        })
+    }
+
+    /// Returns a live camera.
+    pub fn camera(&mut self, camera: CameraId) -> &mut Camera {
+        self.follow(camera);
+        self.cameras.get_mut(camera.0).expect("the handle was checked where it came in")
+    }
+
+    /// Returns the default camera. It is created on the first request.
+    pub fn main_camera(&mut self) -> Result<CameraId, Error> {
+        if let Some(camera) = self.main_camera
+            && self.cameras.get(camera.0).is_some()
+        {
+            return Ok(camera);
+        }
+        let camera = self.new_camera()?;
+        self.main_camera = Some(camera);
+        Ok(camera)
+    }
+
+    /// Moves a camera that is attached to a unit to its node.
+    fn follow(&mut self, camera: CameraId) {
+        let Some(CameraNode { unit, node, local }) =
+            self.cameras.get(camera.0).and_then(|c| c.owner)
+        else {
+            return;
+        };
+        let pose = self.units.scene.world(unit.row(), usize::from(node)) * local;
+        let found = self.cameras.get_mut(camera.0).expect("it was just there");
+        // A node's scale does not apply to cameras. If the node's scale is zero or flat, its
+        // rotation is undefined, and the camera keeps its previous rotation.
+        let axes = [pose.x_axis, pose.y_axis, pose.z_axis].map(|axis| axis.normalize_or_zero());
+        let [x, y, z] = axes.map(|axis| axis.truncate());
+        let [x, y, z] = match x.cross(y).dot(z).abs() > FLAT {
+            true => axes,
+            false => [found.pose.x_axis, found.pose.y_axis, found.pose.z_axis],
+        };
+        found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
+    }
+
+    /// Returns the default world. It is created on the first request.
+    pub fn main_world(&mut self) -> Result<WorldId, Error> {
+        if let Some(world) = self.main {
+            return Ok(world);
+        }
+        let world = self.new_world(Default::default())?;
+        self.main = Some(world);
+        Ok(world)
+    }
+
+    /// Creates an empty world.
+    pub fn new_world(&mut self, flags: WorldFlags) -> Result<WorldId, Error> {
+        let added = self.slots.add(World { flags, ..World::default() }).map(WorldId);
+        added.ok_or_else(|| {
+            error!("{WORLDS_MAX} worlds already exist (WORLDS_MAX): release one first")
+        })
+    }
+
+    /// Returns a live world. Handles are checked at the interface, so the world exists.
+    #[inline(always)]
+    pub fn world(&mut self, world: WorldId) -> &mut World {
+        self.slots.get_mut(world.0).expect("the handle was checked where it came in")
+    }
+
+    /// Returns the position of a unit's node to which a voice is linked.
+    pub fn sound_owner_position(&mut self, (unit, node): (Handle, u32)) -> Option<Vec3> {
+        let node = node as usize;
+        let row = UnitId(self.units.slots.get(unit).map(|_| unit)?).row();
+        (node < self.units.scene.count(row)).then(|| self.units.scene.world_position(row, node))
+    }
+
+    /// Updates the positions of voices linked to units. Voices of destroyed units keep their
+    /// position.
+    pub fn move_linked_voices(&mut self, sounds: &mut SoundSystem) {
+        for at in 0..sounds.voices.active.len() {
+            let index = sounds.voices.active[at] as usize;
+            let Some(voice) = &sounds.voices.voices[index] else { continue };
+            let Some(owner) = voice.owner else { continue };
+            let position = self.sound_owner_position(owner);
+            let voice = sounds.voices.voices[index].as_mut().expect("it was there");
+            match position {
+                Some(_) => voice.position = position,
+                None => voice.owner = None,
+            }
+        }
+    }
+}
