@@ -70,7 +70,7 @@ function core.event(event)
   check_event(event)
   local list = handlers[event]
   if #ORDERS[event] == 2 then
-    -- Units end by the thousand. In a loop, the compiled code would expect one and the same handler.
+    -- Units end by the thousand. In a loop, compiled code would expect one and the same handler.
     return function(...)
       list[1](...)
       list[2](...)

@@ -8,6 +8,7 @@ use super::gui_batches::{DrawList, GuiBatchTable};
 use super::gui_buffers::GuiBuffers;
 use super::gui_encode::{EncodeContext, PassTarget};
 use super::gui_passes::{GuiPass, GuiPassList, PassInputs};
+use super::latency_meter::LatencyMeter;
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::render_passes::{self, RENDER_PASSES};
@@ -80,30 +81,6 @@ pub struct FrameRenderer {
 
 /// After this many panics nothing is drawn any more.
 const PANICS_MAX: u32 = 3;
-
-/// The measured latency from input to frame.
-#[derive(Default)]
-struct LatencyMeter {
-    presented: f64,
-    frame_seconds: f64,
-    latency_seconds: f64,
-}
-
-impl LatencyMeter {
-    /// Notes that a frame was presented at `now`; `input` is the time of its newest input, if any.
-    fn record_present(&mut self, now: f64, input: f64) {
-        let blend = |old: &mut f64, new: f64| {
-            *old = if *old == 0.0 { new } else { *old + (new - *old) * 0.1 };
-        };
-        if self.presented > 0.0 && now - self.presented < 1.0 {
-            blend(&mut self.frame_seconds, now - self.presented);
-        }
-        self.presented = now;
-        if input > 0.0 && now >= input {
-            blend(&mut self.latency_seconds, now - input);
-        }
-    }
-}
 
 impl FrameRenderer {
     pub fn start(options: &RendererOptions) -> Result<FrameRenderer, Error> {

@@ -14,6 +14,7 @@ mod gui_batches;
 mod gui_buffers;
 mod gui_encode;
 mod gui_passes;
+mod latency_meter;
 mod materials;
 mod numeric_map;
 mod readback;

@@ -182,57 +182,72 @@ pub fn check(rows: &[PassRow], shaders: &[&str]) -> Result<(), String> {
         if rows[..i].iter().any(|other| other.name == name) {
             return Err(format!("two render passes are named '{name}': give one another name"));
         }
-        if let Some(shader) = row.shaders.iter().find(|shader| !shaders.contains(shader)) {
-            let all = shaders.join(", ");
-            return Err(format!("render pass '{name}': no shader is named '{shader}': {all}"));
+        let checked = check_names(row, shaders)
+            .and_then(|()| check_reads(row, &drawn))
+            .and_then(|()| check_writes(row, &mut drawn));
+        checked.map_err(|message| format!("render pass '{name}' {message}"))?;
+    }
+    Ok(())
+}
+
+/// Checks that the shaders and settings of a row exist.
+fn check_names(row: &PassRow, shaders: &[&str]) -> Result<(), String> {
+    if let Some(shader) = row.shaders.iter().find(|shader| !shaders.contains(shader)) {
+        let all = shaders.join(", ");
+        return Err(format!("uses the shader '{shader}', which does not exist: {all}"));
+    }
+    let is_setting = |name: &&&str| SETTINGS.iter().any(|setting| setting.key == **name);
+    match row.settings.iter().find(|name| !is_setting(name)) {
+        Some(setting) => Err(format!("depends on '{setting}', which is no setting")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a row samples only what passes before it have drawn.
+fn check_reads(row: &PassRow, drawn: &[PassResource]) -> Result<(), String> {
+    for resource in row.reads {
+        if row.does_write(*resource) {
+            return Err(format!("samples {resource:?} and draws onto it: a pass cannot do both"));
         }
-        let is_setting = |name: &&&str| SETTINGS.iter().any(|setting| setting.key == **name);
-        if let Some(setting) = row.settings.iter().find(|name| !is_setting(name)) {
-            return Err(format!("render pass '{name}': no setting is named '{setting}'"));
+        if !drawn.contains(resource) {
+            return Err(format!(
+                "samples {resource:?}, which no pass before it draws: move it behind the pass that \
+                 does"
+            ));
         }
-        if row.writes.is_empty() {
-            return Err(format!("render pass '{name}' draws onto nothing: add it to `writes`"));
-        }
-        for resource in row.reads {
-            if row.does_write(*resource) {
+    }
+    Ok(())
+}
+
+/// Checks that a row clears or keeps what it draws onto as the passes before it need, and adds this
+/// to the drawn resources.
+fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), String> {
+    let Some(first) = row.writes.first() else {
+        return Err("draws onto nothing: add it to `writes`".to_string());
+    };
+    for write in row.writes {
+        let resource = write.resource();
+        let is_drawn = drawn.contains(&resource);
+        match write {
+            PassWrite::Clear(_) if is_drawn => {
                 return Err(format!(
-                    "render pass '{name}' samples {resource:?} and draws onto it: a pass cannot do \
-                     both"
+                    "clears {resource:?}, which a pass before it has drawn: use `Keep`"
                 ));
             }
-            if !drawn.contains(resource) {
+            PassWrite::Keep(_) if !is_drawn => {
                 return Err(format!(
-                    "render pass '{name}' samples {resource:?}, which no pass before it draws: move \
-                     it behind the pass that does"
+                    "draws over {resource:?}, which no pass before it has cleared: use `Clear`, or \
+                     move it behind the pass that clears it"
                 ));
             }
+            _ => drawn.push(resource),
         }
-        for write in row.writes {
-            let resource = write.resource();
-            let is_drawn = drawn.contains(&resource);
-            match write {
-                PassWrite::Clear(_) if is_drawn => {
-                    return Err(format!(
-                        "render pass '{name}' clears {resource:?}, which a pass before it has drawn: \
-                         use `Keep`"
-                    ));
-                }
-                PassWrite::Keep(_) if !is_drawn => {
-                    return Err(format!(
-                        "render pass '{name}' draws over {resource:?}, which no pass before it has \
-                         cleared: use `Clear`, or move it behind the pass that clears it"
-                    ));
-                }
-                _ => drawn.push(resource),
-            }
-            let alone = PassRow { writes: std::slice::from_ref(write), ..*row };
-            if alone.attachments() != row.attachments() {
-                let first = row.writes[0].resource();
-                return Err(format!(
-                    "render pass '{name}' draws onto {first:?} and {resource:?}, which have no \
-                     common size: make two passes of it"
-                ));
-            }
+        let alone = PassRow { writes: std::slice::from_ref(write), ..*row };
+        if alone.attachments() != row.attachments() {
+            return Err(format!(
+                "draws onto {:?} and {resource:?}, which have no common size: make two passes of it",
+                first.resource()
+            ));
         }
     }
     Ok(())
@@ -309,10 +324,10 @@ mod tests {
         refuses(&twice, "two render passes are named 'a'");
         refuses(
             &[PassRow { shaders: &["pant"], ..row("a", &[], &[Keep(Target)]) }],
-            "'pant': paint",
+            "'a' uses the shader 'pant', which does not exist: paint",
         );
         let setting = PassRow { settings: &["render.shine"], ..row("a", &[], &[Keep(Target)]) };
-        refuses(&[setting], "'a': no setting is named 'render.shine'");
+        refuses(&[setting], "'a' depends on 'render.shine', which is no setting");
         refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
         refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
         let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];
