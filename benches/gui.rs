@@ -77,7 +77,7 @@ fn measure(folder: &Path, (mode, count, label, most, calls): &Case) -> Vec<Row> 
         seed: 1,
         deterministic: false,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

@@ -70,7 +70,7 @@ fn example_blocks() -> Vec<ParticleBlock> {
             position,
             velocity,
             age: 0.0,
-            pace: 1e-6,
+            age_rate: 1e-6,
             serial: i as u32,
             recent_stops,
         };
@@ -183,7 +183,7 @@ impl Play {
     }
 
     fn draw(&self, out: &mut Vec<QuadInstance>, scratch: &mut DrawScratch<QuadInstance>) {
-        const SKIN: ParticleTexture = ParticleTexture {
+        const TEXTURE: ParticleTexture = ParticleTexture {
             material: MaterialSlot::BUILT_IN,
             slot: TextureSlot::SHARED,
             paint: 0,
@@ -195,7 +195,8 @@ impl Play {
         let effect = self.particles.slots().get(self.id.0).expect("it plays");
         for emitter in self.particles.emitters(effect) {
             let look = AppearanceRules::new(emitter, &effect.variables);
-            let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+            let drawing =
+                DrawStyle { emitter, appearance: &look, texture: &TEXTURE, eye: Vec3::ZERO };
             drawing.add(out, scratch, &self.pool).expect("nothing fails");
         }
     }

@@ -142,7 +142,7 @@ fn start(folder: &Folder, threads: usize) -> App {
         seed: 1,
         deterministic: true,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

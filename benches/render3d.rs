@@ -215,7 +215,7 @@ fn measure(case: &Case) -> Vec<Row> {
     let events = renderer.events();
     assert!(events.is_empty(), "{events:?}");
     let scene = renderer.statistics().scene;
-    assert_eq!(scene.seen, case.draws, "all of it is in view");
+    assert_eq!(scene.visible, case.draws, "all of it is in view");
     let calls = f64::from(scene.draw_calls + scene.shadow_draw_calls);
     vec![
         named(case.label.to_string(), median(times), "ms", case.most),

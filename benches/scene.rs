@@ -135,7 +135,7 @@ fn open(folder: &Path, mode: &str, count: usize) -> App {
         seed: 1,
         deterministic: false,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

@@ -230,7 +230,7 @@ fn scripts() -> Group {
         seed: 1,
         deterministic: true,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

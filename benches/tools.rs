@@ -10,8 +10,8 @@ use crate::run::Run;
 use crate::table::{Group, median, named, row};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::endpoint_file::EndpointFile;
 use engine::system::remote::json;
-use engine::system::remote::session_file::SessionFile;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ struct Playing {
 }
 
 impl Playing {
-    fn start() -> (Playing, SessionFile) {
+    fn start() -> (Playing, EndpointFile) {
         let folder =
             std::env::temp_dir().join(format!("engine-bench-tools-{}", std::process::id()));
         // A leftover of an earlier process with the same id.
@@ -62,7 +62,7 @@ impl Playing {
         let playing = Playing { process, folder };
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Ok(session) = SessionFile::read(&playing.folder) {
+            if let Ok(session) = EndpointFile::read(&playing.folder) {
                 return (playing, session);
             }
             assert!(Instant::now() < end, "the game does not start");
@@ -114,7 +114,7 @@ fn mean(caller: &mut RemoteClient) -> f64 {
 
 /// Starts a client that follows all streams, on a thread that reads and discards them. Returns true
 /// if images are among them.
-fn follow_all(session: &SessionFile) -> (std::thread::JoinHandle<()>, bool) {
+fn follow_all(session: &EndpointFile) -> (std::thread::JoinHandle<()>, bool) {
     let mut caller = RemoteClient::connect(session).expect("the game lets tools in");
     let every = |seconds: f64| ("every", SjsonTree::Number(seconds));
     let stream = |name: &str| ("stream", json::text(name));

@@ -113,7 +113,7 @@ fn every_type_and_every_ending_is_in_the_manual() {
     for kind in KINDS.0 {
         let endings: Vec<_> =
             kind.extensions.iter().map(|(name, _)| format!("`.{name}`")).collect();
-        let row = format!("| `{}` | {} | {} |\n", kind.name, kind.words, endings.join(" "));
+        let row = format!("| `{}` | {} | {} |\n", kind.name, kind.doc, endings.join(" "));
         assert!(MANUAL.contains(&row), "docs/resources.md lacks:\n{row}");
     }
 }

@@ -64,7 +64,7 @@ impl Game {
             seed: 0,
             deterministic: true,
             boot: None,
-            forget: true,
+            in_memory_saves: true,
             sandbox: true,
             coverage: false,
             lines: false,

@@ -524,7 +524,7 @@ fn seen(scratch: &Scratch) -> App {
         seed: 0,
         deterministic: true,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

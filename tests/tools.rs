@@ -12,8 +12,8 @@ mod recordings;
 
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
+use engine::system::remote::endpoint_file::{self, EndpointFile};
 use engine::system::remote::json;
-use engine::system::remote::session_file::{self, SessionFile};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -29,7 +29,7 @@ const COUNTING: &str = "frames = 0\nfunction update() frames = frames + 1 end\n"
 struct Playing {
     process: Child,
     folder: PathBuf,
-    session: SessionFile,
+    session: EndpointFile,
 }
 
 /// Creates a folder with a game.
@@ -94,7 +94,7 @@ impl Playing {
             .expect("the engine starts");
         let end = Instant::now() + PATIENCE;
         let session = loop {
-            if let Ok(session) = SessionFile::read(&folder.join("game")) {
+            if let Ok(session) = EndpointFile::read(&folder.join("game")) {
                 break session;
             }
             let ended = process.try_wait().expect("it can be asked");
@@ -497,7 +497,7 @@ fn resources_are_listed_with_those_that_depend_on_them_and_taken_again() {
 #[test]
 fn the_session_file_is_there_while_the_game_runs_and_only_then() {
     let mut game = Playing::start("session", COUNTING);
-    let path = session_file::path(&game.folder.join("game"));
+    let path = endpoint_file::path(&game.folder.join("game"));
     assert!(path.exists());
     let ignored = std::fs::read_to_string(path.with_file_name(".gitignore")).expect("it is there");
     assert_eq!(ignored, "*\n");

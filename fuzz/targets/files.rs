@@ -76,7 +76,7 @@ fn save(bytes: &[u8]) {
         out.extend(reframed(&bytes[end..]));
     }
     let files = BTreeMap::from([("auto.1.save".to_string(), out)]);
-    let mut saves = Saves::of_files(files, "1.2");
+    let mut saves = Saves::in_memory(files, "1.2");
     let slot = SaveSlot::new("auto").expect("a good name");
     let _ = saves.list();
     for version in [NewerVersions::Any, NewerVersions::NotNewer] {
@@ -98,7 +98,7 @@ fn read_bundle(path: &Path, names: &[ResourceName], bytes: &[u8]) {
         assert!(bundle.variants(part.id).contains(&at));
         let _ = contained(|| bundle.read(at));
     }
-    let mut store = ResourceStore::of_bundle(Arc::new(bundle));
+    let mut store = ResourceStore::from_bundle(Arc::new(bundle));
     for name in names {
         if store.has(name) {
             let _ = store.path(name);

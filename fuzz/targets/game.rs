@@ -303,7 +303,7 @@ impl Played {
             let version = data::forged(&self.resource.kind, version);
             // A library's panic makes the resource unusable, as in the engine.
             let valid = data::validate(&self.resource.kind, &version);
-            if valid.is_err_and(|error| error.is_fault) {
+            if valid.is_err_and(|error| error.is_engine_fault) {
                 break;
             }
             let index = stage.with(&self.resource, &version);
@@ -354,7 +354,7 @@ pub fn opening(stage: &Stage, arguments: &[String]) -> GameLaunch {
         seed: 1,
         deterministic: true,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

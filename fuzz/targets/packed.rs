@@ -28,7 +28,7 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
         (app, renderer)
     });
     let engine = app.vm().engine();
-    let mut saves = Saves::of_files(Default::default(), engine.game.settings.text("version"));
+    let mut saves = Saves::in_memory(Default::default(), engine.game.settings.text("version"));
     let slot = SaveSlot::new("case").expect("a good name");
     saves.write(&slot, bytes, 1.0, NewerVersions::Any).expect("memory can be written to");
     engine.game.saves = saves;

@@ -4,7 +4,7 @@
 use super::{Target, scratch};
 use engine::platform::AxisRange;
 use engine::system::input::pads::{DeviceCodes, MappingDatabase};
-use engine::system::remote::session_file::SessionFile;
+use engine::system::remote::endpoint_file::EndpointFile;
 use engine::system::text::bmfont;
 use engine::system::text::sdf_converter::{GrayImage, shrink};
 use std::fs;
@@ -12,10 +12,10 @@ use std::fs;
 pub fn targets() -> Vec<Target> {
     let folder = scratch("session");
     let session = move |bytes: &[u8]| {
-        let path = engine::system::remote::session_file::path(&folder);
+        let path = engine::system::remote::endpoint_file::path(&folder);
         fs::create_dir_all(path.parent().expect("it is in a folder")).expect("it can be made");
         fs::write(path, bytes).expect("a scratch file can be written");
-        if let Ok(session) = SessionFile::read(&folder) {
+        if let Ok(session) = EndpointFile::read(&folder) {
             let _ = session.address();
         }
     };

@@ -5,7 +5,7 @@ use super::files::reframed;
 use super::game::{self, Stage, judge, renderer, standing};
 use super::{Target, scratch};
 use engine::app::frame_input::FrameInput;
-use engine::app::initial_saves::InitialSaves;
+use engine::app::recording::saved_state::InitialSaves;
 use engine::app::recording::{Recorder, Recording, RecordingOrigin, Replay};
 use engine::app::{App, HEADLESS_STEP};
 use engine::system::input::{EventKind, InputEvent, KEYBOARD};
@@ -39,10 +39,10 @@ fn play(mut replay: Replay) -> Result<(), String> {
         engine.devices.window.listen();
     }
     engine.frame.game_hash.record_locations();
-    replay.recording.earlier.give(&mut engine.game);
+    replay.recording.initial_saves.give(&mut engine.game);
     // A forged recording would name the right game.
     let _ = replay.recording.fits("game", "");
-    app.begin(origin.given.clone());
+    app.begin(origin.input.clone());
     if let Err(report) = app.start() {
         let compared = replay.fail(false, &report);
         judge(Err::<(), _>(report));
@@ -82,9 +82,9 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     engine.drawing.builder.is_shown = true;
     engine.devices.window.listen();
     engine.frame.game_hash.record_locations();
-    let earlier =
+    let initial_saves =
         InitialSaves { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
-    earlier.give(&mut engine.game);
+    initial_saves.give(&mut engine.game);
     let given = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
     let origin = RecordingOrigin {
         game: "game".to_string(),
@@ -94,17 +94,17 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
         seed,
         boot: "main".to_string(),
         display: true,
-        given: given.clone(),
+        input: given.clone(),
         arguments,
     };
-    let mut recorder = Recorder::new(origin, earlier);
+    let mut recorder = Recorder::new(origin, initial_saves);
     app.begin(given);
     if let Err(report) = app.start() {
         recorder.fail(None, &report);
     } else {
         let press = EventKind::Button { button: 3, value: 1.0, repeat: false };
         for frame in 0..3 {
-            let event = InputEvent { device: KEYBOARD, age: 0.0, what: press.clone() };
+            let event = InputEvent { device: KEYBOARD, age: 0.0, kind: press.clone() };
             let events = if frame == 1 { vec![event] } else { Vec::new() };
             let given = FrameInput { events, changes: vec![WindowChange::Focus(frame != 2)] };
             app.give(given.clone());

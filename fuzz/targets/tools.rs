@@ -7,7 +7,7 @@ use engine::app::App;
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::RemoteServer;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
-use engine::system::remote::session_file::SessionFile;
+use engine::system::remote::endpoint_file::EndpointFile;
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -39,8 +39,8 @@ fn ask(game: &mut Option<(App, RemoteClient)>, bytes: &[u8]) {
     let (mut app, mut caller) = game.take().unwrap_or_else(|| {
         let stage = Stage::shared();
         let (mut app, _) = open(&stage, &standing());
-        app.let_tools_in(stage.folder.clone(), false).expect("tools are let in");
-        let session = SessionFile::read(&stage.folder).expect("the game says where it is");
+        app.start_remote_tools(stage.folder.clone(), false).expect("tools are let in");
+        let session = EndpointFile::read(&stage.folder).expect("the game says where it is");
         (app, RemoteClient::connect(&session).expect("the game lets its tools in"))
     });
     for line in String::from_utf8_lossy(bytes).lines() {

@@ -184,7 +184,7 @@ fn layout() -> impl Fn(&[u8]) {
             align: [TextAlign::Left, TextAlign::Center, TextAlign::Right][usize::from(head[4] % 3)],
             style: if head[5] & 1 == 1 { style } else { TextStyle::PLAIN },
             markup: head[5] & 2 == 2,
-            kept: head[5] & 4 == 4,
+            is_retained: head[5] & 4 == 4,
             ..TextRequest::DEFAULT
         };
         let _ = texts.layout(&request).map(<[_]>::len);

@@ -186,7 +186,7 @@ impl Drop for Scratch {
 fn options(game: Game) -> RunOptions {
     RunOptions {
         game,
-        pace: FramePacing::Fixed(HEADLESS_STEP),
+        pacing: FramePacing::Fixed(HEADLESS_STEP),
         frames: None,
         seed: 0,
         boot: None,

@@ -47,7 +47,7 @@ fn exit_code(report: &ErrorReport) -> i32 {
 /// Returns a report as one line: location and message.
 fn line(report: &ErrorReport) -> String {
     let location =
-        report.place.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
+        report.location.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
     let message = report.message.lines().next().unwrap_or_default();
     format!("{}{message}", location.unwrap_or_default())
 }
@@ -95,7 +95,7 @@ fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let seconds = now.map_or(0, |since| since.as_secs());
     let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
-    atomic_file::write_safely(&path, terminal::escape(text).as_bytes())
+    atomic_file::write_durably(&path, terminal::escape(text).as_bytes())
         .map_err(|reason| reason.to_string())?;
     Ok(path)
 }
@@ -156,7 +156,7 @@ pub fn watch(vm: &mut Vm) {
         if let Some(report) = report.flatten() {
             print_within(PRINT_TIMEOUT, report);
         }
-        platform::end_now(exit::ENGINE);
+        platform::exit_immediately(exit::ENGINE);
     }));
 }
 
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_of_the_engines_own_has_an_exit_code_of_its_own() {
+    fn internal_errors_have_their_own_exit_code() {
         let report = ErrorReport::from_message("boom");
         assert_eq!(exit_code(&report), exit::FAILED);
         assert_eq!(exit_code(&ErrorReport { engine_fault: true, ..report }), exit::ENGINE);

@@ -156,7 +156,7 @@ impl Display {
         let (width, height) = self.pixels;
         let output = match &self.desktop {
             Some(desktop) => {
-                SurfaceTarget::Window { window: desktop.window(), width, height, lent: false }
+                SurfaceTarget::Window { window: desktop.window(), width, height, is_foreign: false }
             }
             None => SurfaceTarget::Offscreen { width, height },
         };
@@ -188,11 +188,16 @@ impl Display {
         let Some(renderer) = &mut self.renderer else {
             return Err(format!("nothing is drawn in this run: {headless}"));
         };
-        let lent = ForeignWindow::open(window)?;
-        let (width, height) = lent.size();
-        let output = SurfaceTarget::Window { window: lent.handle(), width, height, lent: true };
+        let foreign_window = ForeignWindow::open(window)?;
+        let (width, height) = foreign_window.size();
+        let output = SurfaceTarget::Window {
+            window: foreign_window.handle(),
+            width,
+            height,
+            is_foreign: true,
+        };
         renderer.move_to(output)?;
-        self.foreign_window = Some(lent);
+        self.foreign_window = Some(foreign_window);
         // Reported like a change of the desktop's window, so that recordings contain it.
         self.pending_changes.push(WindowChange::Resized { width, height });
         Ok((width, height))
@@ -214,7 +219,7 @@ impl Display {
 
     /// Polls the tool's window for changes.
     fn poll_foreign_window(&mut self) {
-        match self.foreign_window.as_mut().map_or(ForeignWindowStatus::Same, ForeignWindow::look) {
+        match self.foreign_window.as_mut().map_or(ForeignWindowStatus::Same, ForeignWindow::poll) {
             ForeignWindowStatus::Same => {}
             ForeignWindowStatus::Resized(width, height) => {
                 self.pending_changes.push(WindowChange::Resized { width, height })
@@ -322,10 +327,7 @@ impl Display {
         }
         let adapter = renderer.adapter();
         let (side_max, blocks) = (adapter.texture_side_max, adapter.block_textures);
-        engine
-            .assets
-            .textures
-            .set_abilities(&mut engine.assets.store, TextureCaps { side_max, blocks });
+        engine.assets.textures.set_caps(&mut engine.assets.store, TextureCaps { side_max, blocks });
         let mut packet = {
             scope!("packet");
             engine.take_packet(std::mem::take(&mut self.packet))
@@ -378,27 +380,26 @@ impl Display {
                         _ => ScreenshotState::Failed,
                     };
                 }
-                RendererEvent::CaptureFailed { number: SCREENSHOT, words: message } => {
+                RendererEvent::CaptureFailed { number: SCREENSHOT, message } => {
                     log::error(&format!("the screenshot failed: {message}"));
                     self.screenshot = ScreenshotState::Failed;
                 }
                 RendererEvent::Note(message) => engine_foundation::error_line!("engine: {message}"),
-                RendererEvent::TextureRefused { words: message, .. } => log::error(&message),
-                RendererEvent::MeshRefused { name, words: message, .. } => {
+                RendererEvent::TextureRefused { message, .. } => log::error(&message),
+                RendererEvent::MeshRefused { name, message, .. } => {
                     log::error(&format!("the mesh '{name}' is not drawn: {message}"));
                 }
-                RendererEvent::ShaderFailed { words: message, .. }
-                | RendererEvent::Fault { words: message } => log::error(&message),
-                RendererEvent::DeviceRecovered { words: message } => log::warning(&message),
-                RendererEvent::Crowded { words: message } => log::warn("lights", &message),
+                RendererEvent::ShaderFailed { message, .. } | RendererEvent::Fault { message } => {
+                    log::error(&message)
+                }
+                RendererEvent::DeviceRecovered { message } => log::warning(&message),
+                RendererEvent::Crowded { message } => log::warn("lights", &message),
                 // If the tool closed its window, this is known and reported already.
-                RendererEvent::WindowLost { words: message }
-                    if self.foreign_window.take().is_some() =>
-                {
+                RendererEvent::WindowLost { message } if self.foreign_window.take().is_some() => {
                     log::warning(&format!("the tool's window is not drawn to any more: {message}"));
                 }
                 RendererEvent::WindowLost { .. } => {}
-                RendererEvent::OtherWindowLost { window, words: message } => {
+                RendererEvent::OtherWindowLost { window, message } => {
                     if secondary_windows::report_window_lost(
                         &engine.devices.windows,
                         window,
@@ -409,14 +410,14 @@ impl Display {
                             .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
                     }
                 }
-                RendererEvent::Failed { words: message } => {
+                RendererEvent::Failed { message } => {
                     log::error(&format!("nothing is drawn: {message}"))
                 }
                 RendererEvent::Captured { number, picture, .. } => {
-                    engine.drawing.captures.made(number, Ok(picture));
+                    engine.drawing.captures.receive(number, Ok(picture));
                 }
-                RendererEvent::CaptureFailed { number, words: message } => {
-                    engine.drawing.captures.made(number, Err(message))
+                RendererEvent::CaptureFailed { number, message } => {
+                    engine.drawing.captures.receive(number, Err(message))
                 }
             }
         }

@@ -24,7 +24,7 @@ impl FrameInput {
     /// closed.
     pub fn requests_quit(&self) -> bool {
         let escape = DeviceClass::Keyboard.button("escape").map(|at| at as u16);
-        let pressed = |event: &InputEvent| match event.what {
+        let pressed = |event: &InputEvent| match event.kind {
             EventKind::Button { button, value, .. } => value > 0.0 && Some(button) == escape,
             _ => false,
         };

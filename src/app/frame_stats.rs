@@ -20,8 +20,8 @@ pub fn begin(build: BuildMode) {
     } else {
         memory::set_counting(false);
     }
-    profile::forget();
-    counters::forget();
+    profile::clear_all();
+    counters::clear_all();
     // Earlier allocations do not belong to the first frame.
     memory::each(|owner, _, _, allocations| {
         OWNERS[usize::from(owner)].last_allocations.store(allocations, Ordering::Relaxed)
@@ -83,7 +83,7 @@ fn count_objects(engine: &mut Engine) {
     counter!("physics/latency_milliseconds") += engine.physics_latency() * 1e3;
     counter!("gui/guis") += engine.drawing.guis.slots().len();
     counter!("sound/voices") += engine.devices.sounds.voices.active.len();
-    counter!("resources/kept") += engine.assets.store.kept();
+    counter!("resources/kept") += engine.assets.store.cached_count();
     counter!("workers/workers") += engine.devices.workers.slots().len();
     let (textures, handed) = engine.assets.textures.count();
     counter!("textures/loaded") += textures.textures;
@@ -140,7 +140,7 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
     counter!("renderer/latency_milliseconds") += f64::from(statistics.latency_seconds) * 1e3;
     counter!("renderer/latency_frames") += f64::from(statistics.latency_frames);
     counter!("renderer/world_draws") += statistics.scene.draws;
-    counter!("renderer/world_draws_seen") += statistics.scene.seen;
+    counter!("renderer/world_draws_seen") += statistics.scene.visible;
     counter!("renderer/world_draw_calls") += statistics.scene.draw_calls;
     counter!("renderer/shadow_draw_calls") += statistics.scene.shadow_draw_calls;
     counter!("renderer/meshes") += statistics.scene.meshes;

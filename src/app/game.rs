@@ -24,15 +24,15 @@ pub enum Game {
 impl Game {
     /// Returns the game at a path. A folder is not checked yet; a bundle is opened.
     pub fn at(path: &Path) -> Result<Game, Error> {
-        if path.is_dir() || !bundle::is_meant(path) {
+        if path.is_dir() || !bundle::looks_like_bundle(path) {
             return Ok(Game::Folder(path.to_path_buf()));
         }
         Bundle::open(path, &KINDS, platform::NAME).map(|bundle| Game::Bundle(Arc::new(bundle)))
     }
 
     /// Returns the game appended to the running executable, if there is one.
-    pub fn of_executable() -> Option<Result<Game, Error>> {
-        let found = Bundle::of_executable(&KINDS, platform::NAME)?;
+    pub fn from_executable() -> Option<Result<Game, Error>> {
+        let found = Bundle::from_executable(&KINDS, platform::NAME)?;
         Some(found.map(|bundle| Game::Bundle(Arc::new(bundle))))
     }
 
@@ -50,7 +50,7 @@ impl Game {
             Game::Bundle(bundle) => {
                 let paths = bundle.parts().iter().map(|part| part.path.clone());
                 let scripts = paths.filter(|path| !path.is_empty()).collect();
-                Ok(Project::of_bundle(&bundle.game, scripts))
+                Ok(Project::from_bundle(&bundle.game, scripts))
             }
         }
     }
@@ -67,7 +67,7 @@ impl Game {
     pub(super) fn store(&self) -> ResourceStore {
         match self {
             Game::Folder(folder) => resource_reload::open(folder),
-            Game::Bundle(bundle) => ResourceStore::of_bundle(bundle.clone()),
+            Game::Bundle(bundle) => ResourceStore::from_bundle(bundle.clone()),
         }
     }
 }

@@ -11,7 +11,7 @@ use engine_runtime::Devices;
 use engine_window::{PointerPhase, WindowChange, WindowEvent};
 
 fn reset(device: DeviceId) -> InputEvent {
-    InputEvent { device, age: 0.0, what: EventKind::Reset }
+    InputEvent { device, age: 0.0, kind: EventKind::Reset }
 }
 
 fn pad_resets(input: &Input) -> impl Iterator<Item = InputEvent> {
@@ -38,7 +38,7 @@ pub fn release_pads(input: &Input, has_focus: bool, frame_input: &mut FrameInput
 pub fn remove_pad_events(events: &mut Vec<InputEvent>) {
     let is_done =
         |kind: &EventKind| matches!(kind, EventKind::Button { .. } | EventKind::Axis { .. });
-    events.retain(|event| event.device.0 < PAD.0 || !is_done(&event.what));
+    events.retain(|event| event.device.0 < PAD.0 || !is_done(&event.kind));
 }
 
 /// Returns true if one of the game's windows has the focus after these changes.
@@ -68,7 +68,7 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
     let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
     for window_event in window_events {
         let mut event = |device: DeviceId, kind: EventKind| {
-            frame_input.events.push(InputEvent { device, age: 0.0, what: kind });
+            frame_input.events.push(InputEvent { device, age: 0.0, kind });
         };
         match window_event {
             WindowEvent::Change(change) => {
@@ -105,7 +105,7 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
             WindowEvent::Wheel { x, y } => {
                 event(MOUSE, EventKind::Motion { axis: MOUSE_WHEEL as u8, by: at(x, y) });
             }
-            WindowEvent::Touch { finger, what: kind, x, y, pressure } => {
+            WindowEvent::Touch { finger, phase: kind, x, y, pressure } => {
                 let phase = match kind {
                     PointerPhase::Began => TouchPhase::Began,
                     PointerPhase::Moved => TouchPhase::Moved,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_sorted_by_their_places_and_the_focus_releases_them() {
+    fn keys_are_sorted_by_position_and_released_with_the_focus() {
         let key = |code: Option<&'static str>, pressed| WindowEvent::Key {
             code,
             pressed,
@@ -173,12 +173,12 @@ mod tests {
         InputEvent {
             device,
             age: 0.0,
-            what: EventKind::Connected { name: "Pad".into(), motors: 0 },
+            kind: EventKind::Connected { name: "Pad".into(), motors: 0 },
         }
     }
 
     #[test]
-    fn pads_are_let_go_of_with_the_focus_and_not_heard_without_it() {
+    fn pads_are_released_with_the_focus_and_ignored_without_it() {
         let mut input = Input::default();
         input.begin_frame(vec![connected(2)]);
         let released = |window_events: &[WindowChange], has_focus: bool| -> Vec<u8> {
@@ -201,20 +201,20 @@ mod tests {
             released(&[of(WindowChange::Opened), of(WindowChange::Scale(1.0))], false).is_empty()
         );
         let button = EventKind::Button { button: 0, value: 1.0, repeat: false };
-        let press = |device| InputEvent { device, age: 0.0, what: button.clone() };
+        let press = |device| InputEvent { device, age: 0.0, kind: button.clone() };
         let mut events = vec![press(PAD), connected(1), press(KEYBOARD)];
         remove_pad_events(&mut events);
         assert_eq!(events, [connected(1), press(KEYBOARD)]);
     }
 
     #[test]
-    fn composing_is_told_until_it_is_typed() {
+    fn a_composition_is_reported_until_it_is_committed() {
         let mut input = Input::default();
         let mut play = |window_events: Vec<WindowEvent>| {
             let mut frame_input = FrameInput::default();
             translate(window_events, &input, &mut frame_input);
             input.begin_frame(frame_input.events.clone());
-            let texts = frame_input.events.into_iter().filter_map(|event| match event.what {
+            let texts = frame_input.events.into_iter().filter_map(|event| match event.kind {
                 EventKind::Text(text) => Some(text),
                 _ => None,
             });

@@ -81,16 +81,16 @@ fn apply_window(
 ) -> Result<(), Error> {
     let opening = window_options(&game.settings, &game.project)?;
     if changed("window.title") {
-        window.wish(WindowCommand::Title(opening.title));
+        window.push_command(WindowCommand::Title(opening.title));
     }
     if changed("window.width") || changed("window.height") {
-        window.wish(WindowCommand::Size(opening.width, opening.height));
+        window.push_command(WindowCommand::Size(opening.width, opening.height));
     }
     if changed("window.fullscreen") {
-        window.wish(WindowCommand::Fullscreen(opening.fullscreen));
+        window.push_command(WindowCommand::Fullscreen(opening.fullscreen));
     }
     if changed("window.resizable") {
-        window.wish(WindowCommand::Resizable(opening.resizable));
+        window.push_command(WindowCommand::Resizable(opening.resizable));
     }
     if changed("window.vsync") {
         window.vsync = opening.vsync;

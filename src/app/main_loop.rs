@@ -49,7 +49,7 @@ pub enum RemoteAccess {
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     pub game: Game,
-    pub pace: FramePacing,
+    pub pacing: FramePacing,
     /// Number of frames to play. If `None`, the game runs until it is stopped.
     pub frames: Option<u64>,
     pub seed: u64,
@@ -138,7 +138,7 @@ pub fn play(options: RunOptions) -> i32 {
     if is_lost || has_abandoned_thread() {
         // All output of the game is written. Output that cannot be written now is lost in any case.
         let _ = terminal::lost();
-        platform::end_now(code);
+        platform::exit_immediately(code);
     }
     code
 }
@@ -149,7 +149,7 @@ fn open_log_file(run: &mut GameRun) {
     let engine = run.app.vm().engine();
     let files = engine.game.settings.number("log.files") as usize;
     let folder = engine.game.save_folder.as_ref().map(|folder| folder.join("logs"));
-    let Some(folder) = folder.filter(|_| files > 0 && run.options.pace == FramePacing::RealTime)
+    let Some(folder) = folder.filter(|_| files > 0 && run.options.pacing == FramePacing::RealTime)
     else {
         return;
     };
@@ -213,7 +213,7 @@ impl GameRun {
         };
         // Frames drawn during a pause would be missing in a recording.
         let redraws = self.options.record.is_none() && self.options.replay.is_none();
-        match self.app.let_tools_in(folder, redraws) {
+        match self.app.start_remote_tools(folder, redraws) {
             Ok(address) => engine_foundation::error_line!("engine: tools: {address}"),
             Err(error) if self.options.tools == RemoteAccess::Always => return Err(error),
             Err(error) => log::warning(&error.message),
@@ -233,7 +233,7 @@ impl GameRun {
         // A game that failed is not called again. A game that was interrupted because the process
         // was asked to end may still have data to save.
         let stopped =
-            played.is_err_and(|report| report.stopped && platform::asked_to_end().is_some());
+            played.is_err_and(|report| report.stopped && platform::end_requested().is_some());
         if (code == exit::SUCCESS || stopped)
             && let Err(report) = self.app.shutdown()
         {
@@ -282,7 +282,7 @@ impl GameRun {
         let mut last = Instant::now();
         let mut played = 0;
         while self.app.quit().is_none()
-            && (platform::asked_to_end().is_none() || self.display.needs_last_frame())
+            && (platform::end_requested().is_none() || self.display.needs_last_frame())
         {
             if self.options.frames.is_some_and(|frames| played >= frames) {
                 break;
@@ -305,7 +305,7 @@ impl GameRun {
                 continue;
             }
             let frame_input = self.with_held_input(frame_input);
-            let measured = match self.options.pace {
+            let measured = match self.options.pacing {
                 FramePacing::Fixed(seconds) => seconds,
                 // Nothing was measured before the first frame. If its step were almost zero, the
                 // smoothing would also shorten the steps after it.
@@ -350,12 +350,12 @@ impl GameRun {
         self.app.quit().is_some()
             || self.session.is_last()
             || self.options.frames == Some(played)
-            || platform::asked_to_end().is_some()
+            || platform::end_requested().is_some()
     }
 
     /// Notes an error in the recording, unless it results from a request to end the process.
     fn record_failure(&mut self, frame: Option<(f64, FrameInput)>, report: &ErrorReport) {
-        if !(report.stopped && platform::asked_to_end().is_some()) {
+        if !(report.stopped && platform::end_requested().is_some()) {
             self.session.fail(frame, report, &self.app.vm().engine().assets.store);
         }
     }
@@ -384,7 +384,7 @@ impl GameRun {
         {
             self.app.resume();
         }
-        let is_kept = |event: &InputEvent| match &event.what {
+        let is_kept = |event: &InputEvent| match &event.kind {
             EventKind::Button { value, .. } => *value == 0.0,
             EventKind::Touch { phase, .. } => {
                 matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled)
@@ -408,7 +408,7 @@ impl GameRun {
                 return self.enter_error_state(report, true);
             }
             self.display.show(self.app.vm().engine(), false);
-            profile::leave_out();
+            profile::discard_events();
         }
         std::thread::sleep(PAUSED_SLEEP);
         Ok(())
@@ -435,7 +435,7 @@ impl GameRun {
         let can_recover = self.display.has_window()
             && self.options.watch
             && self.launch.build == BuildMode::Development
-            && platform::asked_to_end().is_none();
+            && platform::end_requested().is_none();
         if !can_recover {
             return Err(report);
         }
@@ -479,7 +479,7 @@ impl GameRun {
             }
             Ok(false) => {
                 self.app.answer_tools(false);
-                let is_last = platform::asked_to_end().is_some();
+                let is_last = platform::end_requested().is_some();
                 let changed = changed | self.app.take_redraw() | is_last;
                 self.show_report(RedrawTrigger { changed, used }, is_last);
                 std::thread::sleep(ERROR_SLEEP);
@@ -524,7 +524,7 @@ impl GameRun {
     fn wait_for_next_frame(&mut self, began: Instant) -> Result<(), Box<ErrorReport>> {
         let engine = self.app.vm().engine();
         let throttle = engine.frame.time_step.frame_seconds_min();
-        let display = match (self.display.has_window(), self.options.pace) {
+        let display = match (self.display.has_window(), self.options.pacing) {
             (true, _) => self.display.frame_seconds_min(&engine.devices.window),
             (false, FramePacing::RealTime) => Some(throttle.unwrap_or(HEADLESS_STEP)),
             (false, FramePacing::Fixed(_)) => return Ok(()),
@@ -534,7 +534,7 @@ impl GameRun {
         // A recording notes input at the beginning of a frame only.
         let uses_recording = self.options.record.is_some() || self.options.replay.is_some();
         // Sleeps in slices so that a signal is noticed. A game that ends does not wait.
-        while platform::asked_to_end().is_none() && self.app.quit().is_none() {
+        while platform::end_requested().is_none() && self.app.quit().is_none() {
             let left = Duration::from_secs_f64(seconds).saturating_sub(began.elapsed());
             if left.is_zero() {
                 break;
@@ -568,7 +568,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_game_that_stands_still_is_drawn_again_where_one_of_its_windows_is_seen_anew() {
+    fn an_idle_game_is_redrawn_when_one_of_its_windows_becomes_visible() {
         let of = |change| WindowChange::Of(7, Box::new(change));
         for change in [WindowChange::Opened, WindowChange::Hidden(false), WindowChange::Scale(2.0)]
         {

@@ -7,7 +7,6 @@ mod display;
 pub mod frame_input;
 mod frame_stats;
 mod game;
-pub mod initial_saves;
 mod input_translation;
 mod live_settings;
 mod main_loop;
@@ -75,7 +74,7 @@ pub struct GameLaunch {
     /// The boot script, if it is not the one that the settings name.
     pub boot: Option<String>,
     /// Keep saves and user settings in memory only.
-    pub forget: bool,
+    pub in_memory_saves: bool,
     pub sandbox: bool,
     pub coverage: bool,
     /// Count how often each line of a script runs.
@@ -119,7 +118,7 @@ impl App {
     pub fn open(launch: GameLaunch) -> Result<App, Error> {
         let (project, settings) = (launch.game.project()?, launch.game.settings()?);
         let boot = launch.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
-        let save_folder = match launch.forget {
+        let save_folder = match launch.in_memory_saves {
             true => None,
             false => save_folder(&game_id(&settings, &project)?),
         };
@@ -195,7 +194,7 @@ impl App {
         let engine = self.vm.engine();
         let found = modules::find(engine, &self.boot);
         if matches!(found, Err(ScriptError::Missing { .. }))
-            && let Some(message) = engine.game.project.lacks_boot(&self.boot)
+            && let Some(message) = engine.game.project.missing_boot_message(&self.boot)
         {
             return Err(Box::new(ErrorReport::from_message(message)));
         }
@@ -423,7 +422,7 @@ fn apply_collection(settings: &Settings, frame: &mut Frame) {
 }
 
 fn apply_priorities(settings: &Settings, tasks: &mut TaskPool) -> Result<(), Error> {
-    for system in engine_world::SYSTEMS {
+    for system in engine_world::UPDATE_SYSTEMS {
         let priority = settings.number(&format!("tasks.priorities.{system}"));
         if priority.fract() != 0.0 {
             let message = "must be a whole number, got";
@@ -453,11 +452,11 @@ fn apply_time_step(settings: &Settings, frame: &mut Frame) -> Result<(), Error> 
 #[cfg(test)]
 mod tests {
     use engine_resource::settings::SETTINGS;
-    use engine_world::SYSTEMS;
+    use engine_world::UPDATE_SYSTEMS;
 
     #[test]
     fn every_system_that_runs_as_a_task_has_a_setting_for_its_priority_and_nothing_else_has() {
         let keys = SETTINGS.iter().filter_map(|it| it.key.strip_prefix("tasks.priorities."));
-        assert_eq!(keys.collect::<Vec<_>>(), SYSTEMS, "add a row, or take one away");
+        assert_eq!(keys.collect::<Vec<_>>(), UPDATE_SYSTEMS, "add a row, or take one away");
     }
 }

@@ -21,7 +21,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     /// Creates the line for a task that starts now. `activity` is a participle such as `compiling`.
     pub fn new(activity: &'static str) -> ProgressLine {
-        let terminal = terminal::is_error_watched();
+        let terminal = terminal::is_error_terminal();
         ProgressLine { began: Instant::now(), last_update: Mutex::new(None), terminal, activity }
     }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_longer_than_a_second_is_told_ten_times_a_second_on_a_terminal() {
+    fn long_work_is_reported_ten_times_a_second_on_a_terminal() {
         let mut progress = ProgressLine { terminal: true, ..ProgressLine::new("compiling") };
         let began = progress.began;
         let line =

@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_still_is_drawn_at_first_and_once_a_second() {
+    fn an_idle_screen_is_drawn_at_first_and_once_a_second() {
         assert_eq!(drawn(4, |_| RedrawTrigger::default()), 4);
         assert_eq!(drawn(500, |_| RedrawTrigger::default()), 4 + 4);
     }
 
     #[test]
-    fn devices_have_it_drawn_ten_times_a_second_and_a_change_at_once() {
+    fn input_redraws_ten_times_a_second_and_a_change_immediately() {
         let used = drawn(500, |_| RedrawTrigger { used: true, ..RedrawTrigger::default() });
         assert!((50..56).contains(&used), "{used}");
         assert_eq!(

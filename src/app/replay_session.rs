@@ -1,12 +1,12 @@
 //! The session of a recording: a run records nothing, writes a recording, or replays one.
 
 use super::frame_input::FrameInput;
-use super::initial_saves::InitialSaves;
+use super::recording::saved_state::InitialSaves;
 use super::recording::{Recorder, Recording, RecordingOrigin, Replay, changed_since};
 use super::{App, RunOptions, game_id};
 use engine_foundation::{Error, log};
 use engine_resource::store::ResourceStore;
-use engine_runtime::{Engine, HASHED, OpenedGame};
+use engine_runtime::{Engine, GAME_HASHES, OpenedGame};
 use engine_script::ErrorReport;
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl ReplaySession {
                     engine.devices.window.listen();
                 }
                 engine.frame.game_hash.record_locations();
-                replay.recording.earlier.give(&mut engine.game);
+                replay.recording.initial_saves.give(&mut engine.game);
                 replay.recording.fits(&game, &game_version)
             }
             ReplaySession::Record(_) => Ok(()),
@@ -56,7 +56,7 @@ impl ReplaySession {
                         seed: options.seed,
                         boot,
                         display: engine.devices.window.is_listening(),
-                        given: FrameInput::default(),
+                        input: FrameInput::default(),
                         arguments: options.arguments.clone(),
                     };
                     *self = ReplaySession::Record(Box::new(Recorder::new(
@@ -74,10 +74,10 @@ impl ReplaySession {
         match self {
             ReplaySession::None => input,
             ReplaySession::Record(recorder) => {
-                recorder.recording.origin.given = input.clone();
+                recorder.recording.origin.input = input.clone();
                 input
             }
-            ReplaySession::Replay(replay, _) => replay.recording.origin.given.clone(),
+            ReplaySession::Replay(replay, _) => replay.recording.origin.input.clone(),
         }
     }
 
@@ -172,8 +172,8 @@ fn write(recording: &Recording, path: &Path) -> bool {
             let (frames, path) = (recording.frames.len(), path.display());
             let and = if recording.failure.is_some() { " and the error after them" } else { "" };
             engine_foundation::error_line!("engine: recorded {frames} frames{and} in {path}");
-            let mut changes = recording.frames.iter().flat_map(|frame| &frame.notes);
-            if !changes.any(|change| usize::from(change.system) == HASHED) {
+            let mut changes = recording.frames.iter().flat_map(|frame| &frame.changes);
+            if !changes.any(|change| usize::from(change.system) == GAME_HASHES) {
                 engine_foundation::error_line!(
                     "engine: a replay compares nothing of what scripts hold: have them pass what \
                      matters to Application.hash in each frame"

@@ -48,7 +48,7 @@ mod tests {
     use engine_resource::resource_kind::ENDINGS;
 
     #[test]
-    fn the_endings_that_are_told_are_those_of_the_kinds() {
+    fn reported_extensions_are_those_of_the_kinds() {
         let endings = |kind: &&ResourceKind| {
             let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
             (kind.name, endings)
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn no_extension_stands_for_two_kinds_and_every_kind_has_its_own() {
+    fn no_two_kinds_share_an_extension() {
         let mut seen = std::collections::HashSet::new();
         for kind in ALL {
             assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));

@@ -154,7 +154,7 @@ type ReloadFn = fn(&mut Engine, &ChangedResources);
 const RELOADS: [(&str, ReloadFn); 7] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
-    ("pictures, materials and models", Engine::reload_pictures),
+    ("pictures, materials and models", Engine::reload_textures_and_materials),
     ("particles", |engine, changed| engine.worlds.reload_particles(&mut engine.assets, changed)),
     ("units", |engine, changed| {
         if changed.any(ReloadStep::UnitResources) {
@@ -202,7 +202,7 @@ impl App {
     pub fn swap_resources(&mut self) -> Result<bool, Box<ErrorReport>> {
         let compiled: Vec<CompileResult> =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.changes().collect());
-        if compiled.is_empty() && !self.vm.engine().assets.store.will_prefer() {
+        if compiled.is_empty() && !self.vm.engine().assets.store.has_pending_preferences() {
             return Ok(false);
         }
         self.swap_and_report(compiled)
@@ -231,7 +231,8 @@ impl App {
     /// Shows refused files in the game's window until they are fixed: files that cannot be
     /// compiled, and new errors such as those of scripts.
     fn show_refused(&mut self, new_errors: Vec<String>) {
-        let mut reported = self.watch.as_ref().map_or_else(Vec::new, |watch| watch.told.clone());
+        let mut reported =
+            self.watch.as_ref().map_or_else(Vec::new, |watch| watch.reported_problems.clone());
         let others: Vec<String> =
             new_errors.into_iter().filter(|message| !reported.contains(message)).collect();
         if !others.is_empty() || !self.awaits_fix {
@@ -247,11 +248,11 @@ impl App {
     /// Reports the problems of a compilation that were not reported before.
     fn report_new_problems(&mut self, compiled: &CompileResult) {
         let Some(watch) = &mut self.watch else { return };
-        let reported: HashSet<&String> = watch.told.iter().collect();
+        let reported: HashSet<&String> = watch.reported_problems.iter().collect();
         for problem in compiled.problems.iter().filter(|problem| !reported.contains(problem)) {
             log::error(problem);
         }
-        watch.told.clone_from(&compiled.problems);
+        watch.reported_problems.clone_from(&compiled.problems);
     }
 
     fn swap(&mut self, compiled: Vec<CompileResult>) -> Result<bool, Box<ErrorReport>> {

@@ -77,7 +77,7 @@ mod tests {
 
     fn id(settings: &str, folder: &str) -> Result<String, String> {
         let settings = Settings::parse(settings.as_bytes().to_vec(), "linux").unwrap();
-        let project = Project::of_bundle(folder, Vec::new());
+        let project = Project::from_bundle(folder, Vec::new());
         game_id(&settings, &project).map_err(|error| error.message)
     }
 

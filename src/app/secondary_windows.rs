@@ -94,7 +94,7 @@ fn close(number: u64, desktop: &mut Desktop, renderer: Option<&mut Renderer>) {
 
 /// Performs the game's commands for a window.
 pub fn perform(desktop: &mut Desktop, number: Option<u64>, window: &mut Window) {
-    for command in window.take_wishes() {
+    for command in window.take_commands() {
         if let Err(message) = desktop.perform(number, command) {
             log::warning(&format!("the desktop refused what the game wants: {message}"));
         }
@@ -104,9 +104,9 @@ pub fn perform(desktop: &mut Desktop, number: Option<u64>, window: &mut Window) 
 /// Discards window commands if there is no desktop to perform them, for example when a recording of
 /// a windowed run is replayed without a window.
 pub fn discard_requests(main: &mut Window, others: &mut SecondaryWindows) {
-    drop(main.take_wishes());
+    drop(main.take_commands());
     for (_, window) in others.iter_mut() {
-        drop(window.take_wishes());
+        drop(window.take_commands());
     }
 }
 
@@ -145,19 +145,19 @@ mod tests {
     use engine_world::camera::Camera;
 
     #[test]
-    fn what_is_wished_where_nobody_does_it_does_not_pile_up() {
+    fn window_commands_without_a_desktop_are_discarded() {
         let (mut main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         main.listen();
         let map = others.open(&WindowOptions::default(), &main).unwrap();
-        main.wish(WindowCommand::Focus);
-        others.of(map).wish(WindowCommand::Minimize);
+        main.push_command(WindowCommand::Focus);
+        others.of(map).push_command(WindowCommand::Minimize);
         discard_requests(&mut main, &mut others);
-        assert_eq!((main.take_wishes().count(), others.of(map).take_wishes().count()), (0, 0));
+        assert_eq!((main.take_commands().count(), others.of(map).take_commands().count()), (0, 0));
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out_but_for_textures_and_wanted_pictures() {
+    fn hidden_views_are_skipped_except_for_textures_and_captures() {
         let view = |target| View {
             target,
             rectangle: [0.0, 0.0, 1.0, 1.0],

@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    let lacks = Project::open(&args.folder).map(|project| project.lacks_boot("main"));
+    let lacks = Project::open(&args.folder).map(|project| project.missing_boot_message("main"));
     match lacks {
         Ok(None) => {}
         Ok(Some(message)) => {
@@ -52,7 +52,7 @@ pub fn main(args: Args) -> i32 {
     check_scripts(&args.folder);
     let code = app::play(RunOptions {
         game,
-        pace: FramePacing::Fixed(HEADLESS_STEP),
+        pacing: FramePacing::Fixed(HEADLESS_STEP),
         frames: None,
         seed: 0,
         boot: Some(SCRIPT.to_string()),

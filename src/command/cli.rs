@@ -32,8 +32,8 @@ enum Command {
 pub fn main() -> i32 {
     platform::use_small_pages();
     platform::limit_malloc_arenas();
-    platform::quiet_drivers();
-    panic::keep_panics();
+    platform::silence_driver_warnings();
+    panic::install_panic_hook();
     let run = std::panic::catch_unwind(|| crate::run::appended().unwrap_or_else(command));
     let code = run.unwrap_or_else(|_| {
         engine_foundation::error_line!("error: {}", panic::take_panic());
@@ -51,9 +51,10 @@ pub fn main() -> i32 {
 /// Prints help or a usage error. The text can repeat an argument. If an argument contains terminal
 /// control characters, the text is printed without colors and with those characters escaped.
 fn show(text: &clap::Error) {
-    let steers =
-        |argument: std::ffi::OsString| argument.to_string_lossy().chars().any(terminal::steers);
-    if !std::env::args_os().any(steers) {
+    let controls_terminal = |argument: std::ffi::OsString| {
+        argument.to_string_lossy().chars().any(terminal::controls_terminal)
+    };
+    if !std::env::args_os().any(controls_terminal) {
         // If the pipe is closed, the text is lost, because there is no other place to report it.
         let _ = text.print();
         return;

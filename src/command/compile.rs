@@ -181,7 +181,7 @@ fn bundle(
     let starts = [folder.clone(), format!("{folder}/init")];
     let there = |name| !index.variants(&ResourceName::new("lua", name)).is_empty();
     if !starts.iter().any(|name| there(name))
-        && let Some(message) = project.lacks_boot(boot)
+        && let Some(message) = project.missing_boot_message(boot)
     {
         return Err(Error::new(message));
     }
@@ -203,7 +203,7 @@ fn bundle(
         settings: &written
             .map_err(|message| engine_foundation::error!("settings.sjson: {message}"))?,
         keeps_path: |name| name.kind == "lua",
-        is_stopped: || platform::asked_to_end().is_some(),
+        is_stopped: || platform::end_requested().is_some(),
     };
     // From here on, a signal stops the work so that the incomplete file can be removed.
     platform::install_signal_handlers();

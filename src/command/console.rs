@@ -10,12 +10,12 @@ use engine_app::exit;
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::terminal::{self, StyledText, steers};
+use engine_foundation::terminal::{self, StyledText, controls_terminal};
 
 use engine_platform::RawTerminal;
 use engine_remote::client::{ClientMessage, RemoteClient};
+use engine_remote::endpoint_file::EndpointFile;
 use engine_remote::json;
-use engine_remote::session_file::SessionFile;
 use line::{Asked, Line};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ pub fn main(args: Args) -> i32 {
         confinement::forbid_programs(false);
     }
     let connected =
-        SessionFile::read(&args.folder).and_then(|session| RemoteClient::connect(&session));
+        EndpointFile::read(&args.folder).and_then(|session| RemoteClient::connect(&session));
     let mut caller = match connected {
         Ok(caller) => caller,
         Err(error) => {
@@ -188,7 +188,7 @@ fn send_eval(
 
 /// Reads lines from a pipe or a file, or only shows the log.
 fn read_plainly(caller: &mut RemoteClient, args: &Args) -> Result<(), Error> {
-    let colors = Colors(terminal::is_watched() && std::env::var_os("NO_COLOR").is_none());
+    let colors = Colors(terminal::is_terminal() && std::env::var_os("NO_COLOR").is_none());
     let show = |message: SjsonTree| {
         if let Some(line) = colors.line(&message) {
             terminal::print_styled(&line.then(&StyledText::plain("\n")));
@@ -255,7 +255,8 @@ impl ConsoleScreen<'_> {
         // Each control character is replaced by one visible character, so that the cursor column
         // stays correct.
         let shown = letters.iter().skip(start).take(room);
-        let shown: String = shown.map(|c| if steers(*c) { '\u{fffd}' } else { *c }).collect();
+        let shown: String =
+            shown.map(|c| if controls_terminal(*c) { '\u{fffd}' } else { *c }).collect();
         let column = PROMPT.len() + line.cursor() - start;
         let prompt = clear_line().then(&self.colors.paint("36", PROMPT));
         let shown = prompt.then(&StyledText::plain(&shown)).then(&StyledText::to_column(column));
@@ -361,11 +362,11 @@ fn complete(caller: &mut RemoteClient, screen: &ConsoleScreen, line: &mut Line, 
         .iter()
         .filter_map(|word| match word {
             // The inserted text must look the same as the shown text.
-            SjsonTree::String(word) if !word.chars().any(steers) => Some(word.as_str()),
+            SjsonTree::String(word) if !word.chars().any(controls_terminal) => Some(word.as_str()),
             _ => None,
         })
         .collect();
-    let common = common_start(&completions);
+    let common = common_prefix(&completions);
     if common.len() > start.len() {
         line.complete(start, common);
     } else if completions.len() > 1 {
@@ -379,7 +380,7 @@ fn complete(caller: &mut RemoteClient, screen: &ConsoleScreen, line: &mut Line, 
 }
 
 /// Returns the common prefix of all words.
-fn common_start<'a>(completions: &[&'a str]) -> &'a str {
+fn common_prefix<'a>(completions: &[&'a str]) -> &'a str {
     let Some(first) = completions.first() else { return "" };
     let shared = |word: &&str| {
         let pairs = first.char_indices().zip(word.chars());
@@ -392,7 +393,7 @@ fn common_start<'a>(completions: &[&'a str]) -> &'a str {
 fn read_history(game: &Path) -> Vec<String> {
     let text = file_access::read_text(game, HISTORY, &readers::HISTORY).unwrap_or_default();
     // The file is in the game's folder, so its content is untrusted.
-    text.lines().filter(|line| !line.chars().any(steers)).map(String::from).collect()
+    text.lines().filter(|line| !line.chars().any(controls_terminal)).map(String::from).collect()
 }
 
 /// Saves the line history for the next session. A failed write is ignored.
@@ -406,12 +407,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_share_their_start() {
-        assert_eq!(common_start(&["local_pose", "local_position"]), "local_pos");
-        assert_eq!(common_start(&["é", "éa"]), "é");
-        assert_eq!(common_start(&["a", "b"]), "");
-        assert_eq!(common_start(&["alone"]), "alone");
-        assert_eq!(common_start(&[]), "");
+    fn completions_have_a_common_prefix() {
+        assert_eq!(common_prefix(&["local_pose", "local_position"]), "local_pos");
+        assert_eq!(common_prefix(&["é", "éa"]), "é");
+        assert_eq!(common_prefix(&["a", "b"]), "");
+        assert_eq!(common_prefix(&["alone"]), "alone");
+        assert_eq!(common_prefix(&[]), "");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
 use engine_resource::resource_name::{ResourceName, SourceName};
-use engine_resource::store::{DataSource, ResourceStore, missing_words};
+use engine_resource::store::{DataSource, ResourceStore, missing_message};
 use engine_resource::variant::VariantPreferences;
 use engine_sound as sound;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ fn explain(args: &Args) -> Result<String, Error> {
     };
     let variants = index.variants(&resource);
     if variants.is_empty() {
-        return Err(Error::new(missing_words(&index, &preferences, &resource)));
+        return Err(Error::new(missing_message(&index, &preferences, &resource)));
     }
     let mut text = String::new();
     if resource.kind == "sound" {
@@ -208,7 +208,7 @@ fn of_resource(
     platform: &str,
     preferences: &VariantPreferences,
 ) -> String {
-    let order = preferences.words().join(", ");
+    let order = preferences.properties().join(", ");
     let mut text = format!("{resource} ({}) on {platform}", resource.id());
     text += if order.is_empty() { "" } else { ", preferring " };
     text += &format!("{order}\n\nRequested, in this order:\n");
@@ -230,7 +230,7 @@ fn of_resource(
         text += &format!("  {}{name}.{}  {mark}\n", resource.name, resource.kind);
     }
     if winner.is_none() {
-        text += &format!("\n{}\n", missing_words(index, preferences, resource));
+        text += &format!("\n{}\n", missing_message(index, preferences, resource));
     }
     text += "\nVariants:\n";
     for entry in variants {
@@ -307,7 +307,7 @@ fn strings(index: &ResourceIndex) -> BTreeMap<String, String> {
         let name = &entry.resource;
         add(&name.to_string(), "a resource with its type".to_string());
         add(&name.name, format!("the name of {name}"));
-        for word in entry.properties.words() {
+        for word in entry.properties.properties() {
             add(word, format!("a property of {}", entry.files[0].path));
         }
     }

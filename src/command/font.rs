@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_font_becomes_a_small_one_with_fields_for_pages() {
+    fn a_large_bitmap_font_becomes_a_small_one_with_distance_fields() {
         for (extension, page) in [("tga", monochrome as fn(&[u8]) -> Vec<u8>), ("png", png)] {
             let folder = folder(&format!("font-{extension}"), extension, page);
             let summary = run(&args(&folder, 8, 2)).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_the_files_is_told() {
+    fn errors_in_the_files_are_reported() {
         let folder = folder("font-faults", "png", |bytes| {
             let rgba: Vec<u8> = bytes.iter().flat_map(|byte| [*byte, 0, *byte, 255]).collect();
             encode_png(128, 64, &rgba)

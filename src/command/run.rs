@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long)]
     no_tools: bool,
     #[command(flatten)]
-    measures: ProfileArgs,
+    profile: ProfileArgs,
     #[command(flatten)]
     confine: ConfinementFlag,
     /// Arguments for the game (Application.argv)
@@ -195,7 +195,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn main(args: Args) -> i32 {
     // A replay is compared and not shown.
     let window = !args.headless && args.replay.is_none();
-    let pace = match args.fixed_step {
+    let pacing = match args.fixed_step {
         Some(seconds) => FramePacing::Fixed(seconds),
         None if args.realtime || window => FramePacing::RealTime,
         None => FramePacing::Fixed(HEADLESS_STEP),
@@ -221,7 +221,7 @@ pub fn main(args: Args) -> i32 {
     };
     app::play(RunOptions {
         game,
-        pace,
+        pacing,
         frames: args.frames,
         seed: args.seed,
         boot: args.boot,
@@ -243,7 +243,7 @@ pub fn main(args: Args) -> i32 {
             screenshot: args.screenshot,
         },
         tools,
-        profile_outputs: args.measures.into_outputs(),
+        profile_outputs: args.profile.into_outputs(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
         confined: args.confine.is_wanted(),
     })
@@ -252,7 +252,7 @@ pub fn main(args: Args) -> i32 {
 /// Plays the game that is appended to this executable, if there is one, and returns its exit code.
 /// All arguments of the process are passed to the game.
 pub fn appended() -> Option<i32> {
-    let game = match Game::of_executable()? {
+    let game = match Game::from_executable()? {
         Ok(game) => game,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
@@ -271,7 +271,7 @@ pub fn appended() -> Option<i32> {
     }
     Some(app::play(RunOptions {
         game,
-        pace: FramePacing::RealTime,
+        pacing: FramePacing::RealTime,
         frames: None,
         seed: 0,
         boot: None,

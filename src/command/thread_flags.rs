@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_threads_and_too_many_and_words_are_refused() {
+    fn invalid_thread_counts_are_refused() {
         assert_eq!(threads("1"), Ok(1));
         assert_eq!(threads("33"), Ok(33));
         for text in ["0", "34", "-1", "many", "", "1.5"] {

@@ -72,7 +72,7 @@ impl Drawing {
         let size = devices.screen_size(view.target);
         let projector = ViewProjector::of(view, size);
         let request =
-            DrawRequest { gui, object: 0.0, what: PrimitiveKind::Shape, layer: 0, pose: None };
+            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Shape, layer: 0, pose: None };
         let each: Vec<_> = lines
             .of_world(world)
             .filter_map(|line| {

@@ -14,7 +14,7 @@ pub enum FrameRetention {
     #[default]
     Nothing,
     /// Keeps views and the content of Guis.
-    Words,
+    Text,
     /// Keeps the packets as well, until they are taken.
     Packets,
 }
@@ -26,7 +26,7 @@ impl Drawing {
             self.builder.kept = kept;
             self.builder.first_kept = 0;
         }
-        if kept >= FrameRetention::Words {
+        if kept >= FrameRetention::Text {
             self.guis.enable_recording();
         }
     }
@@ -116,7 +116,7 @@ fn write_drawn_object(output: &mut String, seen: &DrawnObject) {
     let [left, bottom, right, top] = seen.bounds.map(short);
     let name = if seen.name.is_empty() { String::new() } else { format!(" {:?}", seen.name) };
     let text = seen.text.as_ref().map_or(String::new(), |text| format!(" {text:?}"));
-    let (what, layer, color) = (seen.what, seen.layer, color(seen.color));
+    let (what, layer, color) = (seen.primitive, seen.layer, color(seen.color));
     writeln!(
         output,
         "  {what}{name}{text}, layer {layer}, from {left} {bottom} to {right} {top}, {color}"
@@ -141,9 +141,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_told_in_a_line_with_short_numbers() {
+    fn objects_are_written_in_a_line_with_short_numbers() {
         let seen = DrawnObject {
-            what: "bitmap",
+            primitive: "bitmap",
             object: 0,
             layer: -2,
             name: "ship".to_string(),
@@ -154,7 +154,7 @@ mod tests {
         let mut output = String::new();
         write_drawn_object(&mut output, &seen);
         let text = Some("a \"b\"".to_string());
-        let seen = DrawnObject { what: "text", name: String::new(), text, ..seen };
+        let seen = DrawnObject { primitive: "text", name: String::new(), text, ..seen };
         write_drawn_object(&mut output, &seen);
         let rest = "layer -2, from 0 2.5 to 10 0.33, #ff001080\n";
         assert_eq!(output, format!("  bitmap \"ship\", {rest}  text \"a \\\"b\\\"\", {rest}"));

@@ -92,7 +92,7 @@ impl Drawing {
 
     /// If an error has stopped the game, keeps the last frame returned by the renderer, before its
     /// arrays are reused.
-    pub(super) fn keep_last_picture(&mut self, packet: &mut FramePacket) {
+    pub(super) fn keep_last_frame(&mut self, packet: &mut FramePacket) {
         if self.builder.error.is_none() {
             self.builder.last = None;
         } else if self.builder.last.is_none() {
@@ -103,7 +103,7 @@ impl Drawing {
     }
 
     /// Replaces the drawing of the stopped frame with the last complete frame.
-    pub(super) fn show_last_picture(&mut self, packet: &mut FramePacket) {
+    pub(super) fn show_last_frame(&mut self, packet: &mut FramePacket) {
         let Some(last) = &self.builder.last else { return };
         let own = self.builder.error_gui.map(|gui| gui.0.to_number() as u64);
         for frame in packet.guis.iter_mut().filter(|frame| Some(frame.gui) != own) {
@@ -166,7 +166,7 @@ impl Drawing {
         self.builder.error_gui = Some(gui);
         let size = devices.window.logical();
         let draw_request =
-            DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
+            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None };
         // Shapes that exceed the Gui's capacity are left out, here and below.
         let whole = [0.0, 0.0, size.x, size.y];
         let _ =

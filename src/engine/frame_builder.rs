@@ -219,7 +219,7 @@ impl Engine {
         let mut packet = self.take_packet(packet);
         self.drawing.builder.recorder.apply(&packet);
         for capture in &packet.captures {
-            self.drawing.captures.made(capture.number, Err(NOTHING_DRAWN.to_string()));
+            self.drawing.captures.receive(capture.number, Err(NOTHING_DRAWN.to_string()));
         }
         self.drawing.retain_frame(&self.frame, &mut packet);
         packet.clear();
@@ -247,8 +247,8 @@ impl Drawing {
     }
 
     /// Returns the recorded draw calls of worlds.
-    pub(super) fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
-        self.builder.recorder.scene_seen()
+    pub(super) fn recorded_scene_draws(&self) -> Vec<RecordedSceneDraw> {
+        self.builder.recorder.recorded_scene_draws()
     }
 
     /// Updates the sources of changed textures and materials.
@@ -291,7 +291,7 @@ impl Drawing {
 
     /// Returns width and height of a Gui's canvas in its own units.
     pub fn gui_size(&self, devices: &Devices, gui: GuiId) -> Vec2 {
-        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
+        let making = self.guis.slots().get(gui.0).map(|gui| gui.desc);
         match making.map(|making| making.size) {
             Some([width, height]) if width > 0.0 => Vec2::new(width, height),
             _ => devices.window.logical(),
@@ -340,12 +340,12 @@ impl Engine {
     /// Fills a packet with the frame's output, and ends the drawing of the frame.
     pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
         engine_foundation::owner!("renderer/packets");
-        self.drawing.keep_last_picture(packet);
+        self.drawing.keep_last_frame(packet);
         self.drawing.captures.fill(packet);
         self.drawing.guis.recycle(&mut packet.spare_guis);
         self.drawing.end_targets(&mut self.assets);
         self.drawing.refresh_sources(&mut self.assets);
-        self.worlds.refresh_skins(&mut self.assets);
+        self.worlds.refresh_particle_textures(&mut self.assets);
         self.assign_scene_textures();
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
@@ -398,7 +398,7 @@ impl Engine {
             log::warn("Gui.push", &message);
         });
         self.drawing.warn_nearly_black(&self.game, packet);
-        self.drawing.show_last_picture(packet);
+        self.drawing.show_last_frame(packet);
     }
 }
 

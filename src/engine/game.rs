@@ -1,5 +1,5 @@
-//! The opened game: its folder, settings, saves, and the mode in which it runs. Hardly anything here
-//! changes between two frames.
+//! The opened game: its folder, settings, saves, and the mode in which it runs. Hardly anything
+//! here changes between two frames.
 
 use super::BuildMode;
 use engine_resource::project::Project;
@@ -25,21 +25,21 @@ pub struct OpenedGame {
 }
 
 impl OpenedGame {
-    /// Treats a file of the game's folder as missing, until [`OpenedGame::end_pretending`].
-    pub fn pretend_missing(&mut self, store: &mut ResourceStore, file: String) {
-        store.hide(file.clone());
-        self.project.hide(file);
+    /// Treats a file of the game's folder as missing, until [`OpenedGame::end_simulated_failures`].
+    pub fn simulate_missing_file(&mut self, store: &mut ResourceStore, file: String) {
+        store.simulate_missing(file.clone());
+        self.project.simulate_missing(file);
     }
 
     /// Returns true if a test simulates a failure.
-    pub fn pretends(&self) -> bool {
-        self.saves.is_pretending() || self.project.hides()
+    pub fn is_simulating_failure(&self) -> bool {
+        self.saves.is_simulating_full_disk() || self.project.has_simulated_missing()
     }
 
     /// Ends all simulated failures.
-    pub fn end_pretending(&mut self, store: &mut ResourceStore) {
-        self.saves.pretend_full(false);
-        store.show_all();
-        self.project.show_all();
+    pub fn end_simulated_failures(&mut self, store: &mut ResourceStore) {
+        self.saves.simulate_full_disk(false);
+        store.end_simulated_missing();
+        self.project.end_simulated_missing();
     }
 }

@@ -41,7 +41,7 @@ impl Assets {
     }
 
     /// Returns the texture with a name: a render target, or a texture of the game.
-    pub fn find_picture(&mut self, name: &str) -> Result<TextureNumber, Error> {
+    pub fn find_drawable_texture(&mut self, name: &str) -> Result<TextureNumber, Error> {
         match self.targets.find(name) {
             Some(number) => Ok(number),
             None => self.textures.find(&mut self.store, name),
@@ -49,7 +49,7 @@ impl Assets {
     }
 
     /// Returns the name by which a texture is found.
-    pub fn picture_name(&self, number: TextureNumber) -> &str {
+    pub fn drawable_texture_name(&self, number: TextureNumber) -> &str {
         self.targets.name(number).unwrap_or_else(|| self.textures.name(number))
     }
 
@@ -90,20 +90,20 @@ impl Assets {
 
 impl Engine {
     /// Applies changed textures, shaders, materials and models (hot reload).
-    pub fn reload_pictures(&mut self, changed: &ChangedResources) {
+    pub fn reload_textures_and_materials(&mut self, changed: &ChangedResources) {
         let Assets { materials, textures, store, targets, .. } = &mut self.assets;
         textures.reload(store, changed);
         materials
             .reload(store, changed, &mut |store, name| resolve(targets, textures, store, name));
         self.reload_models(changed);
-        self.drawing.take_over_names(&mut self.assets, changed);
+        self.drawing.switch_to_new_materials(&mut self.assets, changed);
         self.drawing.refresh_sources(&mut self.assets);
     }
 }
 
 impl Drawing {
     /// Switches names that were drawn as textures to new materials of the same name.
-    fn take_over_names(&mut self, assets: &mut Assets, changed: &ChangedResources) {
+    fn switch_to_new_materials(&mut self, assets: &mut Assets, changed: &ChangedResources) {
         for resource in changed.of(ReloadStep::Materials) {
             let known = self.builder.sources.get(&resource.name).map(|known| known.0 as usize - 1);
             let of_texture =
@@ -180,7 +180,7 @@ impl Drawing {
         let named = assets.materials.slots().get(material.0);
         let named = named.and_then(|known| Some((known.name.clone(), known.texture.clone()?)));
         if let Some((name, texture)) = named {
-            let found = assets.find_picture(&texture);
+            let found = assets.find_drawable_texture(&texture);
             found.map_err(|fault| error!("the material '{name}': {}", fault.message))?;
         }
         let source = assets.source_of_material(material);

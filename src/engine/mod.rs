@@ -50,7 +50,7 @@ pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use game::OpenedGame;
 pub use screenshots::CAPTURES_MAX;
-pub use state_hash::{FrameState, GameHashes, HASHED, ObjectState, SYSTEMS};
+pub use state_hash::{FrameState, GAME_HASHES, GameHashes, HASHED_SYSTEMS, ObjectState};
 use std::path::PathBuf;
 pub use tilemaps::TilemapDrawOptions;
 pub use world_draws::WorldDraw;
@@ -137,7 +137,7 @@ impl Engine {
                 window: Window::new(&WindowOptions::default()),
                 windows: SecondaryWindows::default(),
                 tasks: TaskPool::new(None),
-                workers: Workers::new(start.deterministic, || platform::asked_to_end().is_some()),
+                workers: Workers::new(start.deterministic, || platform::end_requested().is_some()),
                 sounds: SoundSystem::silent(start.seed, start.build != BuildMode::Release),
                 outbox: RemoteOutbox::default(),
             },

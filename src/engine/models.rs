@@ -31,12 +31,12 @@ impl ModelLoader<'_> {
             Some(known) => Ok(known.clone()),
             None => {
                 engine_foundation::owner!("resources/models");
-                self.load_again(store, name)
+                self.reload_model(store, name)
             }
         }
     }
 
-    fn load_again(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
+    fn reload_model(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         doing!("When loading model:", name);
         let resource = ResourceName::new("model", name);
         if !store.has(&resource)
@@ -46,7 +46,7 @@ impl ModelLoader<'_> {
         }
         let bytes = store.read(&resource)?;
         // From here on the renderer has the data; it is read again if it is needed again.
-        store.forget(std::iter::once(resource.id()));
+        store.evict(std::iter::once(resource.id()));
         let data = contain(&resource, || {
             ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
         })?;
@@ -89,7 +89,7 @@ fn packed(name: &str, data: &SurfaceData, slots: &[TextureSlot]) -> SurfaceFrame
         alpha: data.alpha,
         double_sided: data.double_sided,
         unlit: data.unlit,
-        painter: None,
+        custom_material: None,
     }
 }
 
@@ -149,7 +149,7 @@ impl Assets {
     }
 
     /// Refuses a material for meshes.
-    pub fn check_picture_material(&self, material: MaterialId) -> Result<(), Error> {
+    pub fn check_image_material(&self, material: MaterialId) -> Result<(), Error> {
         let found = self.materials.slots().get(material.0).expect("the caller looked");
         match found.surface() {
             None => Ok(()),
@@ -178,7 +178,7 @@ impl Engine {
                 continue;
             }
             let Assets { models, materials, textures, store, .. } = &mut self.assets;
-            match (ModelLoader { models, materials, textures }).load_again(store, &name.name) {
+            match (ModelLoader { models, materials, textures }).reload_model(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
                     self.worlds.scenes.mark_meshes_changed(&meshes);

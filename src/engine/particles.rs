@@ -32,7 +32,7 @@ impl Worlds {
             return Ok(known);
         }
         let data = assets.read_particles(name)?;
-        assets.check_skins(name, &data)?;
+        assets.check_particle_textures(name, &data)?;
         Ok(self.particles.add_resource(name, data))
     }
 }
@@ -41,7 +41,7 @@ impl Assets {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new("particles", name);
         if !self.store.has(&resource) {
-            let message = self.store.missing_words(&resource);
+            let message = self.store.missing_message(&resource);
             return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));
         }
         let bytes = self.store.read(&resource)?;
@@ -86,7 +86,7 @@ impl Worlds {
         for resource in changed.of(ReloadStep::Particles) {
             let Some(index) = self.particles.known(&resource.name) else { continue };
             let done = assets.read_particles(&resource.name).and_then(|data| {
-                assets.check_skins(&resource.name, &data)?;
+                assets.check_particle_textures(&resource.name, &data)?;
                 self.particles.redefine(index, data)
             });
             if let Err(fault) = done {
@@ -101,9 +101,9 @@ impl Worlds {
 
 impl Assets {
     /// Refuses an effect with an emitter that cannot be drawn.
-    fn check_skins(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
+    fn check_particle_textures(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
         for def in &data.emitters {
-            self.skin(def, false).map_err(|fault| {
+            self.particle_texture(def, false).map_err(|fault| {
                 error!("the effect \"{name}\", emitter '{}': {}", def.name, fault.message)
             })?;
         }
@@ -112,7 +112,11 @@ impl Assets {
 
     /// Returns the texture and material of an emitter's particles. `in_world` is true if they are
     /// also drawn in a scene.
-    fn skin(&mut self, def: &EmitterDef, in_world: bool) -> Result<ParticleTexture, Error> {
+    fn particle_texture(
+        &mut self,
+        def: &EmitterDef,
+        in_world: bool,
+    ) -> Result<ParticleTexture, Error> {
         let (mut material, _) = draw::blending(def);
         if !def.material.is_empty() {
             let id = self.find_material(&def.material)?;
@@ -151,7 +155,7 @@ impl Assets {
 
 impl Worlds {
     /// Updates the textures and materials of all emitters.
-    pub(super) fn refresh_skins(&mut self, assets: &mut Assets) {
+    pub(super) fn refresh_particle_textures(&mut self, assets: &mut Assets) {
         let version =
             [self.particles.version(), assets.textures.version(), assets.materials.version()];
         if self.particles.draw_context.version == version {
@@ -165,15 +169,16 @@ impl Worlds {
             scene: TextureSlot::SHARED,
             soft: false,
         };
-        let mut skins = Vec::new();
+        let mut particle_textures = Vec::new();
         for index in 0..self.particles.resources().len() {
             let resource = &self.particles.resources()[index];
             let (data, in_world) = (resource.data.clone(), resource.in_world);
             // A missing resource was reported when it was removed.
-            let skin = |def: &EmitterDef| assets.skin(def, in_world).unwrap_or(plain);
-            skins.push(data.emitters.iter().map(skin).collect());
+            let particle_texture =
+                |def: &EmitterDef| assets.particle_texture(def, in_world).unwrap_or(plain);
+            particle_textures.push(data.emitters.iter().map(particle_texture).collect());
         }
-        self.particles.draw_context.skins = skins;
+        self.particles.draw_context.textures = particle_textures;
         let version =
             [self.particles.version(), assets.textures.version(), assets.materials.version()];
         self.particles.draw_context.version = version;
@@ -195,27 +200,33 @@ impl Worlds {
         particles.each(|effect, emitters, drawn| {
             let EffectStage::Gui { gui, layer } = effect.stage else { return };
             let Some(of) = guis.slots().get(gui) else { return };
-            let fresh = drawn.skins.len() > effect.resource;
-            effect.seen = is_within(effect, emitters, of.making.seen(window));
-            if !effect.seen || !fresh {
+            let fresh = drawn.textures.len() > effect.resource;
+            effect.was_visible = is_within(effect, emitters, of.desc.visible_area(window));
+            if !effect.was_visible || !fresh {
                 return;
             }
             for index in effect.emitters.iter() {
                 let emitter = &emitters[*index as usize];
-                let skin = drawn.skins[effect.resource][emitter.index];
+                let particle_texture = drawn.textures[effect.resource][emitter.index];
                 let layer = layer + emitter.numbers().layer;
-                let (material, texture) = (skin.material, skin.slot);
+                let (material, texture) = (particle_texture.material, particle_texture.slot);
                 let key = GuiBatchKey { layer, material, texture, clip: None };
                 let look = AppearanceRules::new(emitter, &effect.variables);
-                let drawing = DrawStyle { emitter, look: &look, skin: &skin, eye: Vec3::ZERO };
+                let drawing = DrawStyle {
+                    emitter,
+                    appearance: &look,
+                    texture: &particle_texture,
+                    eye: Vec3::ZERO,
+                };
                 let done = guis
                     .room(GuiId(gui), key, emitter.count * quads_each(emitter))
                     .map_err(Error::new)
                     .and_then(|out| {
-                        let DrawContext { instances, bands, .. } = drawn;
-                        if has_bands(emitter) {
-                            let each = |path: &[_]| draw::path_quads(path, 1.0, &skin, out);
-                            draw::paths(&drawing, bands, each);
+                        let DrawContext { instances, ribbons, .. } = drawn;
+                        if has_ribbons(emitter) {
+                            let each =
+                                |path: &[_]| draw::path_quads(path, 1.0, &particle_texture, out);
+                            draw::paths(&drawing, ribbons, each);
                         }
                         match has_heads(emitter) {
                             true => drawing.add(out, instances, tasks),
@@ -249,15 +260,16 @@ impl Worlds {
                 view.scene == Some(number) && is_seen(&matrix, center, radius)
             });
             let eye = seeing.next().map(|view| view.camera.position);
-            effect.seen = eye.is_some();
-            let Some(eye) = eye.filter(|_| drawn.skins.len() > effect.resource) else { return };
+            effect.was_visible = eye.is_some();
+            let Some(eye) = eye.filter(|_| drawn.textures.len() > effect.resource) else { return };
             let scene = scene_of(scenes, spare_scenes, number);
             for index in effect.emitters.iter() {
                 let emitter = &emitters[*index as usize];
                 if emitter.count > 0 {
-                    let skin = drawn.skins[effect.resource][emitter.index];
+                    let particle_texture = drawn.textures[effect.resource][emitter.index];
                     let look = AppearanceRules::new(emitter, &effect.variables);
-                    let drawing = DrawStyle { emitter, look: &look, skin: &skin, eye };
+                    let drawing =
+                        DrawStyle { emitter, appearance: &look, texture: &particle_texture, eye };
                     let done = draw_in_scene(&drawing, scene, drawn, (center, radius), tasks);
                     refused = done.err().or(refused.take());
                 }
@@ -327,10 +339,10 @@ fn draw_in_scene(
         let most = scene::PARTICLES_MAX;
         return Err(error!("a world shows {most} particles (PARTICLES_MAX): more are left out"));
     }
-    if has_bands(emitter) {
-        let (out, glow) = (&mut scene.particles, drawing.look.glow);
-        let each = |path: &[_]| draw::path_quads(path, glow, drawing.skin, out);
-        draw::paths(drawing, &mut drawn.bands, each);
+    if has_ribbons(emitter) {
+        let (out, glow) = (&mut scene.particles, drawing.appearance.glow);
+        let each = |path: &[_]| draw::path_quads(path, glow, drawing.texture, out);
+        draw::paths(drawing, &mut drawn.ribbons, each);
     }
     if has_heads(emitter) {
         drawing.add(&mut scene.particles, &mut drawn.particles, tasks)?;
@@ -338,7 +350,7 @@ fn draw_in_scene(
     scene.particle_batches.push(ParticleBatch {
         first: first as u32,
         count: (scene.particles.len() - first) as u32,
-        texture: drawing.skin.scene,
+        texture: drawing.texture.scene,
         blend: draw::blending(emitter.def()).1,
         softness: emitter.numbers().softness,
         center,
@@ -348,7 +360,7 @@ fn draw_in_scene(
     Ok(())
 }
 
-fn has_bands(emitter: &Emitter) -> bool {
+fn has_ribbons(emitter: &Emitter) -> bool {
     let numbers = emitter.numbers();
     numbers.trail_points > 0 || numbers.ribbon > 0
 }

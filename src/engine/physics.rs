@@ -46,8 +46,8 @@ impl Engine {
         let step_seconds = 1.0 / self.game.settings.number("physics.steps_per_second") as f32;
         let lane =
             if self.devices.tasks.threads() > 1 { StepThread::Other } else { StepThread::Own };
-        let beside = flags.pipelined_physics.then_some(lane);
-        let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, beside };
+        let async_thread = flags.pipelined_physics.then_some(lane);
+        let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, async_thread };
         Ok(self.worlds.physics.make_world(world, setup))
     }
 

@@ -85,7 +85,7 @@ impl Drawing {
         self.builder.notice_gui = Some(gui);
         let size = devices.window.logical();
         let draw_request =
-            DrawRequest { gui, object: 0.0, what: PrimitiveKind::Text, layer: 0, pose: None };
+            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None };
         let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
         let metrics = assets.text.metrics(font);
         let height = metrics.line_height * SIZE;

@@ -95,7 +95,7 @@ impl Engine {
             slots.push(handle.index());
         }
         for slot in slots {
-            self.worlds.scenes.meshes.note(slot, flag::NEW);
+            self.worlds.scenes.meshes.record_change(slot, flag::NEW);
         }
     }
 
@@ -210,12 +210,12 @@ impl Engine {
             }
             for light in lights {
                 let light = *self.worlds.scenes.lights.slots.get(light.0).expect("its unit lives");
-                if !light.look.enabled {
+                if !light.settings.enabled {
                     continue;
                 }
                 let pose =
                     self.worlds.units.scene.world(row, usize::from(light.node)) * light.local;
-                self.worlds.scenes.of(world).frame.lights.push(light.look.placed(&pose));
+                self.worlds.scenes.of(world).frame.lights.push(light.settings.to_frame(&pose));
             }
         }
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {

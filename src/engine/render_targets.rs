@@ -250,7 +250,7 @@ impl Drawing {
         if matches!(target, ViewTarget::Texture(_)) {
             all.retain(|gui| {
                 let handle = Handle::from_number(*gui as f64).expect("a living Gui's number");
-                let making = self.guis.slots().get(handle).map(|gui| gui.making.space);
+                let making = self.guis.slots().get(handle).map(|gui| gui.desc.space);
                 making == Some(GuiSpace::World)
             });
         }
@@ -277,7 +277,7 @@ mod tests {
             engine.drawing.guis.add_source(TextureSource::PLAIN).unwrap();
         }
         let (guis, textures) =
-            (engine.drawing.guis.slots().len(), engine.assets.textures.figures());
+            (engine.drawing.guis.slots().len(), engine.assets.textures.statistics());
         let refused = engine.drawing.new_texture_gui(
             &mut engine.assets,
             world,
@@ -287,6 +287,6 @@ mod tests {
         );
         assert!(refused.unwrap_err().to_string().contains("SOURCES_MAX"));
         assert_eq!(engine.drawing.guis.slots().len(), guis);
-        assert_eq!(engine.assets.textures.figures(), textures);
+        assert_eq!(engine.assets.textures.statistics(), textures);
     }
 }

@@ -47,7 +47,7 @@ impl ScreenshotCaptures {
     }
 
     /// Requests a capture of this frame, and returns the number by which it can be taken.
-    pub fn ask(&mut self, of: ViewTarget) -> u64 {
+    pub fn request(&mut self, of: ViewTarget) -> u64 {
         self.asked += 1;
         self.wanted.push(CaptureRequest { number: self.asked, of });
         self.asked
@@ -66,7 +66,7 @@ impl ScreenshotCaptures {
     }
 
     /// Receives a capture from the renderer, or the message that explains its failure.
-    pub fn made(&mut self, number: u64, picture: Result<RenderedImage, String>) {
+    pub fn receive(&mut self, number: u64, picture: Result<RenderedImage, String>) {
         let Some(at) = self.files.iter().position(|(wanted, _)| *wanted == number) else {
             self.finished.push((number, picture));
             return;
@@ -84,7 +84,7 @@ impl ScreenshotCaptures {
         let work = move || {
             let png = encode_png(picture.width, picture.height, &picture.rgba);
             let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-            if let Err(reason) = folder.and_then(|()| atomic_file::write_safely(&file, &png)) {
+            if let Err(reason) = folder.and_then(|()| atomic_file::write_durably(&file, &png)) {
                 log::error(&format!("{} cannot be written: {reason}", file.display()));
             }
         };
@@ -137,7 +137,7 @@ impl Drawing {
             ));
         }
         let file = folder.join(SCREENSHOTS).join(format!("{name}.png"));
-        let number = self.captures.ask(ViewTarget::Screen);
+        let number = self.captures.request(ViewTarget::Screen);
         self.captures.files.push((number, file.clone()));
         Ok(Ok(file))
     }
@@ -152,15 +152,16 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_taken_once_by_its_number() {
+    fn a_capture_is_taken_once_by_its_number() {
         let mut captures = ScreenshotCaptures::default();
-        let (first, second) = (captures.ask(ViewTarget::Screen), captures.ask(ViewTarget::Screen));
+        let (first, second) =
+            (captures.request(ViewTarget::Screen), captures.request(ViewTarget::Screen));
         let mut packet = FramePacket::default();
         captures.fill(&mut packet);
         assert_eq!(packet.captures.iter().map(|it| it.number).collect::<Vec<_>>(), [first, second]);
         assert_eq!(captures.take(second), None);
-        captures.made(second, Ok(picture()));
-        captures.made(first, Err("no adapter".to_string()));
+        captures.receive(second, Ok(picture()));
+        captures.receive(first, Err("no adapter".to_string()));
         assert_eq!(captures.take(second), Some(Ok(picture())));
         assert_eq!(captures.take(second), None);
         assert_eq!(captures.take(first), Some(Err("no adapter".to_string())));
@@ -168,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_written_where_it_was_promised() {
+    fn a_screenshot_is_written_to_the_returned_path() {
         let folder = std::env::temp_dir().join(format!("engine_shots_{}", std::process::id()));
         let file = folder.join("deep/shot.png");
         let mut captures = ScreenshotCaptures::default();
-        let number = captures.ask(ViewTarget::Screen);
+        let number = captures.request(ViewTarget::Screen);
         captures.files.push((number, file.clone()));
-        captures.made(number, Ok(picture()));
+        captures.receive(number, Ok(picture()));
         captures.finish();
         let written = std::fs::read(&file).expect("the file is there");
         assert!(written.starts_with(b"\x89PNG"), "it is a PNG");

@@ -55,7 +55,7 @@ impl SpriteResources {
     }
 
     /// Returns the scene texture that [`Engine::assign_scene_texture`] has placed.
-    pub(super) fn placed(&self, number: TextureNumber) -> Option<SceneTexture> {
+    pub(super) fn scene_texture(&self, number: TextureNumber) -> Option<SceneTexture> {
         self.placed.get(&number).copied()
     }
 
@@ -72,7 +72,7 @@ impl SpriteResources {
                 },
                 double_sided: true,
                 unlit: !key.lit,
-                painter: key.material_slot,
+                custom_material: key.material_slot,
                 ..SurfaceFrame::DEFAULT
             })
         })
@@ -94,14 +94,14 @@ fn square() -> MeshFrame {
         bounds: MeshBounds::of(&vertices),
         vertices,
         indices: vec![0, 1, 2, 0, 2, 3],
-        parts: vec![MeshPart { first: 0, count: 6, place: 0 }],
+        parts: vec![MeshPart { first: 0, count: 6, surface: 0 }],
     }
 }
 
 /// Returns the part of the texture that a sprite shows, as encoded in draws.
-fn part_of(look: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
+fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
     let ([left, top, width, height], [all_width, all_height]) = (placed.part, placed.size);
-    let [x, y, part_width, part_height] = look.part;
+    let [x, y, part_width, part_height] = settings.part;
     let part = match part_width > 0.0 {
         false => [left, top, width, height],
         true => [
@@ -146,13 +146,13 @@ impl Engine {
     /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
     /// reported and the checkerboard is shown.
     pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        if let Some(known) = self.assets.sprites.placed(number) {
+        if let Some(known) = self.assets.sprites.scene_texture(number) {
             return known;
         }
         let (textures, store) = (&mut self.assets.textures, &mut self.assets.store);
-        let placed = textures.placed(store, number).or_else(|fault| {
+        let placed = textures.scene_texture(store, number).or_else(|fault| {
             log::error(&format!("{fault}: it is shown as a checkerboard"));
-            textures.placed(store, TextureNumber::MISSING)
+            textures.scene_texture(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");
         self.assets.sprites.placed.insert(number, placed);
@@ -189,7 +189,7 @@ impl Engine {
         let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
-            self.worlds.scenes.sprites.note(slot, flag::NEW);
+            self.worlds.scenes.sprites.record_change(slot, flag::NEW);
         }
         for map in
             self.worlds.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it)))
@@ -220,17 +220,17 @@ impl Engine {
             }
             sprite.flags &= !(flag::LISTED | flag::NEW);
             let (row, node, draw) = (sprite.unit, usize::from(sprite.node), sprite.draw);
-            let (look, picture) = (sprite.look, sprite.picture);
+            let (settings, picture) = (sprite.settings, sprite.picture);
             let Some(world) = self.world_of_row(row) else { continue };
             let placed = self.assign_scene_texture(picture);
-            let pose = self.mesh_pose(row, node, Some(look.square_to_node(placed.size)));
+            let pose = self.mesh_pose(row, node, Some(settings.square_to_node(placed.size)));
             if flags & flag::NEW == 0 {
                 let frame = &mut self.worlds.scenes.of(world).frame;
                 frame.moved.push(draw);
                 frame.poses.push(pose);
                 continue;
             }
-            let surface = self.sprite_surface(&look, &placed);
+            let surface = self.sprite_surface(&settings, &placed);
             let mesh = self.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
@@ -243,12 +243,12 @@ impl Engine {
                 surfaces,
                 pose,
                 flags: bit(visible, draw_flag::VISIBLE | draw_flag::CASTS_SHADOW)
-                    | bit(look.flip_x, draw_flag::FLIP_X)
-                    | bit(look.flip_y, draw_flag::FLIP_Y),
-                tint: look.placement.tint,
-                part: part_of(&look, &placed),
-                range: look.placement.range,
-                order: Some(look.placement.layer),
+                    | bit(settings.flip_x, draw_flag::FLIP_X)
+                    | bit(settings.flip_y, draw_flag::FLIP_Y),
+                tint: settings.placement.tint,
+                part: part_of(&settings, &placed),
+                range: settings.placement.range,
+                order: Some(settings.placement.layer),
                 ..DrawMesh::DEFAULT
             }));
         }
@@ -257,10 +257,10 @@ impl Engine {
         self.worlds.scenes.sprites.changed = changed;
     }
 
-    fn sprite_surface(&mut self, look: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
+    fn sprite_surface(&mut self, settings: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
         let SceneTexture { slot, sampling, .. } = *placed;
-        let (lit, mask) = (look.placement.lit, look.alpha == SpriteAlpha::Mask);
-        let material_slot = self.material_slot(look.placement.material);
+        let (lit, mask) = (settings.placement.lit, settings.alpha == SpriteAlpha::Mask);
+        let material_slot = self.material_slot(settings.placement.material);
         let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
         self.assets.sprites.surface(&mut self.assets.materials, key)
     }
@@ -276,13 +276,13 @@ impl Engine {
         let has = Some(material.0);
         let mut slots = Vec::new();
         for (handle, sprite) in self.worlds.scenes.sprites.slots.iter_mut() {
-            if sprite.look.placement.material == has {
-                sprite.look.placement.material = None;
+            if sprite.settings.placement.material == has {
+                sprite.settings.placement.material = None;
                 slots.push(handle.index());
             }
         }
         for slot in slots {
-            self.worlds.scenes.sprites.note(slot, flag::NEW);
+            self.worlds.scenes.sprites.record_change(slot, flag::NEW);
         }
         for map in self.worlds.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
             map.set_material(None);

@@ -9,7 +9,7 @@ use engine_input::{DEVICES, DeviceId, PAD};
 use engine_world::component_table::{COMPONENTS, ComponentView};
 
 /// Names of the hashed systems, in the order of the hashes.
-pub const SYSTEMS: [&str; 8] = [
+pub const HASHED_SYSTEMS: [&str; 8] = [
     "time",
     "random numbers",
     "worlds",
@@ -28,7 +28,7 @@ const PARTICLES: usize = 4;
 const SOUND: usize = 5;
 const INPUT: usize = 6;
 /// Index of the hashes that the game computed.
-pub const HASHED: usize = 7;
+pub const GAME_HASHES: usize = 7;
 
 /// Numbers of input objects that are not devices.
 const FINGERS: u64 = 1 << 8;
@@ -38,7 +38,7 @@ const WINDOW: u64 = FINGERS + 2;
 /// State hash of one object at the end of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectState {
-    /// Index in [`SYSTEMS`].
+    /// Index in [`HASHED_SYSTEMS`].
     pub system: u8,
     /// Object in the system: its handle as scripts see it, or its number.
     pub object: u64,
@@ -48,19 +48,19 @@ pub struct ObjectState {
 /// State hashes of all systems at the end of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct FrameState {
-    pub hashes: [u64; SYSTEMS.len()],
+    pub hashes: [u64; HASHED_SYSTEMS.len()],
     /// Objects in the order in which they were hashed.
     pub objects: Vec<ObjectState>,
 }
 
 /// Accumulates the hashes of objects.
 struct StateHasher {
-    systems: [StateHash; SYSTEMS.len()],
+    systems: [StateHash; HASHED_SYSTEMS.len()],
     objects: Vec<ObjectState>,
 }
 
 impl StateHasher {
-    fn note(&mut self, system: usize, object: u64, hash: u64) {
+    fn record(&mut self, system: usize, object: u64, hash: u64) {
         self.systems[system].write_u64(object);
         self.systems[system].write_u64(hash);
         self.objects.push(ObjectState { system: system as u8, object, hash });
@@ -70,7 +70,7 @@ impl StateHasher {
     fn write(&mut self, system: usize, object: u64, write: impl FnOnce(&mut StateHash)) {
         let mut hash = StateHash::new(0);
         write(&mut hash);
-        self.note(system, object, hash.finish());
+        self.record(system, object, hash.finish());
     }
 }
 
@@ -93,7 +93,7 @@ impl GameHashes {
 
     /// Records one call. `location` returns the script line, and is called only if lines are
     /// recorded.
-    pub fn note(&mut self, hash: u64, location: impl FnOnce() -> String) {
+    pub fn record(&mut self, hash: u64, location: impl FnOnce() -> String) {
         self.calls.push(hash);
         if self.wants_locations {
             self.locations.push(location());
@@ -104,7 +104,7 @@ impl GameHashes {
         std::mem::swap(&mut self.locations, &mut self.last_locations);
         self.locations.clear();
         for (at, hash) in self.calls.drain(..).enumerate() {
-            hasher.note(HASHED, at as u64 + 1, hash);
+            hasher.record(GAME_HASHES, at as u64 + 1, hash);
         }
     }
 }
@@ -112,7 +112,7 @@ impl GameHashes {
 impl Engine {
     /// Returns the state at the end of a frame, and resets the game's own hashes.
     pub fn take_state(&mut self) -> FrameState {
-        let systems = [const { StateHash::new(0) }; SYSTEMS.len()];
+        let systems = [const { StateHash::new(0) }; HASHED_SYSTEMS.len()];
         let mut hasher = StateHasher { systems, objects: Vec::new() };
         hasher.write(TIME, 0, |hash| {
             hash.write_u64(self.frame.index);
@@ -139,9 +139,9 @@ impl Engine {
             .physics
             .each_state(|handle, write| hasher.write(PHYSICS, number(handle), write));
         for (handle, effect) in self.worlds.particles.slots().iter() {
-            hasher.note(PARTICLES, number(handle), self.worlds.particles.hash_of(effect));
+            hasher.record(PARTICLES, number(handle), self.worlds.particles.hash_of(effect));
         }
-        self.devices.sounds.voices.each_hash(|object, hash| hasher.note(SOUND, object, hash));
+        self.devices.sounds.voices.each_hash(|object, hash| hasher.record(SOUND, object, hash));
         self.hash_input(&mut hasher);
         self.frame.game_hash.take(&mut hasher);
         let StateHasher { systems, objects } = hasher;

@@ -36,15 +36,15 @@ impl Drawing {
         gui: GuiId,
         look: &TilemapDrawOptions,
     ) -> Result<usize, Error> {
-        let making = self.guis.slots().get(gui.0).map(|gui| gui.making);
-        let Some(making) = making.filter(|making| making.mode == GuiMode::Immediate) else {
+        let desc = self.guis.slots().get(gui.0).map(|gui| gui.desc);
+        let Some(desc) = desc.filter(|desc| desc.mode == GuiMode::Immediate) else {
             return Err(error!(
                 "tile maps are drawn in immediate Guis: make it with \
                  World.create_screen_gui(world, \"immediate\"), or use Application.main_gui()"
             ));
         };
         let sources = self.tile_sources(assets, map)?;
-        let seen = self.visible_texels(devices, gui, &making, look);
+        let seen = self.visible_texels(devices, gui, &desc, look);
         let (mut drawn, mut quads) = (0, Vec::new());
         let seconds = frame.total;
         let layers = match look.layers.is_empty() {
@@ -84,7 +84,7 @@ impl Drawing {
                 let request = DrawRequest {
                     gui,
                     object: 0.0,
-                    what: PrimitiveKind::Bitmap,
+                    primitive: PrimitiveKind::Bitmap,
                     layer: look.layer.saturating_add(layer as i32),
                     pose: None,
                 };
@@ -113,15 +113,16 @@ impl Drawing {
         &mut self,
         devices: &Devices,
         gui: GuiId,
-        making: &GuiDesc,
+        desc: &GuiDesc,
         look: &TilemapDrawOptions,
     ) -> [f32; 4] {
-        if making.space == GuiSpace::World {
+        if desc.space == GuiSpace::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
-        let [left_bottom, right_top] = making.seen(devices.window.logical().to_array());
+        let [left_bottom, right_top] = desc.visible_area(devices.window.logical().to_array());
         let ([left, bottom], [right, top]) = (left_bottom.into(), right_top.into());
-        let back = self.guis.pen(gui).transform().and_then(|transform| transform.inverse());
+        let back =
+            self.guis.transform_stack(gui).transform().and_then(|transform| transform.inverse());
         let corners: [[f32; 2]; 4] = [[left, bottom], [right, bottom], [left, top], [right, top]];
         let corners = corners.map(|corner| {
             let [x, y] = back.map_or(corner, |back| back.apply(corner));

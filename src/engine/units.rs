@@ -48,7 +48,7 @@ impl Engine {
                 .map(|found| ResolvedResource::Material(found.0)),
             ResourceReference::PictureMaterial(name) => {
                 let material = self.assets.find_material(name)?;
-                self.assets.check_picture_material(material)?;
+                self.assets.check_image_material(material)?;
                 Ok(ResolvedResource::Material(material.0))
             }
             ResourceReference::Texture(name) => self

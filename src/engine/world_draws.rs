@@ -79,10 +79,10 @@ impl Engine {
             let objects = known.entry(seen.scene).or_insert_with(|| self.objects(world));
             let is_cloud = seen.draw.kind == SceneDrawKind::Particles;
             let of = |one: &RecordedObject| objects.get(&one.slot).filter(|_| !is_cloud);
-            let first = seen.things.first().and_then(of);
-            let names = seen.things.iter().map(|one| of(one).map(|object| &object.name));
-            let units = seen.things.iter().map(|one| of(one).map(|object| &object.unit));
-            let materials = seen.things.iter().map(|one| surfaces.get(&one.surface));
+            let first = seen.objects.first().and_then(of);
+            let names = seen.objects.iter().map(|one| of(one).map(|object| &object.name));
+            let units = seen.objects.iter().map(|one| of(one).map(|object| &object.unit));
+            let materials = seen.objects.iter().map(|one| surfaces.get(&one.surface));
             let own = Some(seen.mesh.clone()).filter(|name| !name.is_empty());
             Some(WorldDraw {
                 world,
@@ -95,7 +95,7 @@ impl Engine {
                 count: seen.draw.instances,
             })
         };
-        self.drawing.scene_seen().into_iter().filter_map(draw).collect()
+        self.drawing.recorded_scene_draws().into_iter().filter_map(draw).collect()
     }
 
     /// Returns the description lines for the world in a view: equal objects combined, by the names
@@ -103,18 +103,21 @@ impl Engine {
     pub(super) fn describe_world_draws(&self, view: usize) -> String {
         let surfaces = self.surface_names();
         let (mut known, mut shown, mut clouds) = (None, BTreeMap::new(), Vec::new());
-        for seen in self.drawing.scene_seen().into_iter().filter(|seen| seen.draw.view == view) {
+        for seen in
+            self.drawing.recorded_scene_draws().into_iter().filter(|seen| seen.draw.view == view)
+        {
             let Some(world) = Handle::from_number(seen.scene as f64) else { continue };
             let known = known.get_or_insert_with(|| self.objects(world));
             match seen.draw.kind {
                 SceneDrawKind::SunShadow(_) | SceneDrawKind::SpotShadow(_) => {}
                 SceneDrawKind::Particles => {
-                    let positions: Vec<Vec3> = seen.things.iter().map(|one| one.place).collect();
+                    let positions: Vec<Vec3> =
+                        seen.objects.iter().map(|one| one.position).collect();
                     let count = seen.draw.instances;
                     clouds.push(format!("  particles, {count} of them, {}\n", around(&positions)));
                 }
                 SceneDrawKind::Solid | SceneDrawKind::Blended => {
-                    for one in seen.things {
+                    for one in seen.objects {
                         let object = known.get(&one.slot).cloned().unwrap_or_else(|| NamedDraw {
                             unit: String::new(),
                             kind: "mesh",
@@ -132,7 +135,7 @@ impl Engine {
         for (object, one, mut materials) in shown.into_values() {
             materials.sort();
             let key = SimilarDraws { object, materials, tint: one.tint };
-            alike.entry(key).or_default().push(one.place);
+            alike.entry(key).or_default().push(one.position);
         }
         clouds.sort();
         alike.iter().map(|(alike, positions)| alike.describe(positions)).chain(clouds).collect()
@@ -163,7 +166,7 @@ impl Engine {
         self.worlds.flat_owners(|draw, row, flat| {
             let object = match flat {
                 SpriteOrTilemap::Sprite(picture) => {
-                    of(row, "sprite", self.assets.picture_name(picture))
+                    of(row, "sprite", self.assets.drawable_texture_name(picture))
                 }
                 SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.assets.tilemaps.of(map).name),
             };
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_that_are_alike_are_one_line_with_the_box_of_their_places() {
+    fn similar_draws_are_one_line_with_their_bounding_box() {
         let (unit, name) = ("units/barrel".to_string(), "models/barrel/lid".to_string());
         let one = SimilarDraws {
             object: NamedDraw { unit, kind: "mesh", name },
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_told_only_where_all_have_it() {
+    fn a_name_is_written_only_if_all_draws_share_it() {
         let (a, b) = ("a".to_string(), "b".to_string());
         assert_eq!(common([Some(&a), Some(&a)].into_iter()), Some(a.clone()));
         assert_eq!(common([Some(&a), Some(&b)].into_iter()), None);

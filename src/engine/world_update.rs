@@ -46,7 +46,7 @@ impl Engine {
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();
-        let items = if self.is_worth_two(world, physics) { ITEMS_MIN } else { 1 };
+        let items = if self.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
         let pool = &self.devices.tasks;
@@ -95,7 +95,7 @@ impl Engine {
 
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
-    fn is_worth_two(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
+    fn is_worth_two_threads(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
         let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
             && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
@@ -184,7 +184,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn in_two_parts_each_effect_takes_one_step() {
+    fn effects_updated_in_two_parts_take_one_step_each() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();

@@ -54,16 +54,16 @@ impl BlobWriter {
     }
 
     /// Returns the written bytes in a frame: preceded by `magic`, version, length and checksum.
-    pub fn framed(self, magic: [u8; 4], version: u32) -> Vec<u8> {
+    pub fn into_frame(self, magic: [u8; 4], version: u32) -> Vec<u8> {
         let mut out = Vec::with_capacity(FRAME_BYTES + self.bytes.len());
-        append_framed(&mut out, magic, version, |writer| writer.bytes.extend(self.bytes));
+        append_frame(&mut out, magic, version, |writer| writer.bytes.extend(self.bytes));
         out
     }
 }
 
 /// Appends a frame to `bytes`, with the content that `write` writes. Nothing is copied, because
 /// `write` appends to the same buffer.
-pub fn append_framed(
+pub fn append_frame(
     bytes: &mut Vec<u8>,
     magic: [u8; 4],
     version: u32,
@@ -234,7 +234,7 @@ impl<'a> BlobReader<'a> {
                 let more = items.len().max(1);
                 reserve(&mut items, more)?;
             }
-            if items.len().is_multiple_of(LOOK_ITEMS) {
+            if items.len().is_multiple_of(ITEMS_PER_MEMORY_CHECK) {
                 limit::check_over()?;
             }
             items.push(read(self)?);
@@ -262,7 +262,7 @@ impl<'a> BlobReader<'a> {
 }
 
 /// Number of list items between two checks of the engine's memory limit.
-const LOOK_ITEMS: usize = 1024;
+const ITEMS_PER_MEMORY_CHECK: usize = 1024;
 
 /// Reserves memory for more items, if the engine's memory limit allows it.
 fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), Error> {
@@ -295,11 +295,11 @@ mod tests {
         writer.f64(-0.5);
         writer.text("Bär");
         writer.list(&[1u8, 2, 3], |writer, item| writer.u8(*item));
-        writer.framed(*b"TEST", 3)
+        writer.into_frame(*b"TEST", 3)
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_data_reads_back_equal() {
         let bytes = sample();
         let mut reader = BlobReader::new(unframe(&bytes, *b"TEST", 3).unwrap());
         assert_eq!(reader.u8().unwrap(), 7);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_a_format_does_not_have_are_refused_with_words() {
+    fn invalid_values_are_refused_with_a_message() {
         let message = |bytes: &[u8], read: fn(&mut BlobReader) -> Result<(), Error>| {
             read(&mut BlobReader::new(bytes)).unwrap_err().message
         };

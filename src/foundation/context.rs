@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_stand_in_the_order_of_their_blocks_and_leave_with_them() {
+    fn context_lines_follow_the_nesting_and_end_with_their_blocks() {
         let level = String::from("big_world");
         doing!("When spawning level:", &level);
         {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_takes_its_lines_along() {
+    fn a_panic_carries_its_context_lines() {
         let result = std::panic::catch_unwind(|| {
             doing!("When spawning unit:", "big_bird");
             std::panic::resume_unwind(Box::new(()));

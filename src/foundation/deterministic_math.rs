@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_what_they_are_called() {
+    fn results_match_the_mathematical_functions() {
         for i in -200..200 {
             let angle = i as f32 * 0.37;
             let (sin, cos) = sin_cos(angle);

@@ -11,16 +11,16 @@ pub struct Error {
     /// The engine's activities when the error occurred, outermost first.
     pub contexts: Vec<String>,
     /// True if the engine itself failed: the error was a panic.
-    pub is_fault: bool,
+    pub is_engine_fault: bool,
     /// True for a temporary failure of the machine: the same operation may succeed later.
-    pub is_passing: bool,
+    pub is_transient: bool,
 }
 
 impl Error {
     /// Creates an error with this thread's context lines.
     pub fn new(message: impl Into<String>) -> Error {
-        let (is_fault, is_passing) = (false, false);
-        Error { message: message.into(), contexts: context::lines(), is_fault, is_passing }
+        let (is_engine_fault, is_transient) = (false, false);
+        Error { message: message.into(), contexts: context::lines(), is_engine_fault, is_transient }
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_carries_the_context_of_its_making() {
+    fn an_error_carries_the_context_in_which_it_was_created() {
         let error = {
             doing!("When loading:", "main.lua");
             error!("no such file: {}", "x")

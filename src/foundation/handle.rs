@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_survives_the_way_through_a_double() {
+    fn a_handle_survives_conversion_to_a_double() {
         let handle = Handle::new(HandleKind::World, GENERATION_MAX, SLOTS_MAX - 1);
         assert_eq!(Handle::from_number(handle.to_number()), Some(handle));
         assert!(handle.to_number() < (1u64 << 46) as f64);

@@ -143,7 +143,7 @@ impl IdString32 {
 
 /// Returns the first two different names with the same [`IdString32`], if they exist; the later
 /// name is last.
-pub fn clash<'a>(names: impl Iterator<Item = &'a str>) -> Option<(&'a str, &'a str)> {
+pub fn find_collision<'a>(names: impl Iterator<Item = &'a str>) -> Option<(&'a str, &'a str)> {
     let mut known = HashMap::new();
     names.into_iter().find_map(|name| {
         let other = *known.entry(IdString32::new(name)).or_insert(name);
@@ -268,8 +268,8 @@ mod tests {
     fn names_that_share_a_hash_are_found() {
         let pair = ("eye_lamp_97", "foot_wing_428");
         assert_eq!(IdString32::new(pair.0), IdString32::new(pair.1));
-        assert_eq!(clash(["root", pair.0, "lid", pair.1].into_iter()), Some(pair));
-        assert_eq!(clash(["root", "lid", "lid"].into_iter()), None);
+        assert_eq!(find_collision(["root", pair.0, "lid", pair.1].into_iter()), Some(pair));
+        assert_eq!(find_collision(["root", "lid", "lid"].into_iter()), None);
     }
 
     #[test]

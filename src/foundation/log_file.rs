@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_too_large_is_put_aside() {
+    fn a_file_that_is_too_large_is_rotated() {
         let folder = scratch("large");
         let mut log = LogFile::open(&folder, 2).unwrap();
         let long = "x".repeat(FILE_BYTES_MAX as usize / 2);

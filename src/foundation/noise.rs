@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "noise has 17 octaves: use 1 to 16")]
-    fn too_many_octaves_are_our_bug() {
+    fn too_many_octaves_fail_an_assertion() {
         let shape = Fractal { octaves: 17, ..Fractal::DEFAULT };
         fractal(1, [0.5], &shape);
     }

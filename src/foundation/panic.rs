@@ -21,7 +21,7 @@ thread_local! {
 /// [`take_panic`], and the code that catches the panic reports it. A panic on a library's thread,
 /// which no engine code can catch, is logged at once. The calling thread counts as a thread of the
 /// engine.
-pub fn keep_panics() {
+pub fn install_panic_hook() {
     CATCHES_PANICS.set(true);
     std::panic::set_hook(Box::new(|info| {
         store_panic(info);
@@ -57,11 +57,11 @@ pub fn take_panic() -> String {
 
 /// Converts a caught panic of this thread to an error with its message and its context lines. If no
 /// hook kept them, the message comes from `payload`.
-pub fn caught(payload: &(dyn Any + Send)) -> Error {
+pub fn to_error(payload: &(dyn Any + Send)) -> Error {
     let stored = LAST.with_borrow_mut(Option::take);
     let mut error = stored
         .unwrap_or_else(|| Error::new(format!("the engine failed: {}", payload_message(payload))));
-    error.is_fault = true;
+    error.is_engine_fault = true;
     // The message of an assertion already contains the context lines.
     let contexts: String = error.contexts.iter().map(|line| format!("{line}\n")).collect();
     if !contexts.is_empty() {
@@ -76,7 +76,7 @@ pub fn caught(payload: &(dyn Any + Send)) -> Error {
 /// Returns the panic's message and context lines if the work panicked.
 pub fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     let previous = CATCHES_PANICS.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| caught(&*panic));
+    let result = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| to_error(&*panic));
     CATCHES_PANICS.set(previous);
     result
 }
@@ -114,7 +114,7 @@ pub fn spawn_with(
 ///
 /// # Errors
 /// Returns an error if the work panicked, or if the system cannot start another thread.
-pub fn on_stack<T: Send>(
+pub fn run_with_stack<T: Send>(
     name: &str,
     bytes: usize,
     work: impl FnOnce() -> T + Send,
@@ -129,8 +129,8 @@ pub fn on_stack<T: Send>(
         let thread = builder
             .spawn_scoped(scope, work)
             .map_err(|reason| crate::error!("no thread could be started: {reason}"))
-            .map_err(|error| Error { is_passing: true, ..error })?;
-        thread.join().unwrap_or_else(|panic| Err(caught(&*panic)))
+            .map_err(|error| Error { is_transient: true, ..error })?;
+        thread.join().unwrap_or_else(|panic| Err(to_error(&*panic)))
     })
 }
 
@@ -147,7 +147,7 @@ mod tests {
     use crate::insist;
 
     #[test]
-    fn a_caught_panic_keeps_words_and_contexts_which_an_assertion_does_not_say_twice() {
+    fn a_caught_panic_keeps_message_and_contexts_without_repeating_them() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             store_panic(info);
@@ -157,7 +157,7 @@ mod tests {
             doing!("When spawning unit:", "big_bird");
             insist!(1 > 2, "no feathers");
         });
-        let error = caught(&*panic.unwrap_err());
+        let error = to_error(&*panic.unwrap_err());
         assert_eq!(error.contexts, ["When spawning unit: big_bird"]);
         let message = "the engine failed: Assertion failed: 1 > 2\n    no feathers\n";
         assert!(error.message.starts_with(message), "{error}");
@@ -167,7 +167,7 @@ mod tests {
     fn a_panic_ends_its_work_and_nothing_else() {
         assert_eq!(contain(|| 7), Ok(7));
         let error = contain(|| -> u32 { panic!("too many feathers") }).unwrap_err();
-        assert!(error.is_fault && error.message.contains("too many feathers"), "{error}");
+        assert!(error.is_engine_fault && error.message.contains("too many feathers"), "{error}");
         let mutex = Mutex::new(1);
         let held = contain(|| {
             let _held = mutex.lock().unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_the_engines_own_says_why_it_ended() {
+    fn an_engine_thread_reports_why_it_ended() {
         let count = log::error_count();
         spawn("bird feeder", || panic!("no seeds")).unwrap().join().unwrap();
         let said = log::errors_since(count);
@@ -187,23 +187,23 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_of_its_own_is_as_large_as_it_is_asked_for() {
+    fn a_separate_stack_has_the_requested_size() {
         fn sum(depth: u64) -> u64 {
             let room = std::hint::black_box([depth; 128]);
             if depth == 0 { room[1] } else { room[7] + sum(depth - 1) }
         }
         // Each level takes at least 1 KiB. A thread's default stack would overflow at about 2,000
         // levels.
-        assert_eq!(on_stack("deep", 64 << 20, || sum(20_000)), Ok(20_000 * 20_001 / 2));
-        let error = on_stack::<()>("deep", 1 << 20, || panic!("too deep")).unwrap_err();
-        assert!(error.is_fault && error.message.contains("too deep"), "{error}");
+        assert_eq!(run_with_stack("deep", 64 << 20, || sum(20_000)), Ok(20_000 * 20_001 / 2));
+        let error = run_with_stack::<()>("deep", 1 << 20, || panic!("too deep")).unwrap_err();
+        assert!(error.is_engine_fault && error.message.contains("too deep"), "{error}");
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn where_the_system_has_no_thread_the_error_says_so_and_passes() {
-        let error = on_stack("deep", 1 << 60, || 1).unwrap_err();
+    fn a_thread_that_cannot_start_is_a_transient_error() {
+        let error = run_with_stack("deep", 1 << 60, || 1).unwrap_err();
         assert!(error.message.starts_with("no thread could be started: "), "{error}");
-        assert!(error.is_passing && !error.is_fault);
+        assert!(error.is_transient && !error.is_engine_fault);
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_seeds_go_equal_ways_and_others_do_not() {
+    fn equal_seeds_give_equal_sequences_and_others_do_not() {
         let (mut a, mut b, mut c) = (Random::seed(7), Random::seed(7), Random::seed(8));
         let differ = (0..100).filter(|_| a.next_u64() != c.next_u64()).count();
         assert_eq!(differ, 100);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_can_be_read_and_taken_up_again() {
+    fn a_state_can_be_saved_and_restored() {
         let mut first = Random::seed(99);
         first.next_u32();
         let mut second = Random::from_state(first.state()).unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_uneven_rest_is_drawn_again() {
+    fn values_beyond_the_last_full_range_are_drawn_again() {
         // Of 2^64 numbers over 3 values, one remains: the product 0.
         let mut bits = [0, u64::MAX].into_iter();
         assert_eq!(bounded(10, 12, || bits.next().unwrap()), 12);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "random range 2 to 1 is empty")]
-    fn an_empty_range_is_our_bug() {
+    fn an_empty_range_fails_an_assertion() {
         Random::seed(0).range_i64(2, 1);
     }
 

@@ -13,7 +13,7 @@ static OUTPUT_ERROR: Mutex<Option<String>> = Mutex::new(None);
 /// Returns true if a character controls a terminal or the order of displayed text instead of being
 /// displayed. These are control characters (C0, DEL, C1), bidirectional overrides and isolates, and
 /// line and paragraph separators. A zero byte has no effect on a terminal.
-pub fn steers(c: char) -> bool {
+pub fn controls_terminal(c: char) -> bool {
     match c {
         '\n' | '\t' | '\0' => false,
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => true,
@@ -25,7 +25,7 @@ pub fn steers(c: char) -> bool {
 /// tabs remain, and so does a carriage return directly before a newline.
 pub fn escape(text: &str) -> Cow<'_, str> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    if text.bytes().all(plain) || !text.chars().any(steers) {
+    if text.bytes().all(plain) || !text.chars().any(controls_terminal) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
@@ -33,7 +33,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     while let Some(c) = letters.next() {
         match c {
             '\r' if letters.peek() == Some(&'\n') => escaped.push(c),
-            c if steers(c) => escaped.extend(c.escape_default()),
+            c if controls_terminal(c) => escaped.extend(c.escape_default()),
             c => escaped.push(c),
         }
     }
@@ -47,7 +47,7 @@ pub fn escape_line(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\0' => escaped.extend(c.escape_default()),
-            c if steers(c) => escaped.extend(c.escape_default()),
+            c if controls_terminal(c) => escaped.extend(c.escape_default()),
             c => escaped.push(c),
         }
     }
@@ -125,7 +125,7 @@ pub fn print_game_line(line: &str) {
 }
 
 /// Forwards output of another engine process, which has escaped it already.
-pub fn pass_on(bytes: &[u8], error: bool) {
+pub fn forward_output(bytes: &[u8], error: bool) {
     // If the pipe is closed, the output is lost.
     let _ = match error {
         false => io::stdout().write_all(bytes),
@@ -149,12 +149,12 @@ fn record_output_error(written: io::Result<()>) {
 }
 
 /// Returns true if standard output is a terminal.
-pub fn is_watched() -> bool {
+pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
 /// Returns true if standard error is a terminal.
-pub fn is_error_watched() -> bool {
+pub fn is_error_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
@@ -181,12 +181,12 @@ mod tests {
     fn check(text: &str, wanted: &str) {
         assert_eq!(escape(text), wanted, "{text:?}");
         let escaped = escape(text);
-        assert!(!escaped.replace("\r\n", "\n").chars().any(steers), "{escaped:?}");
+        assert!(!escaped.replace("\r\n", "\n").chars().any(controls_terminal), "{escaped:?}");
         assert_eq!(escape(&escaped), escaped, "a second time changes nothing");
     }
 
     #[test]
-    fn what_steers_a_terminal_is_shown_as_an_escape() {
+    fn control_characters_are_shown_as_escapes() {
         check("plain\ttext\nkäse \u{1f980}\0", "plain\ttext\nkäse \u{1f980}\0");
         check("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}");
         check("\x1b[2J\x1b[31mred", "\\u{1b}[2J\\u{1b}[31mred");
@@ -204,7 +204,9 @@ mod tests {
     fn every_control_character_is_known() {
         let all = (0..0x110000).filter_map(char::from_u32);
         let missed: Vec<char> = all
-            .filter(|c| c.is_control() && !steers(*c) && !matches!(c, '\n' | '\t' | '\0'))
+            .filter(|c| {
+                c.is_control() && !controls_terminal(*c) && !matches!(c, '\n' | '\t' | '\0')
+            })
             .collect();
         assert_eq!(missed, []);
         assert_eq!(escape_line("a\nb\0c\x1b"), "a\\nb\\u{0}c\\u{1b}");

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_repeats_the_pictures_edge_around_it() {
+    fn an_atlas_cell_repeats_the_edge_of_its_image() {
         let cell = around(2, 1, &[10, 10, 10, 255, 20, 20, 20, 255]);
         assert_eq!(size(2, 1), (16, 16));
         let texel = |x: usize, y: usize| cell[(y * 16 + x) * 4];

@@ -39,7 +39,7 @@ pub enum MaterialChange {
     /// Replaces the bytes of a material's uniform block.
     Variables { slot: MaterialSlot, bytes: Vec<u8> },
     /// Replaces the texture at one of a material's texture indices.
-    Texture { slot: MaterialSlot, place: u32, texture: TextureSlot },
+    Texture { slot: MaterialSlot, index: u32, texture: TextureSlot },
     /// Removes a material.
     End { slot: MaterialSlot },
 }

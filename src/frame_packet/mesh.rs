@@ -82,7 +82,7 @@ impl MeshVertex {
 
     /// Converts bytes of any alignment to vertices. Returns `None` if the bytes end with a partial
     /// vertex.
-    pub fn of_bytes(bytes: &[u8]) -> Option<Vec<MeshVertex>> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Vec<MeshVertex>> {
         let whole = bytes.len().is_multiple_of(size_of::<MeshVertex>());
         whole.then(|| bytemuck::pod_collect_to_vec(bytes))
     }
@@ -96,7 +96,7 @@ pub struct MeshPart {
     /// Number of indices, a multiple of three.
     pub count: u32,
     /// Index of the part's surface among the draw's surfaces, from 0.
-    pub place: u32,
+    pub surface: u32,
 }
 
 /// The bounding box and bounding sphere of a mesh's vertices, in the mesh's space.
@@ -193,7 +193,7 @@ pub struct SurfaceFrame {
     /// A material for pictures that replaces lighting. Its shader receives the base color texture
     /// and the draw's tint. Such a surface is drawn transparent or masked, and both of its sides
     /// are visible.
-    pub painter: Option<MaterialSlot>,
+    pub custom_material: Option<MaterialSlot>,
 }
 
 impl SurfaceFrame {
@@ -214,7 +214,7 @@ impl SurfaceFrame {
         alpha: SurfaceAlphaMode::Opaque,
         double_sided: false,
         unlit: false,
-        painter: None,
+        custom_material: None,
     };
 }
 

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_was_cleared_says_nothing() {
+    fn a_cleared_frame_is_empty() {
         let mut frame = SceneFrame { sky: Some(SkyFrame::DEFAULT), ..SceneFrame::default() };
         assert!(!frame.is_empty());
         frame.clear();

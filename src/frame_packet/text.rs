@@ -89,7 +89,7 @@ pub struct TextRequest<'a> {
     pub markup: bool,
     /// True if the text stays until it is removed explicitly (a retained Gui). Its glyphs then keep
     /// their positions in the atlas permanently.
-    pub kept: bool,
+    pub is_retained: bool,
 }
 
 impl TextRequest<'_> {
@@ -103,7 +103,7 @@ impl TextRequest<'_> {
         style: TextStyle::PLAIN,
         spans: &[],
         markup: true,
-        kept: false,
+        is_retained: false,
     };
 }
 

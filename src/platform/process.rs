@@ -31,7 +31,7 @@ pub fn limit_malloc_arenas() {
 /// Prevents Mesa's device selection layer from asking Wayland for the default graphics card when
 /// Wayland cannot be available. It would print a warning on standard error each time, and the
 /// engine selects the card itself. Call this function before any other thread exists.
-pub fn quiet_drivers() {
+pub fn silence_driver_warnings() {
     #[cfg(target_os = "linux")]
     {
         let set = |name: &str| std::env::var_os(name).is_some();
@@ -89,7 +89,7 @@ pub fn lower_thread_priority() {
 
 /// Ends the process immediately, without running any more code, for a thread that finds the others
 /// hung.
-pub fn end_now(code: i32) -> ! {
+pub fn exit_immediately(code: i32) -> ! {
     #[cfg(unix)]
     // SAFETY: the call ends the process without running destructors of threads that may hold locks.
     unsafe {

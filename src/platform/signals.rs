@@ -57,7 +57,7 @@ impl ThreadInterrupt {
     ///
     /// # Safety
     /// The thread must not have ended.
-    pub unsafe fn poke(self) -> bool {
+    pub unsafe fn send(self) -> bool {
         #[cfg(unix)]
         // SAFETY: the caller upholds the contract, and the handler is installed.
         unsafe {
@@ -103,7 +103,7 @@ pub fn install_signal_handlers() {
 }
 
 /// Returns the seconds since the process was asked to end, if it was.
-pub fn asked_to_end() -> Option<f64> {
+pub fn end_requested() -> Option<f64> {
     match END_REQUESTED_AT.load(Ordering::Relaxed) {
         0 => None,
         at => Some(seconds_since_start() - (at - 1) as f64 * 1e-6),
@@ -118,18 +118,18 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_poked_thread_runs_its_function_itself_even_in_a_system_call() {
+    fn an_interrupted_thread_runs_its_function_even_in_a_system_call() {
         thread_local! {
             static POKES: Cell<u32> = const { Cell::new(0) };
         }
-        let poke = ThreadInterrupt::this_thread(|| POKES.set(POKES.get() + 1));
+        let thread_interrupt = ThreadInterrupt::this_thread(|| POKES.set(POKES.get() + 1));
         let (reader, mut writer) = std::io::pipe().unwrap();
         let other = std::thread::spawn(move || {
             // SAFETY: the interrupted thread waits for this thread, so it has not ended.
-            assert!(unsafe { poke.poke() });
+            assert!(unsafe { thread_interrupt.send() });
             std::thread::sleep(std::time::Duration::from_millis(5));
             // SAFETY: as above; the interrupted thread is reading now.
-            assert!(unsafe { poke.poke() });
+            assert!(unsafe { thread_interrupt.send() });
             writer.write_all(b"x").unwrap();
             POKES.get()
         });

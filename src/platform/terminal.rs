@@ -2,7 +2,7 @@
 
 /// Redirects all later writes to standard output, from any code, to standard error. Returns the
 /// original standard output. If the system does not support this, output is not redirected.
-pub fn divert_output() -> std::io::Result<std::fs::File> {
+pub fn redirect_output() -> std::io::Result<std::fs::File> {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
@@ -22,7 +22,7 @@ pub fn divert_output() -> std::io::Result<std::fs::File> {
 
 /// Makes standard input empty from now on, for all code that reads it. Returns the original
 /// standard input. If the system does not support this, both are the same.
-pub fn divert_input() -> std::io::Result<std::fs::File> {
+pub fn redirect_input() -> std::io::Result<std::fs::File> {
     #[cfg(unix)]
     {
         use std::os::fd::{AsFd, AsRawFd};

@@ -139,7 +139,7 @@ fn find_bundle(file: &mut File) -> std::io::Result<Option<(u64, u64)>> {
 
 /// Returns true if a file is meant as a bundle, judged by its name, its beginning or its end. A
 /// file that cannot be read is not a bundle.
-pub fn is_meant(path: &Path) -> bool {
+pub fn looks_like_bundle(path: &Path) -> bool {
     let named = path.extension().is_some_and(|extension| extension == EXTENSION);
     let mut file = match file_access::open_named(path) {
         Ok(file) => file,
@@ -163,12 +163,12 @@ impl Bundle {
         match find_bundle(&mut file).map_err(|reason| play_error(reason.to_string()))? {
             Some(range) => Bundle::map(&file, range, kinds, platform)
                 .map_err(|message| play_error(message.message)),
-            None => Err(play_error(why_not_a_bundle(&mut file))),
+            None => Err(play_error(invalid_bundle_message(&mut file))),
         }
     }
 
     /// Opens the bundle at the end of the running executable, if there is one.
-    pub fn of_executable(kinds: &ResourceKinds, platform: &str) -> Option<Result<Bundle, Error>> {
+    pub fn from_executable(kinds: &ResourceKinds, platform: &str) -> Option<Result<Bundle, Error>> {
         // An executable that cannot be opened for reading has no bundle.
         let mut file = file_access::open_named(&std::env::current_exe().ok()?).ok()?;
         let range = find_bundle(&mut file).ok()??;
@@ -272,7 +272,7 @@ impl Bundle {
             return Err(error!("the bundle is damaged: get it again"));
         }
         (self.kind(part).validate)(&self.map[range.clone()]).map_err(|error| {
-            match error.is_fault || error.is_passing || limit::is_shortage(&error) {
+            match error.is_engine_fault || error.is_transient || limit::is_shortage(&error) {
                 true => error,
                 false => error!("{}: {REMEDY}", error.message),
             }
@@ -307,7 +307,7 @@ fn read_part(reader: &mut BlobReader) -> Result<BundledVariant, Error> {
 }
 
 /// Explains why a file has no valid bundle trailer.
-fn why_not_a_bundle(file: &mut File) -> String {
+fn invalid_bundle_message(file: &mut File) -> String {
     let mut start = Vec::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| {
         let piece = file.take(MAGIC.len() as u64);

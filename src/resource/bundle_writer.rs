@@ -89,7 +89,7 @@ pub fn make(
 /// alone.
 fn check_properties(index: &ResourceIndex) -> Result<(), Error> {
     let mut known: HashMap<IdString64, &str> = HashMap::new();
-    for word in index.entries.iter().flat_map(|entry| entry.properties.words()) {
+    for word in index.entries.iter().flat_map(|entry| entry.properties.properties()) {
         let other = known.insert(IdString64::new(word), word);
         if let Some(other) = other.filter(|other| *other != word) {
             return Err(error!("the properties '{other}' and '{word}' share a hash: rename one"));
@@ -99,7 +99,7 @@ fn check_properties(index: &ResourceIndex) -> Result<(), Error> {
 }
 
 fn plan_part<'a>(options: &BundleOptions, entry: &'a IndexEntry) -> Result<BundlePart<'a>, Error> {
-    let mut properties: Vec<_> = entry.properties.words().map(IdString64::new).collect();
+    let mut properties: Vec<_> = entry.properties.properties().map(IdString64::new).collect();
     properties.sort();
     let generated = match entry.resource.kind == PACKAGE.name {
         true => {
@@ -151,7 +151,7 @@ fn encode_index(options: &BundleOptions, pieces: &[BundlePart]) -> Vec<u8> {
         }
         writer.text(&part.path);
     });
-    let framed = writer.framed(MAGIC, VERSION);
+    let framed = writer.into_frame(MAGIC, VERSION);
     debug_assert!(framed.len() > FRAME_BYTES);
     framed
 }

@@ -456,9 +456,9 @@ fn build(
     let CompileContext { files: paths, references, .. } = context;
     let data = match result {
         Ok(data) => data,
-        Err(error) if error.is_fault => return Err(panic_failure(job, error)),
+        Err(error) if error.is_engine_fault => return Err(panic_failure(job, error)),
         // A temporary failure of this machine; the source is not at fault.
-        Err(error) if error.is_passing || limit::is_shortage(&error) => {
+        Err(error) if error.is_transient || limit::is_shortage(&error) => {
             return Err(CompileFailure::Transient(error));
         }
         Err(error) => {
@@ -501,7 +501,7 @@ fn compile_and_validate(
     context: &mut CompileContext,
 ) -> Result<Vec<u8>, Error> {
     let data = (kind.compile)(context)?;
-    (kind.validate)(&data).map_err(|error| match error.is_fault {
+    (kind.validate)(&data).map_err(|error| match error.is_engine_fault {
         true => error,
         false => Error { message: format!("{}: {}", context.path, error.message), ..error },
     })?;

@@ -14,7 +14,7 @@ static FAILURES: AtomicUsize = AtomicUsize::new(0);
 /// file. `!` and `?` cannot be compiled, and `fall` makes the compiler panic.
 const TEXT: ResourceKind = ResourceKind {
     name: "text",
-    words: "Text in capitals",
+    doc: "Text in capitals",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw)],
     version: 1,
     reload: &[],
@@ -36,10 +36,10 @@ const TEXT: ResourceKind = ResourceKind {
                 panic!("it fell at line {}", i + 1);
             } else if line == "fall beside" {
                 // Panics on a separate thread, like compilers that have one.
-                panic::on_stack("test", 1 << 20, || panic!("it fell at line {}", i + 1))?;
+                panic::run_with_stack("test", 1 << 20, || panic!("it fell at line {}", i + 1))?;
             } else if line == "no thread" {
                 let error = error!("{}: no thread could be started", context.path);
-                return Err(Error { is_passing: true, ..error });
+                return Err(Error { is_transient: true, ..error });
             } else if line == "!" {
                 return Err(context.fault(i + 1, "a '!' cannot be compiled: remove it"));
             }
@@ -140,7 +140,7 @@ fn a_change_of_a_file_that_was_read_compiles_its_readers() {
 }
 
 #[test]
-fn a_fault_of_a_compiler_costs_the_resource_that_it_shows_at() {
+fn a_compiler_that_panics_fails_only_the_resource() {
     let game = Game::new("fault", &[("a.txt", "one"), ("b.txt", "fall"), ("c.txt", "three")]);
     for text in ["fall", "fall beside"] {
         game.save("b.txt", text);
@@ -200,7 +200,7 @@ fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
 }
 
 #[test]
-fn every_error_is_told_in_one_go_and_the_last_good_data_stays() {
+fn all_errors_are_reported_together_and_the_last_good_data_stays() {
     let game = Game::new("errors", &[("a.txt", "one"), ("b.txt", "two")]);
     game.compile();
     game.save("a.txt", "one\n!");
@@ -217,7 +217,7 @@ fn every_error_is_told_in_one_go_and_the_last_good_data_stays() {
 }
 
 #[test]
-fn data_that_could_not_be_opened_is_told_when_it_is_compiled() {
+fn data_that_cannot_be_opened_is_reported_when_it_is_compiled() {
     let game = Game::new("unplayable", &[("a.txt", "one")]);
     game.compile();
     game.save("a.txt", "unplayable");
@@ -228,7 +228,7 @@ fn data_that_could_not_be_opened_is_told_when_it_is_compiled() {
 }
 
 #[test]
-fn what_is_broken_is_not_compiled_again_until_something_of_it_changes() {
+fn broken_sources_are_not_compiled_again_until_they_change() {
     let files = [("a.txt", "?"), ("b.txt", "b"), ("c.txt", "use part.inc\nuse late.inc")];
     let game = Game::new("remembered", &[files[0], files[1], files[2], ("part.inc", "x")]);
     let count = || {
@@ -252,7 +252,7 @@ fn what_is_broken_is_not_compiled_again_until_something_of_it_changes() {
 }
 
 #[test]
-fn variants_are_kept_apart_and_a_gone_one_changes_its_resource() {
+fn variants_are_separate_and_removing_one_changes_its_resource() {
     let game = Game::new("variants", &[("a.txt", "base"), ("a.fr.txt", "fr")]);
     let compiled = game.compile();
     assert_eq!(game.data(&compiled, "a", "fr"), "FR");
@@ -286,7 +286,7 @@ fn an_own_file_that_appears_beside_a_raw_one_takes_over() {
 }
 
 #[test]
-fn a_damaged_index_and_a_lost_file_are_made_anew() {
+fn a_damaged_index_and_a_lost_file_are_rebuilt() {
     let game = Game::new("damage", &[("a.txt", "one")]);
     game.compile();
     let folder = data_folder(&game.root, "linux");
@@ -344,7 +344,7 @@ fn another_content_of_the_same_size_and_time_is_compiled() {
 
 #[cfg(debug_assertions)]
 #[test]
-fn where_no_time_of_the_change_is_kept_contents_are_compared() {
+fn without_change_times_contents_are_compared() {
     let game = Game::new("no_change_times", &[("a.txt", "one"), ("b.txt", "use part.inc")]);
     let put = |path: &str, text: &str| {
         game.save(path, text);
@@ -390,7 +390,7 @@ fn where_no_time_of_the_change_is_kept_contents_are_compared() {
 
 #[cfg(unix)]
 #[test]
-fn what_stands_in_the_place_of_compiled_data_is_not_read_and_is_made_again() {
+fn foreign_files_in_place_of_compiled_data_are_ignored_and_replaced() {
     let game = Game::new("in_place", &[("a.txt", "one")]);
     let data = data_folder(&game.root, "linux").join(&game.compile().index.entries[0].data);
     let elsewhere = game.root.join("elsewhere");
@@ -429,7 +429,7 @@ fn nothing_is_written_or_removed_behind_a_link() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_link_leads_to_is_read_within_the_game_alone() {
+fn links_are_followed_only_within_the_game() {
     let outside = Game::new("elsewhere", &[("secret.txt", "secret")]);
     let game = Game::new("links", &[("a.txt", "one"), ("deep/b.txt", "two")]);
     let link = |to: &std::path::Path, at: &str| {

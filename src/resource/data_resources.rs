@@ -13,7 +13,7 @@ use engine_foundation::suggest;
 /// Plain text, stored unchanged.
 pub static TEXT: ResourceKind = ResourceKind {
     name: "text",
-    words: "Plain text (UTF-8)",
+    doc: "Plain text (UTF-8)",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw), ("md", SourceForm::Raw)],
     version: 1,
     reload: &[],
@@ -27,7 +27,7 @@ pub static TEXT: ResourceKind = ResourceKind {
 /// Binary data, stored unchanged.
 pub static BINARY: ResourceKind = ResourceKind {
     name: "binary",
-    words: "Bytes that the game interprets itself",
+    doc: "Bytes that the game interprets itself",
     extensions: &[("binary", SourceForm::Own), ("bin", SourceForm::Raw)],
     version: 1,
     reload: &[],
@@ -39,7 +39,7 @@ pub static BINARY: ResourceKind = ResourceKind {
 /// Configuration tables with content that the game defines.
 pub static CONFIG: ResourceKind = ResourceKind {
     name: "config",
-    words: "A table for the game, written in SJSON or JSON",
+    doc: "A table for the game, written in SJSON or JSON",
     extensions: &[("config", SourceForm::Own), ("json", SourceForm::Raw)],
     version: 1,
     reload: &[],
@@ -53,7 +53,7 @@ pub static CONFIG: ResourceKind = ResourceKind {
 /// Translations.
 pub static STRINGS: ResourceKind = ResourceKind {
     name: "strings",
-    words: "Translations: for each key one text, or one text per language",
+    doc: "Translations: for each key one text, or one text per language",
     extensions: &[("strings", SourceForm::Own)],
     version: 1,
     reload: &[],
@@ -66,7 +66,7 @@ pub static STRINGS: ResourceKind = ResourceKind {
 /// Packages: sets of resources that are loaded together.
 pub static PACKAGE: ResourceKind = ResourceKind {
     name: "package",
-    words: "A set of resources that are loaded and unloaded together",
+    doc: "A set of resources that are loaded and unloaded together",
     extensions: &[("package", SourceForm::Own)],
     version: 4,
     reload: &[],
@@ -318,7 +318,7 @@ pub fn read_tree(bytes: &[u8]) -> Result<SjsonTree, Error> {
 
 /// Decodes a tree's blob as a document, so that the rules for its source can be applied to it.
 pub fn read_document(bytes: &[u8]) -> Result<sjson::Document, Error> {
-    sjson::Document::of_tree(&read_tree(bytes)?)
+    sjson::Document::from_tree(&read_tree(bytes)?)
 }
 
 /// Reads a value in which lists and objects nest at most `depth` levels deep.
@@ -365,7 +365,7 @@ mod tests {
 
     static TEXTURE: ResourceKind = ResourceKind {
         name: "texture",
-        words: "A picture",
+        doc: "A picture",
         extensions: &[("png", SourceForm::Raw)],
         version: 1,
         reload: &[],
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_no_text_could_become_is_refused() {
+    fn data_that_no_source_can_produce_is_refused() {
         let check = |kind: &ResourceKind, data: &[u8], wanted: &str| {
             let message = (kind.validate)(data).unwrap_err().message;
             assert_eq!(message, format!("it is damaged: {wanted}"));

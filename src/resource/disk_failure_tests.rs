@@ -17,7 +17,7 @@ const PLATFORM: &str = "linux";
 
 static KINDS: &[&ResourceKind] = &[&ResourceKind {
     name: "text",
-    words: "Text in capitals",
+    doc: "Text in capitals",
     extensions: &[("txt", SourceForm::Raw)],
     version: 1,
     reload: &[],

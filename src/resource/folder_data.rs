@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_data_is_read_once_and_makes_the_folder_doubtful() {
+    fn damaged_data_is_read_once_and_marks_the_folder_as_damaged() {
         let scene = Scene::new("once", b"damaged", b"whole");
         let hour = Duration::from_secs(3600);
         // The state after a power loss, and a time stamp from the future that an archive can have.

@@ -247,7 +247,7 @@ mod tests {
 
     static TEXTURE: ResourceKind = ResourceKind {
         name: "texture",
-        words: "A picture",
+        doc: "A picture",
         extensions: &[
             ("texture", SourceForm::Own),
             ("png", SourceForm::Raw),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_clash_are_told_with_both_files() {
+    fn clashing_names_are_reported_with_both_files() {
         let problems = |paths: &[&str]| scan(paths, "linux").problems;
         assert_eq!(
             problems(&["a.png", "a.jpg"]),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_entered_costs_what_is_in_it_alone() {
+    fn a_folder_that_cannot_be_read_loses_only_its_own_files() {
         let root = std::env::temp_dir().join(format!("engine-{}-scan-deep", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let deep = ["d"; FOLDERS_DEEP_MAX + 1].join("/");
@@ -322,7 +322,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_may_not_be_read_is_told() {
+    fn an_unreadable_folder_is_reported() {
         use std::os::unix::fs::PermissionsExt;
         let root = std::env::temp_dir().join(format!("engine-{}-scan-shut", std::process::id()));
         let _ = fs::remove_dir_all(&root);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_share_a_hash_are_told_with_it() {
+    fn hash_collisions_are_reported_with_the_hash() {
         let mut scan = scan(&["a.png", "b.png"], "linux");
         report_clashes(&mut scan, |_| IdString64(7));
         assert_eq!(
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_links_is_entered_once() {
+    fn a_cycle_of_links_is_entered_once() {
         let root = std::env::temp_dir().join(format!("engine-{}-scan", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("a/b")).unwrap();

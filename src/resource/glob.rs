@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_nearly_fits_in_very_many_ways_is_decided_at_once() {
+    fn a_near_match_is_decided_in_bounded_time() {
         let path = format!("{}/b", ["a".repeat(250), "a".repeat(250)].join("/"));
         let many = |text: &str| Glob::new(text).unwrap().fits(&path);
         assert!(!many("*a*a*a*a*a*a*b/*"));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_refused() {
         let message = |text: &str| Glob::new(text).unwrap_err();
         assert_eq!(message(""), "a pattern of paths is empty");
         assert_eq!(message("/a"), "'/a' must be a path from the game's folder, with '/'");

@@ -88,7 +88,7 @@ impl ResourceIndex {
             write_name(writer, name);
             writer.text(message);
         });
-        writer.framed(MAGIC, VERSION)
+        writer.into_frame(MAGIC, VERSION)
     }
 
     /// Decodes an index. The error message names the defect. A game's folder can contain an index
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_no_compile_wrote_is_refused_with_words() {
+    fn an_impossible_index_is_refused_with_a_message() {
         let check = |change: fn(&mut ResourceIndex), wanted: &str| {
             let mut index = sample();
             change(&mut index);

@@ -64,7 +64,7 @@ impl ShaderVariableType {
     }
 
     /// Returns the name of the type in messages.
-    pub fn words(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.row().2
     }
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_to_their_place_in_the_block() {
+    fn numbers_are_written_at_their_offset_in_the_block() {
         let mut block = [0; 16];
         ShaderVariableType::Integer.put(&mut block, 4, &[-3.0]);
         ShaderVariableType::Vector2.put(&mut block, 8, &[1.0, 2.0]);

@@ -6,7 +6,7 @@ use super::data_resources::{PACKAGE, PackagePattern, read_package};
 use super::folder_data;
 use super::index::{IndexEntry, ResourceIndex};
 use super::resource_name::ResourceName;
-use super::store::{DataRead, DataSource, ResourceStore, missing_words};
+use super::store::{DataRead, DataSource, ResourceStore, missing_message};
 use super::variant::VariantPreferences;
 use engine_foundation::doing;
 use engine_foundation::error;
@@ -76,7 +76,7 @@ impl Packages {
     pub fn add(&mut self, name: &str, store: &ResourceStore) -> Result<PackageId, Error> {
         let name = ResourceName::new(PACKAGE.name, name);
         if !store.has(&name) {
-            return Err(error!("{}", store.missing_words(&name)));
+            return Err(error!("{}", store.missing_message(&name)));
         }
         let added = self.slots.add(Package { name, state: PackageState::Unloaded });
         added.map(PackageId).ok_or_else(|| {
@@ -165,7 +165,7 @@ impl Packages {
                         kept.extend(members);
                     }
                 }
-                store.forget(members.into_iter().filter(|id| !kept.contains(id)));
+                store.evict(members.into_iter().filter(|id| !kept.contains(id)));
                 Ok(())
             }
         }
@@ -214,7 +214,7 @@ fn finish_loading(
     };
     match answer {
         Ok(read) => {
-            store.keep(loading.version, read);
+            store.cache(loading.version, read);
             package.state = PackageState::Loaded(std::mem::take(&mut loading.members));
             Ok(())
         }
@@ -341,7 +341,7 @@ fn matching<'a>(
         }
         let name = ResourceName::new(kind, name);
         let Some(entry) = index.variants(&name).first() else {
-            let message = missing_words(index, &VariantPreferences::default(), &name);
+            let message = missing_message(index, &VariantPreferences::default(), &name);
             return Err(error!("{path}: {message}"));
         };
         found.insert(&entry.resource);
@@ -421,7 +421,7 @@ mod tests {
             };
             let path = self.root.join("test.bundle");
             bundle_writer::make(&options, &path, &|_, _| {}).unwrap();
-            ResourceStore::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+            ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
         }
     }
 
@@ -452,30 +452,30 @@ mod tests {
         on_both("unload", |store| {
             let mut packages = Packages::default();
             let all = load(&mut packages, store, "all");
-            assert_eq!(store.kept(), 8, "every resource, in the variant that serves");
+            assert_eq!(store.cached_count(), 8, "every resource, in the variant that serves");
             let texts = load(&mut packages, store, "texts");
             packages.unload(all, store).unwrap();
-            assert_eq!(store.kept(), 2);
+            assert_eq!(store.cached_count(), 2);
             packages.release(texts, store, 1, "");
-            assert_eq!(store.kept(), 0);
+            assert_eq!(store.cached_count(), 0);
             let text = ResourceName::new("text", "a/one");
             assert_eq!(&*store.read(&text).unwrap(), b"one", "it can be read all the same");
         });
     }
 
     #[test]
-    fn a_package_brings_what_it_names_and_what_that_names() {
+    fn a_package_loads_its_members_and_what_they_reference() {
         on_both("brings", |store| {
             load(&mut Packages::default(), store, "outer");
             assert_eq!(
-                store.kept(),
+                store.cached_count(),
                 if matches!(store.data(), DataSource::Bundle(_)) { 4 } else { 3 }
             );
         });
     }
 
     #[test]
-    fn data_that_came_for_other_preferences_is_not_kept() {
+    fn data_read_for_other_preferences_is_discarded() {
         on_both("preferences", |store| {
             let mut packages = Packages::default();
             let id = packages.add("texts", store).unwrap();

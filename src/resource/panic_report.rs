@@ -30,7 +30,7 @@ pub fn contain_described<T>(
 /// Adds the resource's name to an error that is a fault without a name. Returns other errors
 /// unchanged.
 pub fn name_resource(describe: &dyn Fn() -> String, error: Error) -> Error {
-    if !error.is_fault || !error.message.contains(UNNAMED) {
+    if !error.is_engine_fault || !error.message.contains(UNNAMED) {
         return error;
     }
     Error { message: panic_message(&describe(), &error), ..error }
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(contain(&bird, || Ok(1)), Ok(1));
         assert_eq!(contain::<()>(&bird, || Err(Error::new("no"))).unwrap_err().message, "no");
         let error = contain::<()>(&bird, || panic!("no beak")).unwrap_err();
-        assert!(error.is_fault);
+        assert!(error.is_engine_fault);
         let start = "the engine failed at the sound 'birds/big': no beak";
         assert!(error.message.starts_with(start), "{error}");
         assert!(error.message.ends_with(": export the file again, and report this"), "{error}");

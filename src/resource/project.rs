@@ -27,7 +27,7 @@ pub struct Project {
     /// path with a `?` is a whole path, in which the module's name replaces the `?`.
     pub script_folders: Vec<String>,
     /// Paths of files that are treated as missing.
-    hidden: Vec<String>,
+    simulated_missing: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,16 +72,20 @@ impl Project {
             )),
             Ok(_) => {
                 let root = ProjectRoot::Folder(folder.to_path_buf());
-                Ok(Project { root, script_folders: vec![String::new()], hidden: Vec::new() })
+                Ok(Project {
+                    root,
+                    script_folders: vec![String::new()],
+                    simulated_missing: Vec::new(),
+                })
             }
         }
     }
 
     /// Creates the project of a game in a bundle. `name` is the name of the folder that the bundle
     /// was built from; `scripts` are the paths of its scripts.
-    pub fn of_bundle(name: &str, scripts: Vec<String>) -> Project {
+    pub fn from_bundle(name: &str, scripts: Vec<String>) -> Project {
         let root = ProjectRoot::Bundle { name: name.to_string(), scripts };
-        Project { root, script_folders: vec![String::new()], hidden: Vec::new() }
+        Project { root, script_folders: vec![String::new()], simulated_missing: Vec::new() }
     }
 
     /// Returns the game's folder if the game runs from a folder.
@@ -104,7 +108,7 @@ impl Project {
     }
 
     /// Returns the error message for a missing boot script, or `None` if the script exists.
-    pub fn lacks_boot(&self, module: &str) -> Option<String> {
+    pub fn missing_boot_message(&self, module: &str) -> Option<String> {
         let Err(ScriptError::Missing { tried, near }) = self.script(module) else { return None };
         let hint = suggest::hint(module, near.iter().map(String::as_str));
         if module != "main" {
@@ -126,17 +130,17 @@ impl Project {
     }
 
     /// Treats a file as missing.
-    pub fn hide(&mut self, file: String) {
-        self.hidden.push(file);
+    pub fn simulate_missing(&mut self, file: String) {
+        self.simulated_missing.push(file);
     }
 
-    pub fn hides(&self) -> bool {
-        !self.hidden.is_empty()
+    pub fn has_simulated_missing(&self) -> bool {
+        !self.simulated_missing.is_empty()
     }
 
     /// Makes all hidden files visible again.
-    pub fn show_all(&mut self) {
-        self.hidden.clear();
+    pub fn end_simulated_missing(&mut self) {
+        self.simulated_missing.clear();
     }
 
     /// Finds the script of a module. `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
@@ -188,7 +192,7 @@ impl Project {
     /// exists.
     pub fn read(&self, chunk: &str) -> Result<Option<String>, ScriptError> {
         let ProjectRoot::Folder(root) = &self.root else { return Ok(None) };
-        if self.hidden.iter().any(|file| file == chunk) {
+        if self.simulated_missing.iter().any(|file| file == chunk) {
             return Ok(None);
         }
         let read = match file_access::stays_inside(chunk) {
@@ -259,8 +263,8 @@ impl Project {
                     listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
                 let names = files.filter_map(|entry| entry.name.into_string().ok());
                 let hidden = |name: &String| match folder {
-                    "" => self.hidden.contains(name),
-                    folder => self.hidden.contains(&format!("{folder}/{name}")),
+                    "" => self.simulated_missing.contains(name),
+                    folder => self.simulated_missing.contains(&format!("{folder}/{name}")),
                 };
                 names.filter(|name| !hidden(name)).collect()
             }
@@ -390,14 +394,14 @@ mod tests {
     #[test]
     fn a_folder_without_a_script_to_start_says_what_a_game_is() {
         let project = scratch("boot", &[("man.lua", b"")]);
-        let message = project.lacks_boot("main").unwrap();
+        let message = project.missing_boot_message("main").unwrap();
         assert!(message.contains("has no main.lua, did you mean 'man'?\nA game is"), "{message}");
-        let message = project.lacks_boot("start").unwrap();
+        let message = project.missing_boot_message("start").unwrap();
         assert!(
             message.starts_with("there is no module 'start' to start with (looked"),
             "{message}"
         );
-        assert_eq!(project.lacks_boot("man"), None);
+        assert_eq!(project.missing_boot_message("man"), None);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Game {
         };
         let path = self.0.join("test.bundle");
         make(&options, &path, &|_, _| {}).unwrap();
-        ResourceStore::of_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
+        ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
     }
 }
 
@@ -96,7 +96,7 @@ fn read(store: &mut ResourceStore, name: &str) -> Result<String, Error> {
 #[track_caller]
 fn names(error: &Error, name: &str) {
     let start = format!("the engine failed at {name}: the reader fell");
-    assert!(error.is_fault && error.message.starts_with(&start), "{error}");
+    assert!(error.is_engine_fault && error.message.starts_with(&start), "{error}");
     assert!(error.message.ends_with(": export the file again, and report this"), "{error}");
 }
 

@@ -22,7 +22,7 @@ pub struct ResourceKind {
     /// Name of the type, which is the extension of the resource's own files.
     pub name: &'static str,
     /// Description of the kind in one sentence.
-    pub words: &'static str,
+    pub doc: &'static str,
     /// File extensions in lower case, without the dot.
     pub extensions: &'static [(&'static str, SourceForm)],
     /// Version of the compiled format. If it changes, all resources of this kind are compiled

@@ -136,7 +136,7 @@ mod tests {
 
     static TEXTURE: ResourceKind = ResourceKind {
         name: "texture",
-        words: "A picture",
+        doc: "A picture",
         extensions: &[("texture", SourceForm::Own), ("png", SourceForm::Raw)],
         version: 1,
         reload: &[],

@@ -6,7 +6,7 @@ use super::glob::{self, Glob};
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue, ValueKind};
-use engine_foundation::terminal::steers;
+use engine_foundation::terminal::controls_terminal;
 use engine_foundation::{Error, suggest};
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub enum SettingType {
     /// One of these strings.
     Choice(&'static [&'static str]),
     /// A list of names and numbers.
-    Words,
+    List,
     /// An object with arbitrary names as keys, defined by the game.
     Free,
 }
@@ -39,7 +39,7 @@ pub struct Setting {
     pub kind: SettingType,
     /// Default value, as written in the file.
     pub default: &'static str,
-    pub words: &'static str,
+    pub doc: &'static str,
     /// True if a change takes effect as soon as the file is saved while the game runs; false if it
     /// takes effect at the next start.
     pub live: bool,
@@ -56,9 +56,9 @@ const fn setting(
     key: &'static str,
     kind: SettingType,
     default: &'static str,
-    words: &'static str,
+    doc: &'static str,
 ) -> Setting {
-    Setting { key, kind, default, words, live: false }
+    Setting { key, kind, default, doc, live: false }
 }
 
 /// All settings. The reference, the validation and the defaults are derived from this table.
@@ -204,7 +204,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "time_step",
-        SettingType::Words,
+        SettingType::List,
         "[\"smoothing\", 11, 2, 0.1]",
         "The policy that computes the time step of a frame, as for \
          Application.set_time_step_policy.",
@@ -343,7 +343,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "bundle.exclude",
-        SettingType::Words,
+        SettingType::List,
         "[\"**/*_test.lua\", \"**/*_spec.lua\", \"**/*.golden/**\", \"**/*.recording\", \
          \"spec/**\", \"test/**\", \"tests/**\"]",
         "The files that bundles exclude, as patterns of their paths: `*` matches any part of a \
@@ -549,7 +549,7 @@ fn check(setting: &Setting, value: &SjsonValue) -> Result<(), Error> {
             }
             None => type_message("text in quotes"),
         },
-        SettingType::Words if value.kind() != ValueKind::Array => type_message("a list: [ … ]"),
+        SettingType::List if value.kind() != ValueKind::Array => type_message("a list: [ … ]"),
         SettingType::Number(min, max) => match value.as_f64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             Some(number) => {
@@ -570,7 +570,7 @@ fn check_text(key: &str, text: &str) -> Result<(), String> {
             text.len()
         ));
     }
-    match text.chars().find(|c| c.is_control() || steers(*c)) {
+    match text.chars().find(|c| c.is_control() || controls_terminal(*c)) {
         None => Ok(()),
         Some(invalid) => {
             Err(format!("'{key}' has {invalid:?} in it: write it as one line of letters"))

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_is_told_once_and_nothing_else() {
+    fn only_slow_compiles_are_reported_and_only_once() {
         let watch = SlowCompileMonitor::new(1, Duration::from_millis(20));
         let warned = Mutex::new(Vec::<String>::new());
         std::thread::scope(|scope| {

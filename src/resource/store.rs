@@ -67,13 +67,13 @@ impl DataSource {
                 match panic_report::contain_described(describe, || (kind.validate)(&bytes)) {
                     Ok(()) => Ok(bytes),
                     // Data need not be damaged if the engine panicked on it or could not check it.
-                    Err(error) if error.is_fault || error.is_passing => Err(error),
+                    Err(error) if error.is_engine_fault || error.is_transient => Err(error),
                     Err(error) => Err(folder_data::discard_invalid(folder, name, error, describe)),
                 }
             }
             (DataSource::Bundle(bundle), DataLocation::Part(part)) => {
                 let read = panic_report::contain_described(describe, || bundle.read(*part));
-                read.map_err(|error| match error.is_fault {
+                read.map_err(|error| match error.is_engine_fault {
                     true => error,
                     false => error!("the data of {}: {}", describe(), error.message),
                 })
@@ -102,7 +102,7 @@ pub struct ResourceStore {
     /// or its data.
     version: u64,
     /// Sources that are treated as missing: their compiled data is not used.
-    hidden: BTreeSet<String>,
+    simulated_missing: BTreeSet<String>,
     /// Reason why no resources were compiled, if there is one.
     unavailable_reason: Option<String>,
 }
@@ -118,19 +118,19 @@ impl ResourceStore {
     }
 
     /// Creates the store of a bundle's resources.
-    pub fn of_bundle(bundle: Arc<Bundle>) -> ResourceStore {
+    pub fn from_bundle(bundle: Arc<Bundle>) -> ResourceStore {
         ResourceStore { data: DataSource::Bundle(bundle), ..ResourceStore::default() }
     }
 
     /// Treats a source in a folder as missing.
-    pub fn hide(&mut self, path: String) {
-        self.hidden.insert(path);
+    pub fn simulate_missing(&mut self, path: String) {
+        self.simulated_missing.insert(path);
         self.version += 1;
     }
 
     /// Makes all hidden sources available again.
-    pub fn show_all(&mut self) {
-        self.hidden.clear();
+    pub fn end_simulated_missing(&mut self) {
+        self.simulated_missing.clear();
         self.version += 1;
     }
 
@@ -141,7 +141,7 @@ impl ResourceStore {
         resource: &ResourceName,
     ) -> Option<&IndexEntry> {
         let entry = winner(&self.index, preferences, resource)?;
-        (!self.hidden.contains(&entry.files[0].path)).then_some(entry)
+        (!self.simulated_missing.contains(&entry.files[0].path)).then_some(entry)
     }
 
     /// Returns the index of compiled data and references. It is empty for a bundle.
@@ -267,7 +267,7 @@ impl ResourceStore {
     }
 
     /// Returns the error message for a resource without an active variant.
-    pub fn missing_words(&self, resource: &ResourceName) -> String {
+    pub fn missing_message(&self, resource: &ResourceName) -> String {
         self.missing_among_message(resource, &[])
     }
 
@@ -283,7 +283,7 @@ impl ResourceStore {
                 "none of the variants of {} '{}' serves the preferences [{}]",
                 resource.kind,
                 resource.name,
-                self.preferences.words().join(", ")
+                self.preferences.properties().join(", ")
             ),
             _ if winner(&self.index, &self.preferences, resource).is_some() => {
                 format!("there is no {} '{}'", resource.kind, resource.name)
@@ -318,7 +318,7 @@ impl ResourceStore {
         let id = resource.id();
         self.record_request_by_id(resource, id);
         let Some(location) = self.location_of(resource, id, &self.preferences) else {
-            return Err(error!("{}", self.missing_words(resource)));
+            return Err(error!("{}", self.missing_message(resource)));
         };
         if let (DataSource::Bundle(bundle), DataLocation::Part(part)) = (&self.data, &location)
             && bundle.kind(*part).name != resource.kind
@@ -352,7 +352,7 @@ impl ResourceStore {
         let (DataSource::Folder(folder, _), Some(entry)) =
             (&self.data, self.winner(&self.preferences, package))
         else {
-            return Err(error!("{}", self.missing_words(package)));
+            return Err(error!("{}", self.missing_message(package)));
         };
         let members = package::members(&self.index, folder, entry)?;
         let data_read = |name: &ResourceName| {
@@ -364,7 +364,7 @@ impl ResourceStore {
 
     /// Caches data that was read on another thread, if the store still has the version that the
     /// data was read for.
-    pub fn keep(&mut self, version: u64, read: Vec<(DataRead, SharedBytes)>) {
+    pub fn cache(&mut self, version: u64, read: Vec<(DataRead, SharedBytes)>) {
         if version == self.version {
             engine_foundation::counter!("resources/reads") += read.len();
             engine_foundation::counter!("resources/read_bytes") +=
@@ -375,14 +375,14 @@ impl ResourceStore {
     }
 
     /// Releases cached data. It is read again on the next request.
-    pub fn forget(&mut self, ids: impl Iterator<Item = IdString64>) {
+    pub fn evict(&mut self, ids: impl Iterator<Item = IdString64>) {
         for id in ids {
             self.read.remove(&id);
         }
     }
 
     /// Returns the number of resources with cached data.
-    pub fn kept(&self) -> usize {
+    pub fn cached_count(&self) -> usize {
         self.read.len()
     }
 
@@ -392,7 +392,7 @@ impl ResourceStore {
     }
 
     /// Returns true if new preferences are pending.
-    pub fn will_prefer(&self) -> bool {
+    pub fn has_pending_preferences(&self) -> bool {
         self.next_preferences.is_some()
     }
 
@@ -418,7 +418,7 @@ impl ResourceStore {
     pub fn replace(&mut self, index: ResourceIndex, changed: &[ResourceName]) {
         self.index = Arc::new(index);
         self.version += 1;
-        self.forget(changed.iter().map(ResourceName::id));
+        self.evict(changed.iter().map(ResourceName::id));
     }
 }
 
@@ -449,7 +449,7 @@ fn winner<'a>(
 /// Returns the error message for a resource without an active variant. It covers a file that could
 /// not be compiled, a similar name, a dotted name that became a variant, and variants that do not
 /// match the preferences.
-pub fn missing_words(
+pub fn missing_message(
     index: &ResourceIndex,
     preferences: &VariantPreferences,
     wanted: &ResourceName,
@@ -484,7 +484,7 @@ fn missing_name_message(
     if !variants.is_empty() {
         let quoted: Vec<String> =
             variants.iter().map(|entry| format!("\"{}\"", entry.properties)).collect();
-        let order = preferences.words().join(", ");
+        let order = preferences.properties().join(", ");
         return format!(
             "{kind} '{name}' has only the variants {}, and none of them serves the preferences \
              [{order}]: add a file without properties",

@@ -7,7 +7,7 @@ use engine_foundation::file_access::FileState;
 
 static TEXTURE: ResourceKind = ResourceKind {
     name: "texture",
-    words: "A picture",
+    doc: "A picture",
     extensions: &[("png", SourceForm::Raw)],
     version: 1,
     reload: &[],
@@ -60,7 +60,7 @@ fn a_change_of_preference_names_the_resources_whose_winner_changed() {
 }
 
 #[test]
-fn what_could_not_be_compiled_is_told_with_its_reason() {
+fn failed_resources_are_reported_with_the_reason() {
     let name = ResourceName::new;
     let failed = vec![
         (name("material", "glow"), "glow.material:3: unknown key".to_string()),
@@ -70,7 +70,7 @@ fn what_could_not_be_compiled_is_told_with_its_reason() {
     ];
     let index = ResourceIndex { failed, ..ResourceIndex::default() };
     let message =
-        |kind, wanted| missing_words(&index, &VariantPreferences::default(), &name(kind, wanted));
+        |kind, wanted| missing_message(&index, &VariantPreferences::default(), &name(kind, wanted));
     assert_eq!(
         message("texture", "ship"),
         "texture 'ship' could not be compiled: ship.png: it is no PNG"
@@ -109,14 +109,14 @@ fn what_could_not_be_compiled_is_told_with_its_reason() {
     let reason = "resources could not be compiled: the disk is gone";
     let store = ResourceStore::without(reason.to_string());
     let message = format!("there is no texture 'ship': {reason}");
-    assert_eq!(store.missing_words(&name("texture", "ship")), message);
+    assert_eq!(store.missing_message(&name("texture", "ship")), message);
 }
 
 #[test]
-fn what_nothing_serves_is_told_with_its_remedy() {
+fn resources_without_a_usable_variant_are_reported_with_a_remedy() {
     let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
     let message = |name: &str| {
-        missing_words(&store.index, &store.preferences, &ResourceName::new("texture", name))
+        missing_message(&store.index, &store.preferences, &ResourceName::new("texture", name))
     };
     assert_eq!(message("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
     assert_eq!(
@@ -125,7 +125,7 @@ fn what_nothing_serves_is_told_with_its_remedy() {
     );
     let unit = ResourceName::new("unit", "flag");
     assert_eq!(
-        missing_words(&store.index, &store.preferences, &unit),
+        missing_message(&store.index, &store.preferences, &unit),
         "there is no unit 'flag', but a texture of that name"
     );
     assert_eq!(

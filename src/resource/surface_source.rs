@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_data_reads_back_equal() {
         let surface = parsed(
             "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 emissive = [1, \
              2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_says_where_and_why() {
+    fn invalid_sources_are_refused_with_location_and_reason() {
         let check = |text: &str, message: &str| {
             assert_eq!(parsed(&format!("surface = {text}")).unwrap_err(), message);
         };

@@ -31,7 +31,7 @@ impl VariantProperties {
     }
 
     /// Returns the properties, sorted.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
+    pub fn properties(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
@@ -42,7 +42,7 @@ impl VariantProperties {
 
     /// Returns the properties that are platforms.
     pub fn platforms(&self) -> impl Iterator<Item = &str> {
-        self.words().filter(|word| PLATFORMS.contains(word))
+        self.properties().filter(|word| PLATFORMS.contains(word))
     }
 
     /// Returns the set without platforms, as compiled data stores it.
@@ -106,14 +106,14 @@ impl VariantPreferences {
     }
 
     /// Returns the preferred properties, most important first.
-    pub fn words(&self) -> &[String] {
+    pub fn properties(&self) -> &[String] {
         &self.0
     }
 
     /// Returns the rank of a variant: its properties as bits, with the first preference as the
     /// highest bit. Returns `None` for a variant with a property that is not preferred.
     fn rank(&self, variant: &VariantProperties) -> Option<u32> {
-        self.rank_by(variant.words(), |preferred, word| preferred == word)
+        self.rank_by(variant.properties(), |preferred, word| preferred == word)
     }
 
     fn rank_by<T: Copy>(
@@ -208,7 +208,7 @@ mod tests {
             let winner = order.winner(&variants).unwrap();
             assert_eq!(variants[winner], set(wanted));
             let hashes =
-                |set: &VariantProperties| set.words().map(IdString64::new).collect::<Vec<_>>();
+                |set: &VariantProperties| set.properties().map(IdString64::new).collect::<Vec<_>>();
             let hashed: Vec<_> = variants.iter().map(hashes).collect();
             let by_hash = order.winner_of_hashes(hashed.iter().map(|set| &set[..]));
             assert_eq!(by_hash, Some(winner));

@@ -29,7 +29,7 @@ impl Scene {
         Scene::with(name, files, (watcher, compile::compile_without_index))
     }
 
-    fn with(name: &str, files: &[(&str, &str)], how: (Watcher, Make)) -> Scene {
+    fn with(name: &str, files: &[(&str, &str)], how: (Watcher, CompileFn)) -> Scene {
         let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).unwrap();
@@ -81,7 +81,7 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn a_file_that_is_away_for_a_moment_is_not_told_and_one_that_is_gone_is() {
+fn a_briefly_missing_file_is_ignored_and_a_removed_one_is_reported() {
     let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     // Saves as vim does: the old file becomes a backup, and a new file is written.
     std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
@@ -107,7 +107,7 @@ fn a_file_that_is_away_for_a_moment_is_not_told_and_one_that_is_gone_is() {
 }
 
 #[test]
-fn a_fault_while_one_file_is_compiled_ends_no_watch() {
+fn a_panic_while_compiling_one_file_does_not_end_the_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::write(scene.path("a.txt"), "fall").unwrap();
     let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
@@ -140,7 +140,7 @@ fn compile_that_panics(
 }
 
 #[test]
-fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
+fn a_panic_outside_of_any_file_costs_one_scan_and_loses_no_change() {
     let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
     let scene = Scene::with("watch_fault", &files, (watcher, compile_that_panics));
     let errors = log::error_count();
@@ -178,7 +178,7 @@ fn a_fault_outside_of_any_file_costs_one_look_and_no_change_is_lost() {
 }
 
 #[test]
-fn a_fault_at_an_event_has_everything_looked_at() {
+fn a_panic_at_an_event_causes_a_full_scan() {
     let (wake_sender, inbox) = channel();
     send_wake_reason(&wake_sender, || None);
     assert!(inbox.try_recv().is_err());
@@ -187,7 +187,7 @@ fn a_fault_at_an_event_has_everything_looked_at() {
 }
 
 #[test]
-fn a_fault_at_one_of_many_looks_costs_that_one() {
+fn a_panic_in_one_scan_costs_only_that_scan() {
     let looks = Mutex::new(0_u64);
     let look = move || {
         let mut count = panic::lock(&looks);
@@ -268,7 +268,7 @@ fn links_are_followed_inside_of_the_games_folder_alone() {
 }
 
 #[test]
-fn where_the_system_tells_nothing_every_change_is_seen_all_the_same() {
+fn polling_finds_every_change_without_events_of_the_system() {
     let scene = Scene::new("poll", &[("a.txt", "one"), ("b.txt", "one")], polling);
     std::fs::create_dir_all(scene.path(".hidden")).unwrap();
     std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();

@@ -38,7 +38,7 @@ const POLL: Duration = Duration::from_millis(500);
 /// A thread that compiles changes. Dropping this value ends the thread.
 pub struct ProjectWatcher {
     /// Error messages of files that cannot be compiled, already reported and still valid.
-    pub told: Vec<String>,
+    pub reported_problems: Vec<String>,
     results: Receiver<CompileResult>,
     stop: Option<Sender<WakeReason>>,
     thread: Option<JoinHandle<()>>,
@@ -153,7 +153,7 @@ impl ProjectWatcher {
         data: &Path,
         platform: &str,
         kinds: ResourceKinds,
-        (watcher, compiler): (Watcher, Make),
+        (watcher, compiler): (Watcher, CompileFn),
     ) -> Result<ProjectWatcher, String> {
         let (wake_sender, inbox) = channel();
         let (outbox, results) = channel();
@@ -161,7 +161,8 @@ impl ProjectWatcher {
         let canonical_root = std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;
         let guard = watcher(&canonical_root, wake_sender.clone())?;
         let last_index = compile::read_index(data);
-        let told = last_index.failed.iter().map(|(_, message)| message.clone()).collect();
+        let reported_problems =
+            last_index.failed.iter().map(|(_, message)| message.clone()).collect();
         let watched = WatchedFolder {
             root: root.to_path_buf(),
             canonical_root,
@@ -176,12 +177,17 @@ impl ProjectWatcher {
         let work = move || {
             OwnerScope::of_thread("resources/watch");
             let mut state =
-                Seen { last_index, settings, reported: Vec::new(), look_count: 0, guard };
+                WatchState { last_index, settings, reported: Vec::new(), look_count: 0, guard };
             watched.watch_with_restarts(&mut state, &restart_sender);
         };
         let thread = panic::spawn("watch", work);
         let thread = thread.map_err(|reason| format!("no thread could be started: {reason}"))?;
-        Ok(ProjectWatcher { told, results, stop: Some(wake_sender), thread: Some(thread) })
+        Ok(ProjectWatcher {
+            reported_problems,
+            results,
+            stop: Some(wake_sender),
+            thread: Some(thread),
+        })
     }
 
     /// Returns the changes since the last call, without blocking.
@@ -257,12 +263,13 @@ trait WatcherGuard: Send {
 /// use real paths.
 type Watcher = fn(&Path, Sender<WakeReason>) -> Result<Box<dyn WatcherGuard>, String>;
 /// The compile function: [`compile::make`].
-type Make = fn(&CompileTarget, OnCompileProgress) -> Result<(CompileResult, ResourceIndex), Error>;
+type CompileFn =
+    fn(&CompileTarget, OnCompileProgress) -> Result<(CompileResult, ResourceIndex), Error>;
 
 /// Watcher based on file events of the operating system.
-struct System(RecommendedWatcher);
+struct SystemWatcher(RecommendedWatcher);
 
-impl WatcherGuard for System {
+impl WatcherGuard for SystemWatcher {
     fn add(&mut self, folder: &Path) {
         // The removal of this folder is reported as a change of its parent folder.
         let _ = self.0.watch(folder, RecursiveMode::Recursive);
@@ -287,7 +294,7 @@ fn watcher(
     let native = RecommendedWatcher::new(on_event, config);
     let native = native.and_then(|mut watcher| {
         watcher.watch(canonical_root, RecursiveMode::Recursive)?;
-        Ok(Box::new(System(watcher)) as Box<dyn WatcherGuard>)
+        Ok(Box::new(SystemWatcher(watcher)) as Box<dyn WatcherGuard>)
     });
     native.or_else(|reason| {
         log::warning(&format!("file events do not come ({reason}): looking every half second"));
@@ -374,7 +381,7 @@ impl PollingWatcher {
             let mut last_fault = None;
             // A folder that cannot be read at the moment is polled again.
             let mut look = move || match look() {
-                Err(error) if error.is_fault => {
+                Err(error) if error.is_engine_fault => {
                     if last_fault.as_ref() != Some(&error.message) {
                         log::error(&format!("a look at the game's folder failed: {error}"));
                         last_fault = Some(error.message);
@@ -460,13 +467,13 @@ struct WatchedFolder {
     data: PathBuf,
     platform: String,
     kinds: ResourceKinds,
-    compiler: Make,
+    compiler: CompileFn,
     inbox: Receiver<WakeReason>,
     outbox: Sender<CompileResult>,
 }
 
 /// State of the watch, which survives a panic.
-struct Seen {
+struct WatchState {
     /// The index that the game has. The index on disk may belong to another engine.
     last_index: ResourceIndex,
     settings: Option<Vec<u8>>,
@@ -484,7 +491,7 @@ impl WatchedFolder {
 
     /// Compiles after every change until the watch ends. After a panic, the folder is compiled once
     /// more. If that compile panics as well, the next attempt follows the next change.
-    fn watch_with_restarts(&self, state: &mut Seen, restart_sender: &Sender<WakeReason>) {
+    fn watch_with_restarts(&self, state: &mut WatchState, restart_sender: &Sender<WakeReason>) {
         scan_and_watch_links(&mut *state.guard, &self.root, &self.canonical_root);
         let mut failed_at = None;
         while let Err(error) = panic::contain(|| self.run(state)) {
@@ -496,7 +503,7 @@ impl WatchedFolder {
         }
     }
 
-    fn run(&self, state: &mut Seen) {
+    fn run(&self, state: &mut WatchState) {
         while let Ok(first) = self.inbox.recv() {
             let stops = matches!(first, WakeReason::Stop);
             if stops
@@ -516,7 +523,7 @@ impl WatchedFolder {
     }
 
     /// Compiles the changes and sends the result. Returns false if there is no receiver any more.
-    fn compile_changes(&self, state: &mut Seen) -> bool {
+    fn compile_changes(&self, state: &mut WatchState) -> bool {
         let target = CompileTarget {
             root: &self.root,
             data: self.data.clone(),

@@ -169,7 +169,7 @@ pub trait FastCallable<M>: Callable<M> {
 
 /// Creates a value of a function item type. Function items have no size, so the type is sufficient.
 #[inline(always)]
-fn revive<F: Copy>() -> F {
+fn function_item<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "engine functions must not capture") };
     // SAFETY: a value without size has no bytes that could be wrong.
     unsafe { std::mem::zeroed() }
@@ -213,7 +213,7 @@ macro_rules! arity {
                             Ok(value) => value,
                             Err(message) => return cx.fail(message),
                         };)*
-                        let result = revive::<F>()(&mut *cx.engine, $($v),*);
+                        let result = function_item::<F>()(&mut *cx.engine, $($v),*);
                         match result.push(l, cx) {
                             Ok(count) => count,
                             Err(message) => cx.fail(message),
@@ -246,7 +246,7 @@ macro_rules! arity {
                         $(let $v = unsafe { $t::from_c($v, $x, cx) }?;)*
                         // SAFETY: as above: the engine lives, and is not borrowed.
                         let engine = unsafe { &mut *cx.engine };
-                        revive::<F>()(engine, $($v),*).into_c(cx)
+                        function_item::<F>()(engine, $($v),*).into_c(cx)
                     })
                 }
                 fast::<F, R, $($t),*> as *const c_void

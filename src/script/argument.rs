@@ -202,7 +202,7 @@ impl Integer {
     }
 
     #[cold]
-    fn why_not(number: f64) -> ArgumentError {
+    fn conversion_error(number: f64) -> ArgumentError {
         match number.is_finite() {
             true => ArgumentError::Message(format!("must be a whole number, got {number}")),
             false => not_finite(number),
@@ -212,7 +212,7 @@ impl Integer {
 
 impl Argument for Integer {
     const TYPE: ApiType = ApiType::new("integer", ValueShape::Number);
-    of_number!(|number, _| Integer::of(number).ok_or_else(|| Integer::why_not(number)));
+    of_number!(|number, _| Integer::of(number).ok_or_else(|| Integer::conversion_error(number)));
 }
 
 impl UnboxedArgument for Integer {
@@ -235,10 +235,10 @@ impl TextArgument {
 
     unsafe fn of(start: *const c_char, length: usize) -> Result<TextArgument, ArgumentError> {
         // SAFETY: the pointer and length of a Lua string.
-        unsafe { TextArgument::of_bytes(std::ptr::slice_from_raw_parts(start.cast(), length)) }
+        unsafe { TextArgument::from_bytes(std::ptr::slice_from_raw_parts(start.cast(), length)) }
     }
 
-    unsafe fn of_bytes(bytes: *const [u8]) -> Result<TextArgument, ArgumentError> {
+    unsafe fn from_bytes(bytes: *const [u8]) -> Result<TextArgument, ArgumentError> {
         // SAFETY: the bytes of a Lua string.
         let bytes = unsafe { &*bytes };
         // Fast path: nearly all strings are short ASCII names.
@@ -284,7 +284,7 @@ impl Argument for TextArgument {
         unsafe {
             luajit_layout::string(l, i)
                 .ok_or(ArgumentError::Type)
-                .and_then(|bytes| TextArgument::of_bytes(bytes))
+                .and_then(|bytes| TextArgument::from_bytes(bytes))
         }
     }
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-static MADE: Mutex<Option<HashMap<&'static str, &'static [u8]>>> = Mutex::new(None);
+static BYTECODE_CACHE: Mutex<Option<HashMap<&'static str, &'static [u8]>>> = Mutex::new(None);
 
 /// The first bytes of LuaJIT bytecode. A chunk without them would be parsed as text.
 const HEAD: &[u8] = b"\x1bLJ";
@@ -44,7 +44,7 @@ pub fn cached_bytecode(
 ) -> &'static [u8] {
     // The bytecode is shared by every game of the process.
     engine_foundation::owner!("engine");
-    let mut cache = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = BYTECODE_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     cache.get_or_insert_default().entry(name).or_insert_with(|| dump(chunk, &text()).leak())
 }
 

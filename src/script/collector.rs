@@ -30,7 +30,7 @@ const WORK_PER_MILLISECOND: f64 = 80_000.0;
 /// Work units for marking an object.
 const MARKED: u64 = 10;
 /// Work units between two readings of the clock: about 2.5 us.
-const WORK_PER_LOOK: u64 = 200;
+const WORK_PER_CLOCK_READ: u64 = 200;
 /// Fraction of a budget after which no indivisible step is begun.
 const LATE: f64 = 0.1;
 /// Number of frames of marking after which written objects are marked again. Objects that are
@@ -138,7 +138,7 @@ impl Collector {
                 }
             }
             let whole = matches!(next, CollectorPhase::MarkLarge(_) | CollectorPhase::EndMarking);
-            if whole || work - looked >= WORK_PER_LOOK {
+            if whole || work - looked >= WORK_PER_CLOCK_READ {
                 looked = work;
                 used = match self.deterministic {
                     true => work as f64 / (milliseconds * WORK_PER_MILLISECOND),

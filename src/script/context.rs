@@ -267,7 +267,7 @@ impl ScriptContext {
 
     /// Stores the contexts of an error that a script is about to see, and returns its message.
     pub fn keep_contexts(&mut self, error: Error) -> String {
-        if error.is_fault {
+        if error.is_engine_fault {
             self.engine_fault = Some(error.message.clone());
         }
         self.error_contexts = Some((error.message.clone(), error.contexts));
@@ -398,7 +398,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         let outer = cx.caller;
         cx.caller = l;
         cx.fault = 0;
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         (*row).calls += 1;
         // The functions that are called most often allocate little or nothing, so they set no
         // owner.
@@ -409,15 +409,15 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         // growth hook.
         if owner.is_some() && limit::is_over() {
             match (*row).func.when_full {
-                true => cx.memory.engine.forgive(before),
-                false => cx.memory.look_after_call(before),
+                true => cx.memory.engine.accept_growth(before),
+                false => cx.memory.check_after_call(before),
             }
         }
         drop(owner);
         if result == FAILED {
             cx.push_error(l, &mut *row);
         }
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         cx.caller = outer;
         result
     }

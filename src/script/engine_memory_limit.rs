@@ -59,7 +59,7 @@ impl EngineMemory {
     }
 
     /// Checks the limit after a call. Returns true if an error is due.
-    pub fn look_after_call(&self, before: Option<usize>) -> bool {
+    pub fn check_after_call(&self, before: Option<usize>) -> bool {
         self.due.set(self.due.get() | self.has_grown(before));
         self.due.get()
     }
@@ -68,20 +68,20 @@ impl EngineMemory {
     pub fn take_message(&self) -> Option<String> {
         let grown = self.has_grown(None);
         (self.due.take() | grown).then(|| {
-            self.forgive_all();
+            self.accept_all_growth();
             limit::over_message()
         })
     }
 
     /// Accepts the growth so far without an error, because releasing memory may allocate a little,
     /// too.
-    pub fn forgive(&self, before_call: Option<usize>) {
+    pub fn accept_growth(&self, before_call: Option<usize>) {
         if self.has_grown(before_call) {
-            self.forgive_all();
+            self.accept_all_growth();
         }
     }
 
-    fn forgive_all(&self) {
+    fn accept_all_growth(&self) {
         self.reported.set(Some(limit::held()));
         self.own_part.set(limit::own_part());
     }

@@ -166,7 +166,7 @@ fn names(text: &mut String) {
             let table = table_of_names(shape).expect("both have one");
             write!(text, "names.{table} = {{").expect("a string can be written to");
             for (at, name) in all.iter().enumerate() {
-                for word in name.words() {
+                for word in name.accepted_names() {
                     // For these names, Rust's escapes are the same as Lua's.
                     write!(text, "[{word:?}]={},", at + 1).expect("a string can be written to");
                 }

@@ -60,7 +60,7 @@ impl ChangeLog {
     }
 
     /// Queues the value on top of the stack to be walked, if it is a table or a function.
-    unsafe fn meet(&mut self) {
+    unsafe fn visit(&mut self) {
         // SAFETY: a value is on top; the work list is a table.
         unsafe {
             if !matches!(lua_type(self.l, -1), LUA_TTABLE | LUA_TFUNCTION) {
@@ -85,7 +85,7 @@ impl ChangeLog {
             if lua_getmetatable(l, at) == 0 {
                 lua_pushnil(l);
             }
-            self.meet();
+            self.visit();
             self.add();
             self.length += 1;
             let (slot, mut count) = (self.length, 0);
@@ -95,9 +95,9 @@ impl ChangeLog {
             lua_pushnil(l);
             while lua_next(l, at) != 0 {
                 count += 1;
-                self.meet();
+                self.visit();
                 lua_pushvalue(l, -2);
-                self.meet();
+                self.visit();
                 self.add();
                 self.add();
             }
@@ -130,7 +130,7 @@ impl ChangeLog {
                 lua_pushvalue(l, at);
                 self.add();
                 self.add_number(n.into());
-                self.meet();
+                self.visit();
                 self.add();
             }
         }
@@ -143,7 +143,7 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes two lists.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 2);
         let mut marks = MarkTable::new();
@@ -153,7 +153,7 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
         let length = (cx.memory.used() / BYTES_PER_ITEM).clamp(1 << 12, 1 << 24);
         lua_createtable(l, length as c_int, 0); // 4: log
         let mut log = ChangeLog { l, marks, work: 3, waiting: 0, log: 4, length: 0 };
-        each_item(l, 2, |_| log.meet());
+        each_item(l, 2, |_| log.visit());
         while log.waiting > 0 {
             lua_rawgeti(l, 3, log.waiting);
             log.waiting -= 1;
@@ -163,7 +163,7 @@ unsafe extern "C-unwind" fn heap_save(l: *mut lua_State) -> c_int {
             }
             lua_settop(l, 4);
         }
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }
@@ -207,7 +207,7 @@ unsafe extern "C-unwind" fn heap_restore(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes the result of `heap_save`.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 1);
         lua_createtable(l, 0, 0); // 2: changes
@@ -223,7 +223,7 @@ unsafe extern "C-unwind" fn heap_restore(l: *mut lua_State) -> c_int {
             };
             lua_settop(l, 2);
         }
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }

@@ -92,7 +92,7 @@ pub enum StuckCause {
 #[derive(Clone, Copy)]
 struct WatchedScript {
     clock: ThreadClock,
-    poke: ThreadInterrupt,
+    thread_interrupt: ThreadInterrupt,
 }
 
 thread_local! {
@@ -149,16 +149,16 @@ impl Interrupt {
 
     fn watch_by(self: &Arc<Interrupt>, state: *mut lua_State, thread: Builder) -> io::Result<()> {
         self.state.store(state, SeqCst);
-        let (clock, poke) =
+        let (clock, thread_interrupt) =
             (ThreadClock::of_this_thread(), ThreadInterrupt::this_thread(on_thread_interrupt));
-        *panic::lock(&self.watched) = Some(WatchedScript { clock, poke });
+        *panic::lock(&self.watched) = Some(WatchedScript { clock, thread_interrupt });
         self.next.store(FIRST.get().cast_mut(), SeqCst);
         FIRST.set(Arc::as_ptr(self));
         let shared = self.clone();
         let watch = move || {
             while !shared.closing.load(SeqCst) {
                 thread::park_timeout(WATCH_PERIOD);
-                let look = || shared.look(platform::asked_to_end());
+                let look = || shared.check(platform::end_requested());
                 // Without the watchdog nothing stops a script that does not end, so it keeps
                 // checking.
                 if let Err(error) = panic::contain(look) {
@@ -232,7 +232,7 @@ impl Interrupt {
         self.started_micros.store(UNSEEN, SeqCst);
         let micros = if budget.is_finite() { (budget * 1e6) as u64 } else { u64::MAX };
         self.budget_micros.store(micros, SeqCst);
-        self.late.store(platform::asked_to_end().is_some(), SeqCst);
+        self.late.store(platform::end_requested().is_some(), SeqCst);
         self.turn.fetch_add(1, SeqCst);
     }
 
@@ -286,7 +286,7 @@ impl Interrupt {
 
     /// Performs one check of the watchdog, `asked` seconds after the end of the process was
     /// requested.
-    fn look(&self, asked: Option<f64>) {
+    fn check(&self, asked: Option<f64>) {
         let turn = self.turn.load(SeqCst);
         if turn % 2 == 1 {
             let now = self.cpu_micros();
@@ -331,7 +331,8 @@ impl Interrupt {
         }
         self.reasons.fetch_or(reason as u32, SeqCst);
         // SAFETY: the thread has not called `close` yet, because `close` takes the lock.
-        let was_interrupted = watched.is_some_and(|watched| unsafe { watched.poke.poke() });
+        let was_interrupted =
+            watched.is_some_and(|watched| unsafe { watched.thread_interrupt.send() });
         if !was_interrupted {
             // On systems without signals the hook is set from this thread, although LuaJIT changes
             // the same memory without a lock. At worst this hook is lost, and it is set again
@@ -360,7 +361,7 @@ impl Interrupt {
         self.reasons.fetch_or(StopReason::Where as u32, SeqCst);
         // SAFETY: the thread has not called `close` yet, because `close` takes the lock. Where
         // there are no signals, or if the hook gets lost, the next request follows soon.
-        if !watched.is_some_and(|watched| unsafe { watched.poke.poke() }) {
+        if !watched.is_some_and(|watched| unsafe { watched.thread_interrupt.send() }) {
             self.hook();
         }
     }
@@ -377,7 +378,7 @@ impl Interrupt {
     }
 
     /// Lets the running callback continue after a part of it was stopped, with a new budget.
-    pub fn forgive(&self, state: *mut lua_State) {
+    pub fn renew_budget(&self, state: *mut lua_State) {
         self.started_micros.store(self.cpu_micros(), SeqCst);
         self.disarm(StopReason::Time, state);
     }
@@ -397,7 +398,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
     // SAFETY: as above; the calls below are allowed in a hook.
     unsafe {
         let cx = ScriptContext::of(l);
-        if note_place(l, ar, cx) && cx.interrupt.reasons.load(SeqCst) == 0 {
+        if note_location(l, ar, cx) && cx.interrupt.reasons.load(SeqCst) == 0 {
             return 0;
         }
         cx.interrupt.struck.store(true, SeqCst);
@@ -454,7 +455,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
 
 /// Records the executed line and the script's location, for line counting and sampling. Returns
 /// true if the hook was set for this purpose.
-unsafe fn note_place(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut ScriptContext) -> bool {
+unsafe fn note_location(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut ScriptContext) -> bool {
     let mut noted = false;
     // SAFETY: as for the caller: the record is the hook's.
     unsafe {
@@ -515,7 +516,7 @@ unsafe fn raise(
 ) -> c_int {
     // SAFETY: as the caller promised; lenient, so that pushing cannot fail.
     unsafe {
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         let location = super::describe_value::script_location(l)
             .map(|location| location + ": ")
             .unwrap_or_default();
@@ -526,7 +527,7 @@ unsafe fn raise(
         }
         cx.interrupted = Some(text.clone());
         lua_pushlstring(l, text.as_ptr() as *const _, text.len());
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }
@@ -544,14 +545,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_tell_a_script_from_the_engine() {
+    fn the_last_message_distinguishes_scripts_from_the_engine() {
         let interrupt = Interrupt::new();
         let (sender, receiver) = std::sync::mpsc::channel();
         interrupt.set_on_stuck(Box::new(move |stuck| sender.send(stuck).unwrap()));
-        interrupt.look(Some(KILL_SECONDS / 2.0));
-        interrupt.look(Some(KILL_SECONDS * 2.0));
+        interrupt.check(Some(KILL_SECONDS / 2.0));
+        interrupt.check(Some(KILL_SECONDS * 2.0));
         interrupt.begin(f64::INFINITY);
-        interrupt.look(Some(KILL_SECONDS * 2.0));
+        interrupt.check(Some(KILL_SECONDS * 2.0));
         assert_eq!(
             receiver.try_iter().collect::<Vec<_>>(),
             [StuckCause::Engine, StuckCause::Script]

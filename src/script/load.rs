@@ -275,7 +275,7 @@ pub unsafe fn load(l: *mut lua_State, name: &CStr, text: &[u8]) -> Result<(), Fa
         return Err(Fault::Refused(format!(
             "{}:{line}: one function has more than {JUMPS_MAX} of `goto`, `break`, `continue` and \
              `::` (JUMPS_MAX): divide it into several functions",
-            shown(name)
+            display_name(name)
         )));
     }
     let here = 0u8;
@@ -289,14 +289,14 @@ pub unsafe fn load(l: *mut lua_State, name: &CStr, text: &[u8]) -> Result<(), Fa
             // Pops LuaJIT's message about the artificial end of the text.
             lua_settop(l, -2);
             let line = line_at(text, reader.passed);
-            return Err(Fault::Refused(format!("{}:{line}: {message}", shown(name))));
+            return Err(Fault::Refused(format!("{}:{line}: {message}", display_name(name))));
         }
         if status == LUA_OK { Ok(()) } else { Err(Fault::OnStack) }
     }
 }
 
 /// Returns a chunk's name as errors show it.
-fn shown(name: &CStr) -> String {
+fn display_name(name: &CStr) -> String {
     let name = name.to_string_lossy();
     match name.strip_prefix(['@', '=']) {
         Some(name) => name.to_string(),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_keeps_the_parser_for_long() {
+    fn parsing_time_is_bounded_for_any_text() {
         let jumps = [
             format!("if true then {} end", "elseif true then ".repeat(900_000)),
             format!("return a{}", " and a".repeat(2_600_000)),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_ends_in_its_middle_is_told_as_such() {
+    fn a_truncated_text_is_reported_as_such() {
         assert_eq!(loaded(&format!("return {{{}", "1, ".repeat(1000))).0, Err(Fault::OnStack));
         assert_eq!(loaded("\u{1b}LJ").0, Err(Fault::OnStack));
     }

@@ -81,17 +81,17 @@ impl LuaMemory {
         (self.used.get() as u64 + self.freed.get(), self.allocations.get())
     }
 
-    /// Begins a lenient section, until [`LuaMemory::be_strict`]: no allocation is refused, and no
+    /// Begins a lenient section, until [`LuaMemory::end_lenient`]: no allocation is refused, and no
     /// hook raises, because an engine call or the handling of an error is in progress. Lenient
     /// sections can be nested.
     #[inline]
-    pub fn be_lenient(&self) {
+    pub fn begin_lenient(&self) {
         self.lenient.set(self.lenient.get() + 1);
     }
 
-    /// Ends the section that [`LuaMemory::be_lenient`] began.
+    /// Ends the section that [`LuaMemory::begin_lenient`] began.
     #[inline]
-    pub fn be_strict(&self) {
+    pub fn end_lenient(&self) {
         self.lenient.set(self.lenient.get() - 1);
     }
 
@@ -156,8 +156,8 @@ impl LuaMemory {
 
     /// Checks the engine's memory limit after a call for which other threads may have worked.
     /// `before`: bytes held before the call, if they exceeded the limit.
-    pub fn look_after_call(&self, before: Option<usize>) {
-        if self.engine.look_after_call(before) {
+    pub fn check_after_call(&self, before: Option<usize>) {
+        if self.engine.check_after_call(before) {
             self.interrupt.arm(StopReason::EngineMemory);
         }
     }

@@ -107,8 +107,8 @@ pub fn string_id_address() -> usize {
     unsafe extern "C" {
         fn script_number_by_text(offset: usize) -> c_int;
     }
-    static PLACE: OnceLock<usize> = OnceLock::new();
-    *PLACE.get_or_init(|| {
+    static NUMBER_OFFSET: OnceLock<usize> = OnceLock::new();
+    *NUMBER_OFFSET.get_or_init(|| {
         // SAFETY: the state is used here only and nothing runs in it; the offset belongs to this
         // LuaJIT.
         unsafe {

@@ -30,16 +30,16 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a function. What raises in it ends at lua_pcall.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         let random = (*cx.engine).frame.random.clone();
         set_reloading(l, cx, true);
         lua_settop(l, 1);
         lua_pushcclosure(l, handler, 0);
         lua_insert(l, 1);
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         let status = lua_pcall(l, 0, 1, 1);
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         set_reloading(l, cx, false);
         (*cx.engine).frame.random = random;
         let report = cx.report.take();
@@ -49,10 +49,10 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
             lua_pushvalue(l, 2);
             return 2;
         }
-        cx.interrupt.forgive(l);
+        cx.interrupt.renew_budget(l);
         let message = || super::report::error_text(l, -1, cx);
         let report = report.map_or_else(|| ErrorReport::from_message(message()), |report| *report);
-        let place = report.place.as_ref().map(|place| format!("{}:{}", place.file, place.line));
+        let place = report.location.as_ref().map(|place| format!("{}:{}", place.file, place.line));
         lua_pushboolean(l, 0);
         for text in [report.message.clone(), place.unwrap_or_default(), report.to_string()] {
             lua_pushlstring(l, text.as_ptr().cast(), text.len());
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
 /// `settle()`: allows interruptions again.
 unsafe extern "C-unwind" fn settle(l: *mut lua_State) -> c_int {
     // SAFETY: called once after every `trial`.
-    unsafe { ScriptContext::of(l).memory.be_strict() };
+    unsafe { ScriptContext::of(l).memory.end_lenient() };
     0
 }
 
@@ -74,14 +74,14 @@ unsafe extern "C-unwind" fn source(l: *mut lua_State) -> c_int {
     unsafe {
         let cx = ScriptContext::of(l);
         let name = super::report::error_text(l, 1, cx);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         match cx.sources.get(&name) {
             Some(text) => {
                 lua_pushlstring(l, text.as_ptr().cast(), text.len());
             }
             None => lua_pushnil(l),
         }
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }

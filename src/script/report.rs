@@ -26,9 +26,9 @@ pub struct SourceLocation {
 #[derive(Clone, Debug, Default)]
 pub struct StackFrame {
     /// Location of a function of the game; an engine function has none.
-    pub place: Option<SourceLocation>,
+    pub location: Option<SourceLocation>,
     /// Description of the frame: `function 'fire'`, `main chunk`, `engine function 'play'`.
-    pub what: String,
+    pub description: String,
     /// The text of the line.
     pub source: String,
     /// Names and values, in order of declaration.
@@ -44,8 +44,8 @@ pub struct ErrorReport {
     /// The activities of the engine when the error occurred, outermost first.
     pub contexts: Vec<String>,
     pub message: String,
-    pub place: Option<SourceLocation>,
-    /// The text of the line at `place`.
+    pub location: Option<SourceLocation>,
+    /// The text of the line at `location`.
     pub source: String,
     /// Stack frames, innermost first.
     pub frames: Vec<StackFrame>,
@@ -80,7 +80,7 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
     unsafe {
         let own = tostring_of_error(l);
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         let message = own.unwrap_or_else(|| error_text(l, 1, cx));
         let known =
             cx.report.as_ref().is_some_and(|it| it.stopped || message.ends_with(&it.raised));
@@ -89,7 +89,7 @@ pub unsafe extern "C-unwind" fn handler(l: *mut lua_State) -> c_int {
             let report = capture(l, cx, &message, 1);
             cx.report = Some(Box::new(report));
         }
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }
@@ -105,9 +105,9 @@ unsafe fn tostring_of_error(l: *mut lua_State) -> Option<String> {
         {
             return None;
         }
-        ScriptContext::of(l).memory.be_lenient();
+        ScriptContext::of(l).memory.begin_lenient();
         lua_pushlstring(l, c"__tostring".as_ptr(), 10);
-        ScriptContext::of(l).memory.be_strict();
+        ScriptContext::of(l).memory.end_lenient();
         lua_rawget(l, -2);
         let mut message = None;
         if lua_type(l, -1) == LUA_TFUNCTION {
@@ -155,9 +155,9 @@ pub unsafe fn capture(
         let coroutine = stack_trace::coroutines(l, cx, raised);
         (stack_trace::walk(l, cx, level, None), coroutine)
     };
-    let (place, message) = split_location(raised);
-    let first = coroutine.iter().chain(&walk.frames).find_map(|frame| frame.place.clone());
-    let place = place.or(first);
+    let (location, message) = split_location(raised);
+    let first = coroutine.iter().chain(&walk.frames).find_map(|frame| frame.location.clone());
+    let location = location.or(first);
     let mut contexts = context::lines();
     contexts.extend(walk.contexts);
     if let Some((its, lines)) = cx.error_contexts.take() {
@@ -170,14 +170,14 @@ pub unsafe fn capture(
     // An engine fault that a `pcall` of the game swallowed is discarded.
     let fault = cx.engine_fault.take();
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
-    let source = place.as_ref().map(|place| cx.source_line(place)).unwrap_or_default();
+    let source = location.as_ref().map(|location| cx.source_line(location)).unwrap_or_default();
     // SAFETY: as the caller promised.
     let hint = unsafe { error_hints::after(l, Some(level), message, &source) };
-    let unknown = if walk.tail_called && place.is_none() { TAIL_CALLED } else { "" };
+    let unknown = if walk.tail_called && location.is_none() { TAIL_CALLED } else { "" };
     ErrorReport {
         contexts,
         message: format!("{}{hint}{unknown}", cut(message)),
-        place,
+        location,
         source,
         frames: walk.frames,
         coroutine,
@@ -218,11 +218,11 @@ fn cut(message: &str) -> String {
 
 impl ScriptContext {
     /// Returns the text of a line; empty if it is not known.
-    pub fn source_line(&self, place: &SourceLocation) -> String {
-        let file = self.sources.get(&place.file);
+    pub fn source_line(&self, location: &SourceLocation) -> String {
+        let file = self.sources.get(&location.file);
         let file = file.and_then(|text| std::str::from_utf8(text).ok());
-        let text = file.or_else(|| self.loaded.get(&place.file));
-        let line = text.and_then(|text| text.lines().nth(place.line.checked_sub(1)? as usize));
+        let text = file.or_else(|| self.loaded.get(&location.file));
+        let line = text.and_then(|text| text.lines().nth(location.line.checked_sub(1)? as usize));
         let line = line.unwrap_or_default().trim();
         match line.char_indices().nth(SOURCE_CHARS_MAX) {
             Some((end, _)) => format!("{}…", &line[..end]),
@@ -239,11 +239,11 @@ impl std::fmt::Display for ErrorReport {
             writeln!(out, "{line}")?;
         }
         write!(out, "Error: {}", self.message.replace('\n', "\n    "))?;
-        if let Some(place) = &self.place {
-            write!(out, "\n    In {}:{}", place.file, place.line)?;
-            write_source(out, place.line, &self.source)?;
+        if let Some(location) = &self.location {
+            write!(out, "\n    In {}:{}", location.file, location.line)?;
+            write_source(out, location.line, &self.source)?;
         }
-        let shown = self.place.as_ref();
+        let shown = self.location.as_ref();
         write_stack(out, "Coroutine stack, innermost first:", &self.coroutine, shown)?;
         let shown = shown.filter(|_| self.coroutine.is_empty());
         write_stack(out, "Lua stack, innermost first:", &self.frames, shown)
@@ -269,18 +269,19 @@ fn write_stack(
         return Ok(());
     }
     write!(out, "\n{title}")?;
-    let alike =
-        |a: &StackFrame, b: &StackFrame| a.place == b.place && a.what == b.what && a.left_out == 0;
+    let alike = |a: &StackFrame, b: &StackFrame| {
+        a.location == b.location && a.description == b.description && a.left_out == 0
+    };
     for (index, run) in frames.chunk_by(alike).enumerate() {
         let Some((frame, last)) = run.first().zip(run.last()) else { continue };
-        match &frame.place {
-            Some(place) => {
-                write!(out, "\n  {}:{} in {}", place.file, place.line, frame.what)?;
-                if index > 0 || shown != Some(place) {
-                    write_source(out, place.line, &frame.source)?;
+        match &frame.location {
+            Some(location) => {
+                write!(out, "\n  {}:{} in {}", location.file, location.line, frame.description)?;
+                if index > 0 || shown != Some(location) {
+                    write_source(out, location.line, &frame.source)?;
                 }
             }
-            None => write!(out, "\n  {}", frame.what)?,
+            None => write!(out, "\n  {}", frame.description)?,
         }
         for (name, value) in &frame.locals {
             write!(out, "\n          local {name} = {value}")?;
@@ -303,9 +304,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_taken_off_the_front_of_a_message() {
-        let (place, rest) = split_location("scripts/enemy.lua:12: no weapon");
-        assert_eq!(place, Some(SourceLocation { file: "scripts/enemy.lua".into(), line: 12 }));
+    fn a_location_is_split_off_the_front_of_a_message() {
+        let (location, rest) = split_location("scripts/enemy.lua:12: no weapon");
+        assert_eq!(location, Some(SourceLocation { file: "scripts/enemy.lua".into(), line: 12 }));
         assert_eq!(rest, "no weapon");
         assert_eq!(split_location("see a.lua:x: no"), (None, "see a.lua:x: no"));
         assert_eq!(split_location("plain"), (None, "plain"));
@@ -322,17 +323,17 @@ mod tests {
 
     #[test]
     fn a_report_has_the_order_of_contexts_error_place_and_stack() {
-        let place = |line| Some(SourceLocation { file: "enemy.lua".into(), line });
-        let frame = |line, what: &str| StackFrame {
-            place: place(line),
-            what: what.into(),
+        let location = |line| Some(SourceLocation { file: "enemy.lua".into(), line });
+        let frame = |line, description: &str| StackFrame {
+            location: location(line),
+            description: description.into(),
             source: "aim()".into(),
             ..StackFrame::default()
         };
         let report = ErrorReport {
             contexts: vec!["When calling: update".into(), "When spawning wave: 3".into()],
             message: "no weapon\nfor the boss".into(),
-            place: place(7),
+            location: location(7),
             source: "fire()".into(),
             frames: vec![
                 StackFrame {

@@ -12,7 +12,7 @@ use engine_resource::resource_kind::{ResourceKind, SourceForm};
 /// The resource kind of scripts, which ship as text.
 pub static LUA: ResourceKind = ResourceKind {
     name: "lua",
-    words: "A script",
+    doc: "A script",
     extensions: &[("lua", SourceForm::Own)],
     version: 3,
     reload: &[ReloadStep::Scripts],

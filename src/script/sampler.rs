@@ -24,7 +24,7 @@ pub const PERIOD: Duration = Duration::from_millis(1);
 const DEPTH_MAX: c_int = 64;
 /// Maximum number of locations that are counted separately; further locations are counted under one
 /// name.
-pub const PLACES_MAX: usize = 20_000;
+pub const LOCATIONS_MAX: usize = 20_000;
 /// Number of rows in each table of the report.
 const ROWS: usize = 20;
 /// Number of rows in each table that scripts and tools receive.
@@ -57,7 +57,7 @@ struct StackLocation {
 /// The samples of one VM.
 #[derive(Default)]
 pub struct ScriptSamples {
-    places: HashMap<StackLocation, SampleCount>,
+    locations: HashMap<StackLocation, SampleCount>,
     /// Stacks, outermost first: `main.lua:update;main.lua:think`.
     stacks: HashMap<String, u64>,
     before: ScriptWork,
@@ -120,16 +120,16 @@ impl ScriptSamples {
         // this frame.
         let own = frames.iter().find(|frame| !frame.file.starts_with('['));
         let Some(frame) = own.or(frames.first()) else { return };
-        let room = self.places.len() < PLACES_MAX;
+        let room = self.locations.len() < LOCATIONS_MAX;
         let other = || StackLocation { file: "(others)".into(), function: String::new(), line: 0 };
-        let location = match room || self.places.contains_key(frame) {
+        let location = match room || self.locations.contains_key(frame) {
             true => frame.clone(),
             false => other(),
         };
-        self.places.entry(location).or_default().add(count);
+        self.locations.entry(location).or_default().add(count);
         let names = frames.iter().rev().map(|frame| format!("{}:{}", frame.file, frame.function));
         let stack = names.collect::<Vec<_>>().join(";");
-        if self.stacks.len() < PLACES_MAX || self.stacks.contains_key(&stack) {
+        if self.stacks.len() < LOCATIONS_MAX || self.stacks.contains_key(&stack) {
             *self.stacks.entry(stack).or_default() += 1;
         }
     }
@@ -144,7 +144,7 @@ impl ScriptSamples {
     /// Returns the totals grouped by `name`, largest first.
     fn by(&self, name: impl Fn(&StackLocation) -> String) -> Vec<(String, SampleCount)> {
         let mut sums: HashMap<String, SampleCount> = HashMap::new();
-        for (spot, count) in &self.places {
+        for (spot, count) in &self.locations {
             sums.entry(name(spot)).or_default().add(*count);
         }
         let mut all: Vec<_> = sums.into_iter().collect();
@@ -281,9 +281,9 @@ mod tests {
         };
         let count =
             |samples| SampleCount { samples, allocated_bytes: samples * 1024, engine_calls: 5 };
-        samples.places.insert(spot("enemy.lua", "think", 10), count(6));
-        samples.places.insert(spot("enemy.lua", "think", 12), count(1));
-        samples.places.insert(spot("main.lua", "update", 3), count(3));
+        samples.locations.insert(spot("enemy.lua", "think", 10), count(6));
+        samples.locations.insert(spot("enemy.lua", "think", 12), count(1));
+        samples.locations.insert(spot("main.lua", "update", 3), count(3));
         samples.total = count(10);
         let expected = "10 samples of scripts\n
   Time % :  Allocated : Engine calls : Script

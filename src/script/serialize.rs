@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_value_are_refused_before_anything_is_made_of_them() {
+    fn invalid_bytes_are_refused_before_values_are_created() {
         check_refused(&[], "it is damaged: it ends where 1 more bytes should be");
         check_refused(&[tag::NIL, 0], "it is damaged: 1 bytes too many");
         check_refused(&[9], "it is damaged, or of a newer engine: unknown tag 9");

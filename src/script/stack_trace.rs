@@ -38,7 +38,7 @@ pub struct StackWalk {
 
 /// Walks the stack from `level` outwards. Functions of the engine's own Lua are left out, except
 /// for the one that the game called. A dead coroutine does not know the line of its innermost
-/// function; the line of the error's `place` is used instead.
+/// function; the line of the error's `location` is used instead.
 ///
 /// # Safety
 /// `l` is a live state, or a coroutine that died of an error.
@@ -46,9 +46,9 @@ pub unsafe fn walk(
     l: *mut lua_State,
     cx: &ScriptContext,
     level: c_int,
-    place: Option<SourceLocation>,
+    location: Option<SourceLocation>,
 ) -> StackWalk {
-    let mut place = place;
+    let mut location = location;
     let mut walk = StackWalk::default();
     // The outermost function so far in a run of engine functions.
     let mut called: Option<String> = None;
@@ -77,10 +77,10 @@ pub unsafe fn walk(
             }
             lua_getinfo(l, c"nSlu".as_ptr(), ar.as_mut_ptr());
             let ar = ar.assume_init_mut();
-            let died_at = place.take().filter(|place| {
-                ar.currentline <= 0 && ar.linedefined >= 0 && chunk_name(ar) == place.file
+            let died_at = location.take().filter(|location| {
+                ar.currentline <= 0 && ar.linedefined >= 0 && chunk_name(ar) == location.file
             });
-            ar.currentline = died_at.map_or(ar.currentline, |place| place.line as c_int);
+            ar.currentline = died_at.map_or(ar.currentline, |location| location.line as c_int);
             if let Some(line) = script_context(l, ar) {
                 walk.contexts.push(line);
             } else if is_game(ar) {
@@ -140,13 +140,13 @@ pub unsafe fn coroutines(l: *mut lua_State, cx: &ScriptContext, raised: &str) ->
                 LUA_TSTRING => String::from_utf8_lossy(bytes(l, -1)).into_owned(),
                 _ => String::new(),
             };
-            let (place, message) = split_location(&its);
+            let (location, message) = split_location(&its);
             let same = raised.contains(message);
             lua_settop(l, died);
             if thread.is_null() || thread == l || !same || lua_status(thread) <= LUA_YIELD {
                 break;
             }
-            stacks.push(walk(thread, cx, 0, place).frames);
+            stacks.push(walk(thread, cx, 0, location).frames);
             resumer = thread;
         }
         lua_settop(l, top);
@@ -216,7 +216,7 @@ fn is_informative(name: &str) -> bool {
 
 impl StackFrame {
     fn of_engine(name: String) -> StackFrame {
-        StackFrame { what: format!("engine function '{name}'"), ..StackFrame::default() }
+        StackFrame { description: format!("engine function '{name}'"), ..StackFrame::default() }
     }
 }
 
@@ -245,15 +245,15 @@ unsafe fn game_frame(
 ) -> StackFrame {
     // SAFETY: as for `walk`.
     unsafe {
-        let place = SourceLocation { file: chunk_name(ar), line: ar.currentline as u32 };
-        let what = match (*ar.what as u8, ar.name.is_null() || !named) {
+        let location = SourceLocation { file: chunk_name(ar), line: ar.currentline as u32 };
+        let description = match (*ar.what as u8, ar.name.is_null() || !named) {
             (b'm', _) => "main chunk".to_string(),
             (_, false) => format!("function '{}'", CStr::from_ptr(ar.name).to_string_lossy()),
             (_, true) => format!("a function defined at line {}", ar.linedefined),
         };
         let mut frame =
-            StackFrame { source: cx.source_line(&place), what, ..StackFrame::default() };
-        frame.place = Some(place);
+            StackFrame { source: cx.source_line(&location), description, ..StackFrame::default() };
+        frame.location = Some(location);
         if index < FRAMES_WITH_VARIABLES {
             frame.locals = variables(l, cx, |i| lua_getlocal(l, ar, i));
             lua_getinfo(l, c"f".as_ptr(), ar);

@@ -3,12 +3,12 @@
 
 use super::collector::Collector;
 use super::context::{self, LoadedTexts, RegisteredFunction, RunningVmGuard, ScriptContext};
-use super::core_functions::NATIVES;
 use super::ctypes::ValueTypeIds;
 use super::interrupt::{Interrupt, memory_message};
 use super::load::load_or_message;
 use super::lua_memory::{self, LuaMemory};
 use super::luajit_layout;
+use super::prelude_natives::NATIVES;
 use super::report::{ErrorReport, handler};
 use super::sampler::{self, ScriptSamples};
 use super::value::{ScriptValue, push_value, read_value};
@@ -445,18 +445,18 @@ impl Vm {
         // cannot fail around it.
         unsafe {
             let top = lua_gettop(l);
-            cx.memory.be_lenient();
+            cx.memory.begin_lenient();
             lua_checkstack(l, 20);
             lua_pushcclosure(l, handler, 0);
             let prepared = prepare(l, cx);
-            cx.memory.be_strict();
+            cx.memory.end_lenient();
             let outcome = match prepared {
                 Err(message) => Err(Box::new(ErrorReport::from_message(message))),
                 Ok(count) => {
                     let lenience = cx.memory.lenience();
                     let _running = RunningVmGuard::begin(self.cx);
                     // An error may have skipped the end of a scope.
-                    let _scopes = ProfileScope::bracket();
+                    let _scopes = ProfileScope::close_on_drop();
                     interrupt.begin(budget);
                     self.cx().memory.engine.begin_callback();
                     let status = lua_pcall(l, count, 1, top + 1);
@@ -475,7 +475,7 @@ impl Vm {
     unsafe fn outcome(&mut self, status: c_int) -> CallOutcome {
         let l = self.l;
         let cx = self.cx();
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         let report = cx.report.take();
         // SAFETY: one value is on the stack.
         let outcome = unsafe {
@@ -497,7 +497,7 @@ impl Vm {
                 }
             }
         };
-        self.cx().memory.be_strict();
+        self.cx().memory.end_lenient();
         outcome
     }
 
@@ -518,8 +518,8 @@ impl Vm {
     pub fn refuse_no_memory(&mut self, on: bool) {
         let memory = &self.cx().memory;
         match on {
-            true => memory.be_lenient(),
-            false => memory.be_strict(),
+            true => memory.begin_lenient(),
+            false => memory.end_lenient(),
         }
     }
 
@@ -576,7 +576,7 @@ impl Drop for Vm {
             self.cx().interrupt.close();
             // A state that ends with the process stays open: no Lua code runs any more.
             if !self.ends_with_process {
-                (*self.cx).memory.be_lenient();
+                (*self.cx).memory.begin_lenient();
                 lua_close(self.l);
             }
             drop(Box::from_raw((*self.cx).engine));

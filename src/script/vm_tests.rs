@@ -100,22 +100,22 @@ fn failing(name: &str, main: &str) -> (ErrorReport, u64) {
     (*outcome.unwrap_err(), fast.unwrap().2[1])
 }
 
-/// The error message of a panic in unit tests. A process that calls `fault::keep_panics` reports
-/// the panic's own message instead.
+/// The error message of a panic in unit tests. A process that calls `fault::install_panic_hook`
+/// reports the panic's own message instead.
 const WORDS: &str = "the engine failed";
 
 #[test]
 fn a_panic_in_an_engine_call_is_an_error_at_the_scripts_line() {
     let (report, _) = failing("panic", "local hp = 3\nBroken.fail()");
     assert!(report.message.starts_with(&format!("Broken.fail: {WORDS}")), "{report}");
-    let location = report.place.clone().unwrap();
+    let location = report.location.clone().unwrap();
     assert_eq!((location.file.as_str(), location.line), ("main.lua", 2), "{report}");
-    assert_eq!(report.frames[0].what, "engine function 'fail'", "{report}");
+    assert_eq!(report.frames[0].description, "engine function 'fail'", "{report}");
     assert_eq!(report.frames[1].locals, [("hp".to_string(), "3".to_string())], "{report}");
 }
 
 #[test]
-fn every_function_that_errors_answer_with_is_there() {
+fn every_function_that_error_hints_name_exists() {
     let equivalents = crate::error_hints::all_equivalents();
     let calls =
         crate::handle_hints::conversions().chain(equivalents.iter().map(|(_, other)| *other));
@@ -130,7 +130,7 @@ fn every_function_that_errors_answer_with_is_there() {
 }
 
 #[test]
-fn a_fault_of_the_engines_own_is_told_from_an_error_of_the_scripts() {
+fn engine_panics_are_distinguished_from_script_errors() {
     assert!(failing("fault", "Broken.fail()").0.engine_fault);
     let fast = "for i = 1, 300 do Broken.fail_above(i == 299 and 3 or 1) end";
     assert!(failing("fault_fast", fast).0.engine_fault);
@@ -180,7 +180,7 @@ Application.data('text', 'bad')";
     let report = outcome.unwrap_err();
     let start = "Application.data: the engine failed at bad.text: the reader fell";
     assert!(report.message.starts_with(start), "{report}");
-    assert_eq!(report.place.as_ref().unwrap().line, 6, "{report}");
+    assert_eq!(report.location.as_ref().unwrap().line, 6, "{report}");
     assert!(report.engine_fault, "it is told from an error of the script's");
 }
 
@@ -364,14 +364,14 @@ unsafe extern "C" fn roomy(
 }
 
 #[test]
-fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
+fn memory_behind_a_function_is_never_read_as_an_upvalue() {
     let (vm, outcome) = booted("joins", "");
     outcome.unwrap();
     let l = vm.l;
     // SAFETY: nothing else runs in the state; no call here raises.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         let mut user = std::ptr::null_mut();
         lua_getallocf(l, &mut user);
         lua_setallocf(l, roomy, user);
@@ -406,7 +406,7 @@ fn what_lies_behind_a_function_is_never_taken_for_its_upvalue() {
         assert_eq!(lua_pcall(l, 3, 0, 0), LUA_OK);
         assert_eq!([upvalue(1), upvalue(2), upvalue(3)], [a, c, c]);
         assert_eq!(behind.read_unaligned(), b, "the block behind a function was written to");
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
     }
 }
 

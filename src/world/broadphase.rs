@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_what_a_look_at_all_finds() {
+    fn queries_find_the_same_as_a_linear_search() {
         let (grid, balls) = filled();
         for (middle, radius) in [(Vec3::ZERO, 3.0), (Vec3::splat(20.0), 15.0), (Vec3::ZERO, 500.0)]
         {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_number_is_not_taken_for_another_ball() {
+    fn a_stale_id_never_matches_another_sphere() {
         let (mut grid, mut other) = (Broadphase::new(1.0), Broadphase::new(1.0));
         other.set_mark(1);
         let first = grid.add(1.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_farther_than_its_square_can_say_is_still_found_where_it_is() {
+    fn entries_are_found_where_squared_distances_overflow() {
         let mut grid = Broadphase::new(1.0);
         let far = Vec3::new(3.0e38, -3.0e38, 0.0);
         let id = grid.add(1.0, far, 2.0, u32::MAX).unwrap();

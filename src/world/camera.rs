@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_ahead_is_in_the_middle_and_what_is_above_is_above() {
+    fn points_ahead_are_centered_and_points_above_are_above() {
         let camera = Camera::DEFAULT;
         let (position, depth) = camera.world_to_screen(Vec3::new(0.0, 10.0, 0.0), SIZE);
         assert!((position - SIZE / 2.0).length() < 1e-4 && (depth - 10.0).abs() < 1e-5);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn places_on_the_screen_lead_back_to_their_points() {
+    fn screen_positions_convert_back_to_their_points() {
         for camera in cameras() {
             let point = camera.pose.transform_point3(Vec3::new(1.0, 7.0, -0.5));
             let (position, depth) = camera.world_to_screen(point, SIZE);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_farther_than_floats_reach_has_finite_answers() {
+    fn points_beyond_the_range_of_floats_give_finite_results() {
         for camera in cameras() {
             for point in [Vec3::splat(3e38), Vec3::new(-3e38, 3e38, 0.0), Vec3::splat(1e-38)] {
                 for pose in [camera.pose, Mat4::from_translation(Vec3::new(3e38, -3e38, 3e38))] {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_is_inside_of_the_frustum() {
+    fn visible_points_are_inside_of_the_frustum() {
         let camera = Camera::DEFAULT;
         let inside = |x: f32, y: f32| camera.inside_frustum(Vec3::new(x, y, 0.0), 1.0);
         assert!(inside(0.0, 10.0) > 0.0);

@@ -42,7 +42,7 @@ impl std::fmt::Display for FieldDefault {
         match self {
             FieldDefault::None => Ok(()),
             FieldDefault::Number(number) => write!(out, "{number}"),
-            FieldDefault::Boolean(truth) => write!(out, "{truth}"),
+            FieldDefault::Boolean(boolean) => write!(out, "{boolean}"),
             FieldDefault::Text(text) | FieldDefault::Described(text) => out.write_str(text),
             FieldDefault::Numbers(numbers) => write!(out, "{numbers:?}"),
         }

@@ -31,9 +31,9 @@ impl<'a> ComponentFields<'a> {
         })
     }
 
-    pub fn truth(&self, key: &str) -> bool {
-        truth(self.tree, key).unwrap_or_else(|| match self.default(key) {
-            FieldDefault::Boolean(truth) => truth,
+    pub fn boolean(&self, key: &str) -> bool {
+        boolean(self.tree, key).unwrap_or_else(|| match self.default(key) {
+            FieldDefault::Boolean(boolean) => boolean,
             _ => self.refuse(key),
         })
     }
@@ -76,9 +76,9 @@ pub(super) fn number(fields: &SjsonTree, key: &str) -> Option<f32> {
     }
 }
 
-pub(super) fn truth(fields: &SjsonTree, key: &str) -> Option<bool> {
+pub(super) fn boolean(fields: &SjsonTree, key: &str) -> Option<bool> {
     match fields.get(key) {
-        Some(SjsonTree::Bool(truth)) => Some(*truth),
+        Some(SjsonTree::Bool(boolean)) => Some(*boolean),
         _ => None,
     }
 }

@@ -48,20 +48,20 @@ impl LevelTransform {
     }
 
     /// Returns the transform of a nested level.
-    fn within(&self, placed: &LevelPose) -> LevelTransform {
+    fn within(&self, pose: &LevelPose) -> LevelTransform {
         LevelTransform {
-            position: self.to_world(placed.position),
-            rotation: self.rotation * placed.rotation.unwrap_or(Quat::IDENTITY),
-            scale: self.scale * placed.scale.map_or(1.0, |scale| scale.x),
+            position: self.to_world(pose.position),
+            rotation: self.rotation * pose.rotation.unwrap_or(Quat::IDENTITY),
+            scale: self.scale * pose.scale.map_or(1.0, |scale| scale.x),
         }
     }
 
     /// Returns the world pose of a unit in the level; `root` is the pose of the unit's own root.
-    pub fn pose(&self, placed: &LevelPose, root: &NodePose) -> NodePose {
+    pub fn pose(&self, pose: &LevelPose, root: &NodePose) -> NodePose {
         NodePose {
-            position: self.to_world(placed.position),
-            rotation: self.rotation * placed.rotation.unwrap_or(root.rotation),
-            scale: placed.scale.unwrap_or(root.scale) * self.scale,
+            position: self.to_world(pose.position),
+            rotation: self.rotation * pose.rotation.unwrap_or(root.rotation),
+            scale: pose.scale.unwrap_or(root.scale) * self.scale,
         }
     }
 }
@@ -223,7 +223,7 @@ impl Levels {
         };
         let id = LevelId(handle);
         for nested in &resource.nested {
-            let below = transform.within(&nested.placed);
+            let below = transform.within(&nested.pose);
             let sets = nested.object_sets.as_deref();
             let added = match below.is_possible() {
                 true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, path),
@@ -362,18 +362,18 @@ mod tests {
     use engine_foundation::sjson::SjsonTree;
 
     fn resource(name: &str, units: usize, nested: &[&str]) -> Arc<LevelResource> {
-        let placed = LevelPose { position: Vec3::ZERO, rotation: None, scale: None };
+        let pose = LevelPose { position: Vec3::ZERO, rotation: None, scale: None };
         let unit = |at: usize| LevelUnit {
             name: at.to_string(),
             unit: "units/box".to_string(),
-            placed,
+            pose,
             data: SjsonTree::Object(Vec::new()),
             sets: Vec::new(),
         };
         let below = |name: &&str| NestedLevel {
             name: name.to_string(),
             level: name.to_string(),
-            placed,
+            pose,
             object_sets: None,
         };
         let units: Vec<_> = (0..units).map(unit).collect();

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 /// The resource kind of levels.
 pub static LEVEL: ResourceKind = ResourceKind {
     name: "level",
-    words: "Placed units, with volumes, splines and nested levels",
+    doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
     version: 1,
     reload: &[ReloadStep::Levels],
@@ -69,7 +69,7 @@ pub struct LevelUnit {
     pub name: String,
     /// Name of the unit's resource.
     pub unit: String,
-    pub placed: LevelPose,
+    pub pose: LevelPose,
     /// Data that overrides the data of the resource.
     pub data: SjsonTree,
     /// Object sets that contain the unit, as sorted indices in the level's list of sets.
@@ -92,7 +92,7 @@ pub struct NestedLevel {
     pub name: String,
     /// Name of the nested level's resource.
     pub level: String,
-    pub placed: LevelPose,
+    pub pose: LevelPose,
     /// Object sets to spawn; `None` for all sets.
     pub object_sets: Option<Vec<String>>,
 }
@@ -163,14 +163,14 @@ impl LevelResource {
         let unit = |(name, fields): &(String, SjsonTree)| LevelUnit {
             name: name.clone(),
             unit: text(fields, "unit"),
-            placed: LevelPose::of(fields),
+            pose: LevelPose::of(fields),
             data: fields.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             sets: sets_of.get(name).cloned().unwrap_or_default(),
         };
         let nested = |(name, fields): &(String, SjsonTree)| NestedLevel {
             name: name.clone(),
             level: text(fields, "level"),
-            placed: LevelPose::of(fields),
+            pose: LevelPose::of(fields),
             object_sets: fields.get("object_sets").map(texts),
         };
         let units: Vec<_> = block(tree, "units").iter().map(unit).collect();
@@ -459,9 +459,9 @@ mod tests {
         )
         .unwrap();
         assert_eq!(named, ["units/a.unit", "units/b.unit", "levels/shed.level"]);
-        assert_eq!(level.units[0].placed.position, Vec3::new(1.0, 2.0, 3.0));
-        assert_eq!(level.units[0].placed.rotation, None);
-        assert_eq!(level.units[1].placed.scale, Some(Vec3::splat(2.0)));
+        assert_eq!(level.units[0].pose.position, Vec3::new(1.0, 2.0, 3.0));
+        assert_eq!(level.units[0].pose.rotation, None);
+        assert_eq!(level.units[1].pose.scale, Some(Vec3::splat(2.0)));
         assert_eq!(level.nested[0].object_sets, Some(vec!["day".to_string()]));
         let none = level.wanted(Some(&[])).unwrap();
         assert!(level.is_wanted(0, &none) && !level.is_wanted(1, &none));
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_says_where_and_why() {
+    fn invalid_sources_are_refused_with_location_and_reason() {
         let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check("unit = {}", "x.level:1: unknown key 'unit', did you mean 'units'?");
         check("units = 3", "x.level:1: 'units' must be a block: units = { … }");

@@ -90,7 +90,7 @@ impl LightSettings {
     }
 
     /// Converts the light for the renderer, with its world transform.
-    pub fn placed(&self, pose: &Mat4) -> scene::LightFrame {
+    pub fn to_frame(&self, pose: &Mat4) -> scene::LightFrame {
         let position = pose.w_axis.truncate();
         let direction = pose.y_axis.truncate().normalize_or(Vec3::Y);
         let (range, casts_shadows) = (self.reach(), self.casts_shadows);
@@ -116,7 +116,7 @@ impl LightSettings {
 pub struct LightComponent {
     pub name: String,
     pub node: u16,
-    pub look: LightSettings,
+    pub settings: LightSettings,
 }
 
 /// A light of a unit.
@@ -126,7 +126,7 @@ pub struct LightInstance {
     pub unit: u32,
     /// Index of the unit's node that the light is attached to, from 0.
     pub node: u16,
-    pub look: LightSettings,
+    pub settings: LightSettings,
     /// Transform relative to the node.
     pub local: Mat4,
 }
@@ -164,8 +164,8 @@ impl Lights {
             ));
         }
         for part in parts {
-            let (node, look) = (part.node, part.look);
-            let light = LightInstance { unit: row, node, look, local: Mat4::IDENTITY };
+            let (node, settings) = (part.node, part.settings);
+            let light = LightInstance { unit: row, node, settings, local: Mat4::IDENTITY };
             let handle = self.slots.add(light).expect("there is room, it was looked at");
             self.of.entry(row).or_default().push(LightId(handle));
         }
@@ -235,7 +235,7 @@ mod tests {
         let sun = LightSettings { kind: LightType::Directional, ..LightSettings::DEFAULT };
         let direction = Vec3::Y;
         let kind = scene::LightKind::Sun { direction, casts_shadows: false };
-        assert_eq!(sun.placed(&pose).kind, kind);
+        assert_eq!(sun.to_frame(&pose).kind, kind);
         assert_eq!(LightType::of("spot").map(LightType::name), Some("spot"));
         assert_eq!(LightType::of("sun"), None);
     }

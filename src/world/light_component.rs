@@ -85,35 +85,35 @@ pub static LIGHT: Component = Component {
 };
 
 /// Refuses invalid light settings.
-pub fn check_light(look: &LightSettings) -> Result<(), Error> {
-    let numbers = [look.intensity, look.falloff_end, look.spot_start];
-    if numbers.iter().chain(&look.color).any(|number| *number < 0.0) {
+pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
+    let numbers = [settings.intensity, settings.falloff_end, settings.spot_start];
+    if numbers.iter().chain(&settings.color).any(|number| *number < 0.0) {
         return Err(error!("its colour, intensity, falloff and angles must not be below 0"));
     }
-    let bright = look.color.iter().chain([&look.intensity]);
+    let bright = settings.color.iter().chain([&settings.intensity]);
     if let Some(wrong) = bright.into_iter().find(|number| **number > BRIGHTNESS_MAX) {
         return Err(error!(
             "its colour and intensity must be at most {BRIGHTNESS_MAX} (BRIGHTNESS_MAX), got \
              {wrong}"
         ));
     }
-    if !(0.0..=SHADOW_BIAS_MAX).contains(&look.shadow_bias) {
+    if !(0.0..=SHADOW_BIAS_MAX).contains(&settings.shadow_bias) {
         return Err(error!(
             "'shadow_depth_bias' must be from 0 to {SHADOW_BIAS_MAX} (SHADOW_BIAS_MAX), got {}",
-            look.shadow_bias
+            settings.shadow_bias
         ));
     }
-    if look.kind == LightType::Spot
-        && !(look.spot_end > 0.0
-            && look.spot_end <= std::f32::consts::FRAC_PI_2 + 1e-4
-            && look.spot_start <= look.spot_end)
+    if settings.kind == LightType::Spot
+        && !(settings.spot_end > 0.0
+            && settings.spot_end <= std::f32::consts::FRAC_PI_2 + 1e-4
+            && settings.spot_start <= settings.spot_end)
     {
         return Err(error!(
             "its angles must rise from spot_angle_start to spot_angle_end, which is at most 90 \
              degrees"
         ));
     }
-    if look.kind == LightType::Omni && look.casts_shadows {
+    if settings.kind == LightType::Omni && settings.casts_shadows {
         return Err(error!(
             "an omni light casts no shadows: leave out casts_shadows, or make it a spot light"
         ));
@@ -129,19 +129,19 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     let kind = LightType::of(word).ok_or_else(|| {
         error!("there is no light of type '{word}'{}", hint(word, LightType::NAMES))
     })?;
-    let look = LightSettings {
+    let settings = LightSettings {
         kind,
         color: fields.numbers("color"),
         intensity: fields.number("intensity"),
         falloff_end: fields.number("falloff_end"),
         spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),
         spot_end: degrees("spot_angle_end").unwrap_or(usual.spot_end),
-        casts_shadows: fields.truth("casts_shadows"),
+        casts_shadows: fields.boolean("casts_shadows"),
         shadow_bias: fields.number("shadow_depth_bias"),
-        enabled: fields.truth("enabled"),
+        enabled: fields.boolean("enabled"),
     };
-    check_light(&look)?;
-    builder.template.lights.push(LightComponent { name: part.name.clone(), node, look });
+    check_light(&settings)?;
+    builder.template.lights.push(LightComponent { name: part.name.clone(), node, settings });
     Ok(())
 }
 

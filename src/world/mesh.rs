@@ -246,14 +246,14 @@ impl Meshes {
     /// Returns a live mesh for changes; all of its data is sent to the renderer again.
     pub fn change(&mut self, id: MeshId) -> &mut MeshInstance {
         let slot = id.0.index();
-        self.note(slot, flag::NEW);
+        self.record_change(slot, flag::NEW);
         self.at_mut(slot)
     }
 
     /// Records a change of a mesh: with [`flag::NEW`] a change of all its data, with 0 a change of
     /// its pose.
     #[inline(always)]
-    pub fn note(&mut self, slot: usize, flags: u8) {
+    pub fn record_change(&mut self, slot: usize, flags: u8) {
         if let Some(mesh) = self.slots.at_mut(slot) {
             let listed = mesh.flags & flag::LISTED != 0;
             mesh.flags |= flags | flag::LISTED;
@@ -268,7 +268,7 @@ impl Meshes {
         for row in rows {
             let mut at = self.first.get(*row as usize).copied().unwrap_or(NO_MESH);
             while at != NO_MESH {
-                self.note(at as usize, 0);
+                self.record_change(at as usize, 0);
                 at = self.at_mut(at as usize).next;
             }
         }
@@ -284,7 +284,7 @@ impl Meshes {
             }
             let flags = if hidden { mesh.flags | reason } else { mesh.flags & !reason };
             if std::mem::replace(&mut mesh.flags, flags) != flags {
-                self.note(slot, flag::NEW);
+                self.record_change(slot, flag::NEW);
             }
         }
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_twice_is_listed_once() {
+    fn a_unit_that_moves_twice_is_listed_once() {
         let (mut meshes, unit) = (Meshes::default(), unit());
         meshes.spawn(unit, &[part("a", 0)], || DrawSlot(0)).unwrap();
         meshes.changed.clear();

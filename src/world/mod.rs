@@ -41,7 +41,7 @@ pub const WORLDS_MAX: usize = 64;
 
 /// Systems of a world's update. They run as tasks (src/engine/world_update.rs), and each one has a
 /// setting for its priority (`tasks.priorities`).
-pub const SYSTEMS: [&str; 4] = ["physics", "scene_graph", "sprites", "particles"];
+pub const UPDATE_SYSTEMS: [&str; 4] = ["physics", "scene_graph", "sprites", "particles"];
 
 /// A world: an independent space that is updated and rendered separately.
 #[derive(Clone, Debug, Default)]

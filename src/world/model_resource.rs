@@ -2,7 +2,7 @@
 //! unit that consists of a model alone: its nodes, meshes, lights, cameras and data, as in a unit's
 //! file.
 
-use crate::physics::of_extras;
+use crate::physics::from_extras;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonTree};
@@ -18,7 +18,7 @@ use engine_textures::resource::{ImportSettings, build, decode};
 /// The resource kind of models.
 pub static MODEL: ResourceKind = ResourceKind {
     name: "model",
-    words: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for a glTF file of \
+    doc: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for a glTF file of \
             the same name",
     extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],
     version: VERSION,
@@ -162,7 +162,7 @@ pub fn tree(model: &Model) -> SjsonTree {
         if let Some(extra) = node.extras.as_ref().and_then(|extras| extras.get("physics")) {
             let mesh = node.mesh.map(|mesh| &data.meshes[mesh as usize].name);
             let mesh = mesh.map(|mesh| format!("{}/{mesh}", model.name));
-            add("physics", vec![("actors", of_extras(extra, &node.name, mesh))]);
+            add("physics", vec![("actors", from_extras(extra, &node.name, mesh))]);
         }
         if let Some(SjsonTree::Object(extras)) = &node.extras {
             if tops == 1 && node.parent.is_none() {
@@ -219,7 +219,7 @@ fn light_fields(light: &LightData) -> Vec<(&'static str, SjsonTree)> {
 /// Returns the error message for a name that two nodes of a model have, or `None` if the name is
 /// unique.
 pub fn ambiguous(model: &str, data: &ModelData, node: &str) -> Option<String> {
-    data.twice.iter().any(|known| known == node).then(|| {
+    data.duplicate_names.iter().any(|known| known == node).then(|| {
         format!(
             "two nodes are named '{node}' in model '{model}': rename one, so that it is clear \
                  which is meant"

@@ -110,7 +110,7 @@ impl RenderScenes {
             .map(|(handle, _)| handle.index())
             .collect();
         for slot in slots {
-            self.meshes.note(slot, flag::NEW);
+            self.meshes.record_change(slot, flag::NEW);
         }
     }
 

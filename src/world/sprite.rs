@@ -137,7 +137,7 @@ pub enum SpriteSource {
 pub struct SpriteComponent {
     pub name: String,
     pub node: u16,
-    pub look: SpriteSettings,
+    pub settings: SpriteSettings,
     pub source: SpriteSource,
     pub speed: f32,
     pub visible: bool,
@@ -160,7 +160,7 @@ pub struct SpriteInstance {
     next: u32,
     /// Index in the list of playing sprites.
     playing: u32,
-    pub look: SpriteSettings,
+    pub settings: SpriteSettings,
     /// Texture that is currently shown.
     pub picture: TextureNumber,
     pub sequence: Option<SequenceNumber>,
@@ -231,7 +231,7 @@ impl Sprites {
                 draw: draw(),
                 next,
                 playing: NONE,
-                look: part.look,
+                settings: part.settings,
                 picture: TextureNumber::MISSING,
                 sequence: None,
                 frame: 0,
@@ -289,14 +289,14 @@ impl Sprites {
 
     /// Returns a live sprite for changes; all of its data is sent to the renderer again.
     pub fn change(&mut self, id: SpriteId) -> &mut SpriteInstance {
-        self.note(id.0.index(), flag::NEW);
+        self.record_change(id.0.index(), flag::NEW);
         self.at_mut(id.0.index())
     }
 
     /// Records a change of a sprite: with [`flag::NEW`] a change of all its data, with 0 a change
     /// of its pose.
     #[inline(always)]
-    pub fn note(&mut self, slot: usize, flags: u8) {
+    pub fn record_change(&mut self, slot: usize, flags: u8) {
         if let Some(sprite) = self.slots.at_mut(slot) {
             let listed = sprite.flags & flag::LISTED != 0;
             sprite.flags |= flags | flag::LISTED;
@@ -314,7 +314,7 @@ impl Sprites {
         for row in rows {
             let mut at = self.first.get(*row as usize).copied().unwrap_or(NONE);
             while at != NONE {
-                self.note(at as usize, 0);
+                self.record_change(at as usize, 0);
                 at = self.at_mut(at as usize).next;
             }
         }
@@ -330,7 +330,7 @@ impl Sprites {
             }
             let flags = if hidden { sprite.flags | reason } else { sprite.flags & !reason };
             if std::mem::replace(&mut sprite.flags, flags) != flags {
-                self.note(slot, flag::NEW);
+                self.record_change(slot, flag::NEW);
             }
         }
     }
@@ -407,7 +407,7 @@ impl Sprites {
         let Some(number) = sprite.sequence else { return };
         let picture = self.sequences[number.0 as usize].frames[sprite.frame as usize].0;
         if std::mem::replace(&mut sprite.picture, picture) != picture {
-            self.note(slot, flag::NEW);
+            self.record_change(slot, flag::NEW);
         }
     }
 
@@ -454,7 +454,7 @@ mod tests {
         SpriteComponent {
             name: "hero".into(),
             node: 0,
-            look: SpriteSettings::DEFAULT,
+            settings: SpriteSettings::DEFAULT,
             source,
             speed: 1.0,
             visible: true,
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_or_stops_leaves_the_others_playing() {
+    fn ending_or_stopping_a_sprite_leaves_the_others_playing() {
         let (mut sprites, unit) = new_sprites();
         let first = sprites.of_unit(unit.row()).next().unwrap();
         let first = SpriteId(sprites.slots.handle_at(first).unwrap());
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_is_what_plays_and_when() {
+    fn the_hashed_state_is_the_sequence_and_its_time() {
         let state = |sprites: &Sprites, unit: UnitId| {
             let mut hash = StateHash::new(0);
             sprites.write_state(unit.row(), &mut hash);
@@ -527,9 +527,9 @@ mod tests {
 
     #[test]
     fn a_picture_stands_upright_or_lies_flat_around_its_pivot() {
-        let check = |look: SpriteSettings, corner: [f32; 2], wanted: [f32; 3]| {
+        let check = |settings: SpriteSettings, corner: [f32; 2], wanted: [f32; 3]| {
             let point = Vec3::new(corner[0], 0.0, corner[1]);
-            let at = look.square_to_node([32.0, 64.0]).transform_point3(point);
+            let at = settings.square_to_node([32.0, 64.0]).transform_point3(point);
             assert!(at.distance(Vec3::from_array(wanted)) < 1e-6, "{at} for {corner:?}");
         };
         let own = SpritePlacement { pixels_per_metre: 32.0, ..SpritePlacement::DEFAULT };

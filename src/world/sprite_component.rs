@@ -196,7 +196,7 @@ pub(super) fn placement(
     if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
         return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
     }
-    let lit = fields.truth("lit");
+    let lit = fields.boolean("lit");
     match text(fields.tree, "material") {
         Some(name) if lit => {
             return Err(error!(
@@ -232,7 +232,7 @@ pub fn check_layer(layer: f64) -> Result<(), String> {
 }
 
 /// Refuses an invalid part of an image.
-pub fn check_picture_part([left, top, width, height]: [f32; 4]) -> Result<(), String> {
+pub fn check_image_part([left, top, width, height]: [f32; 4]) -> Result<(), String> {
     match left >= 0.0 && top >= 0.0 && width > 0.0 && height > 0.0 {
         true => Ok(()),
         false => Err(format!(
@@ -291,7 +291,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     }
     let of = numbers(fields.tree, "part").unwrap_or(usual.part);
     if fields.tree.get("part").is_some() {
-        check_picture_part(of).map_err(|message| error!("'part' {message}"))?;
+        check_image_part(of).map_err(|message| error!("'part' {message}"))?;
     }
     let speed = fields.number("speed");
     if speed < 0.0 {
@@ -299,23 +299,23 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     }
     let mask = fields.text("alpha") == ALPHAS[1];
     let set_material: SetResource = |template, entry, resolved| {
-        template.sprites[entry].look.placement.material = Some(resolved.material());
+        template.sprites[entry].settings.placement.material = Some(resolved.material());
     };
-    let look = SpriteSettings {
+    let settings = SpriteSettings {
         placement: placement(fields, builder, (entry, set_material))?,
         size,
         pivot: fields.numbers("pivot"),
         part: of,
-        flip_x: fields.truth("flip_x"),
-        flip_y: fields.truth("flip_y"),
+        flip_x: fields.boolean("flip_x"),
+        flip_y: fields.boolean("flip_y"),
         alpha: if mask { SpriteAlpha::Mask } else { SpriteAlpha::Blend },
     };
     refer_to_source(fields.tree, builder, entry)?;
     let source = SpriteSource::Picture(TextureNumber::MISSING);
-    let visible = fields.truth("visible");
+    let visible = fields.boolean("visible");
     let group = group(fields, &mut builder.template)?;
     let name = part.name.clone();
-    let sprite = SpriteComponent { name, node, look, source, speed, visible, group };
+    let sprite = SpriteComponent { name, node, settings, source, speed, visible, group };
     builder.template.sprites.push(sprite);
     Ok(())
 }
@@ -394,7 +394,7 @@ mod tests {
             parts: vec![ComponentSource { name, component: component.to_string(), fields }],
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
-            twice: Vec::new(),
+            duplicate_names: Vec::new(),
             template: UnitTemplate::default(),
         };
         let unit = UnresolvedUnit::read(unit);
@@ -425,7 +425,7 @@ mod tests {
             lit: true,
             ..SpritePlacement::DEFAULT
         };
-        let look = SpriteSettings {
+        let settings = SpriteSettings {
             placement,
             size: [0.0; 2],
             pivot: [0.0, 1.0],
@@ -434,9 +434,9 @@ mod tests {
             flip_y: true,
             alpha: SpriteAlpha::Mask,
         };
-        assert_eq!(sprite.look, look);
+        assert_eq!(sprite.settings, settings);
         let plain = read("sprite", "texture = \"ship\"").unwrap();
-        assert_eq!(plain.sprites[0].look, SpriteSettings::DEFAULT);
+        assert_eq!(plain.sprites[0].settings, SpriteSettings::DEFAULT);
         assert_eq!(plain.sprites[0].source, SpriteSource::Picture(TextureNumber(4)));
         let glowing = "map = \"cave\" material = \"glow\" range = [2, 9]";
         let glowing = read("tilemap", glowing).unwrap().maps[0].placement;
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_says_why() {
+    fn invalid_sprites_are_refused_with_a_reason() {
         let check = |component: &str, fields: &str, message: &str| {
             let wanted = format!("component 'it': {message}");
             assert_eq!(read(component, fields).unwrap_err(), wanted);

@@ -95,7 +95,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         map,
         level,
         placement,
-        visible: fields.truth("visible"),
+        visible: fields.boolean("visible"),
         group,
     });
     Ok(())

@@ -126,7 +126,7 @@ mod tests {
             parts: Vec::new(),
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
-            twice: Vec::new(),
+            duplicate_names: Vec::new(),
             template: Default::default(),
         })
     }

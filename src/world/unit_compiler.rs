@@ -5,7 +5,7 @@
 use super::component;
 use super::scene_graph::UNIT_NODES_MAX;
 use super::unit_resource::clash_message;
-use engine_foundation::hash::clash;
+use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonValue};
 use engine_foundation::{Error, Quat, suggest};
 use engine_resource::data_resources::{read_document, write_tree};
@@ -119,7 +119,7 @@ fn check_nodes<'a>(nodes: &SjsonValue<'a>) -> Result<(), (SjsonValue<'a>, String
         return Err((*nodes, message));
     }
     let names = entries.iter().map(|node| node.key);
-    if let Some((one, other)) = clash(std::iter::once("root").chain(names)) {
+    if let Some((one, other)) = find_collision(std::iter::once("root").chain(names)) {
         let at = entries.iter().find(|node| node.key == other);
         return Err((at.map_or(*nodes, |node| node.value), clash_message(one, other)));
     }

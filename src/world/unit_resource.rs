@@ -13,7 +13,7 @@ use super::node_order::parents_first;
 use super::scene_graph::{NO_NODE, NodePose, UNIT_NODES_MAX};
 use super::unit_compiler::{compile, validate};
 use super::unit_template::UnitTemplate;
-use engine_foundation::hash::{IdString32, clash};
+use engine_foundation::hash::{IdString32, find_collision};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_resource::reload_steps::ReloadStep;
@@ -23,7 +23,7 @@ use std::collections::HashSet;
 /// The resource kind of units.
 pub static UNIT: ResourceKind = ResourceKind {
     name: "unit",
-    words: "The parts of a unit: a model, nodes, components, data",
+    doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,
     reload: &[ReloadStep::UnitResources],
@@ -58,7 +58,7 @@ pub struct UnitResource {
     /// The resources that the unit inherits from, nearest first, and its models.
     pub bases: Vec<String>,
     /// Names that more than one node of its models has. These names cannot be used as references.
-    pub twice: Vec<String>,
+    pub duplicate_names: Vec<String>,
     /// Settings of the engine's components, which every spawn copies.
     pub template: UnitTemplate,
 }
@@ -74,7 +74,7 @@ impl UnitResource {
             parts: Vec::new(),
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             bases: Vec::new(),
-            twice: Vec::new(),
+            duplicate_names: Vec::new(),
             template: UnitTemplate::default(),
         };
         let nodes = match tree.get("nodes") {
@@ -97,7 +97,7 @@ impl UnitResource {
         if unit.parents.len() > UNIT_NODES_MAX {
             return Err(too_many_nodes(unit.parents.len()));
         }
-        if let Some((one, other)) = clash(unit.node_names.iter().map(String::as_str)) {
+        if let Some((one, other)) = find_collision(unit.node_names.iter().map(String::as_str)) {
             return Err(engine_foundation::error!("{}", clash_message(one, other)));
         }
         check_positions(&unit)?;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_says_where_and_why() {
+    fn invalid_sources_are_refused_with_location_and_reason() {
         let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check("nodees = {}", "x.unit:1: unknown key 'nodees', did you mean 'nodes'?");
         check("inherit = 3", "x.unit:1: 'inherit' must be the name of a unit");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_components_cannot_be_says_where_and_why() {
+    fn invalid_components_are_refused_with_location_and_reason() {
         let check = |text: &str, message: &str| assert_eq!(compiled(text).unwrap_err(), message);
         check(
             "components = { light = { intensity = 1e300 } }",
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_has_to_be_there() {
+    fn removed_parts_must_exist() {
         let tree = |text: &str| sjson::parse(text).unwrap().to_tree();
         let base = tree(
             "components = { lamp = { range = 3 node = \"a\" } gone = null } \

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_outside() {
+    fn points_outside_of_a_volume_are_outside() {
         assert!(!volume(SHAPES[0]).contains(Vec3::new(1.0, 3.5, 3.0)));
         assert!(volume(SHAPES[0]).contains(Vec3::new(2.9, 2.0, 3.0)));
         assert!(!volume(SHAPES[1]).contains(Vec3::ZERO));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_volumes_are_refused() {
         let message = |text: &str| {
             let document = sjson::parse(text).unwrap();
             check("v", document.root()).map_err(|(_, message)| message).unwrap_err()

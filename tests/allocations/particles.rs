@@ -47,7 +47,7 @@ impl Canvas {
         let effect = particles.slots().get(id.0).expect("it plays");
         for emitter in particles.emitters(effect) {
             let look = AppearanceRules::new(emitter, &effect.variables);
-            let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+            let drawing = DrawStyle { emitter, appearance: &look, texture: &SKIN, eye: Vec3::ZERO };
             paths(&drawing, room, |path| path_quads(path, 1.0, &SKIN, quads));
             drawing.add(quads, scratch, pool).expect("there are threads");
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// Returns true if a terminal would interpret a character.
-fn steers(c: char) -> bool {
+fn controls_terminal(c: char) -> bool {
     (c.is_control() && !"\n\t\0".contains(c))
         || ('\u{202a}'..='\u{202e}').contains(&c)
         || ('\u{2066}'..='\u{2069}').contains(&c)
@@ -14,7 +14,7 @@ fn steers(c: char) -> bool {
 
 #[track_caller]
 fn is_harmless(text: &str, of: &str) {
-    let found = text.chars().find(|c| steers(*c));
+    let found = text.chars().find(|c| controls_terminal(*c));
     assert_eq!(found, None, "{of}: {text:?}");
 }
 

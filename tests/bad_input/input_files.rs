@@ -426,7 +426,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("SOURCE", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
     ("SUITE_CONFIG", HERE, "suites_and_what_they_name_stay_in_the_folder"),
     ("GOLDEN", HERE, "golden_files_are_regular_files_of_the_game"),
-    ("WATCHED", "src/app/testing/watch_mode.rs", "what_is_no_file_is_not_compared"),
+    ("WATCHED", "src/app/testing/watch_mode.rs", "only_plain_files_are_compared"),
     ("INDEX", HERE, "other_commands_on_a_game_wait_for_nothing"),
     ("COMPILED", HERE, "compiled_data_that_is_no_file_is_made_anew"),
     ("SESSION", HERE, "other_commands_on_a_game_wait_for_nothing"),

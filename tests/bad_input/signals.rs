@@ -46,7 +46,7 @@ fn end(mut child: Child, signal: &str) -> (Ended, Duration) {
 
 /// Plays a game of [`game`] until it has marked its start, sends the signal, and waits. Returns the
 /// output and the time that the end took.
-fn asked_to_end(game: &Game, signal: &str, arguments: &[&str]) -> (Ended, Duration) {
+fn end_requested(game: &Game, signal: &str, arguments: &[&str]) -> (Ended, Duration) {
     let child = game.command(&[&["--headless"], arguments].concat()).spawn().unwrap();
     let marker = game.saves.join("started/user_settings.sjson");
     assert!(wait_until(|| marker.exists()), "the game did not start");
@@ -70,7 +70,7 @@ fn ends(
     code: i32,
     expected: &[&str],
 ) -> Ended {
-    let (ended, took) = asked_to_end(&game(name, main), signal, arguments);
+    let (ended, took) = end_requested(&game(name, main), signal, arguments);
     assert_eq!(ended.code, Some(code), "{name}: {}{}", ended.out, ended.err);
     in_order(&ended.err, expected);
     assert!(took < PROMISED, "{name} took {took:?}");

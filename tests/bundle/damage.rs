@@ -170,7 +170,7 @@ fn forge(bytes: &[u8], version: u32, from: &[u8], to: &[u8]) -> Vec<u8> {
     body[at..at + to.len()].copy_from_slice(to);
     let mut writer = BlobWriter::default();
     body.iter().for_each(|byte| writer.u8(*byte));
-    let mut forged = writer.framed(bytes[..4].try_into().unwrap(), version);
+    let mut forged = writer.into_frame(bytes[..4].try_into().unwrap(), version);
     forged.extend(&bytes[framed..]);
     forged
 }

@@ -201,7 +201,7 @@ const ALLOWED: &[Allowed] = &[
         "pictures for people, asked for by a variable",
     ),
     (
-        "src/system/remote/session_file.rs",
+        "src/system/remote/endpoint_file.rs",
         &[
             "fs::symlink_metadata(",
             "File::create_new(",

@@ -83,7 +83,7 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
     packet.textures[0] = TextureChange::Put { slot, texels };
     renderer.submit(packet);
     let events = renderer.events();
-    let [RendererEvent::TextureRefused { slot: event_slot, words: message }] = &events[..] else {
+    let [RendererEvent::TextureRefused { slot: event_slot, message }] = &events[..] else {
         panic!("{events:?}");
     };
     assert_eq!(*event_slot, slot);
@@ -99,7 +99,7 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
     let empty = TextureChange::Target { slot, width: 0, height: 4 };
     renderer.submit(FramePacket { textures: vec![empty], ..FramePacket::default() });
     let wanted = "it has 0 × 4 texels: it needs one on each side".to_string();
-    assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, words: wanted }]);
+    assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, message: wanted }]);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_shader_that_does_not_compile_is_told_and_the_old_one_stays() {
     packet.materials = vec![worlds::material(&wrong, vec![0; 32])];
     renderer.submit(packet);
     let events = renderer.events();
-    let [RendererEvent::ShaderFailed { shader, words: message }] = &events[..] else {
+    let [RendererEvent::ShaderFailed { shader, message }] = &events[..] else {
         panic!("{events:?}")
     };
     assert_eq!(shader, "waves");
@@ -145,7 +145,7 @@ fn ids_that_are_ended_twice_and_slots_that_hold_nothing_do_no_harm() {
     let changes = vec![
         MaterialChange::End { slot },
         MaterialChange::Variables { slot, bytes: vec![1, 2, 3] },
-        MaterialChange::Texture { slot, place: 9, texture: TextureSlot(77) },
+        MaterialChange::Texture { slot, index: 9, texture: TextureSlot(77) },
     ];
     let mut packet = scenes::boxes();
     packet.textures = vec![end.clone(), end];
@@ -175,7 +175,7 @@ fn captures_of_what_cannot_be_read_say_so() {
                  --renderer software";
     assert_eq!(
         null.events(),
-        [RendererEvent::CaptureFailed { number: 3, words: message.to_string() }]
+        [RendererEvent::CaptureFailed { number: 3, message: message.to_string() }]
     );
 
     let Some(mut renderer) = renderer(false) else { return };
@@ -185,7 +185,7 @@ fn captures_of_what_cannot_be_read_say_so() {
     let message = "the texture is not a render target, so nothing was drawn";
     assert_eq!(
         renderer.events(),
-        [RendererEvent::CaptureFailed { number: 4, words: message.to_string() }]
+        [RendererEvent::CaptureFailed { number: 4, message: message.to_string() }]
     );
 }
 

@@ -62,7 +62,7 @@ impl Played {
             seed: 0,
             deterministic: true,
             boot: None,
-            forget: true,
+            in_memory_saves: true,
             sandbox: true,
             coverage: false,
             lines: false,
@@ -100,7 +100,7 @@ impl Played {
         let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
         engine.assets.store.replace(compiled.index, &compiled.changed);
-        engine.reload_pictures(&ChangedResources::new(&compiled.changed, KINDS));
+        engine.reload_textures_and_materials(&ChangedResources::new(&compiled.changed, KINDS));
     }
 
     /// Returns the number of sources with which Guis have drawn.

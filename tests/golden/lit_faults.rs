@@ -77,8 +77,7 @@ fn a_mesh_that_is_not_whole_is_told_and_the_others_are_drawn() {
     packet.meshes[1] = MeshChange::Put { slot, mesh: Arc::new(broken) };
     renderer.submit(packet);
     let message = "an index is 99, and there are 24 vertices: export it again".to_string();
-    let event =
-        RendererEvent::MeshRefused { slot: MeshSlot(1), name: "cube".to_string(), words: message };
+    let event = RendererEvent::MeshRefused { slot: MeshSlot(1), name: "cube".to_string(), message };
     assert_eq!(renderer.events(), std::slice::from_ref(&event));
     assert_eq!(null.events(), [event]);
     assert_eq!(renderer.statistics().scene, null.statistics().scene);
@@ -96,7 +95,7 @@ fn the_recorder_has_the_draw_calls_of_worlds() {
     let drawn: Vec<(u32, u32)> = solid.iter().map(|it| (it.mesh, it.instances)).collect();
     assert_eq!(drawn, [(0, 1), (2, 12)]);
     let statistics = null.statistics().scene;
-    assert_eq!((statistics.draws, statistics.seen, statistics.shadow_maps), (13, 13, 3));
+    assert_eq!((statistics.draws, statistics.visible, statistics.shadow_maps), (13, 13, 3));
 }
 
 #[test]

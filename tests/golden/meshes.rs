@@ -24,7 +24,7 @@ fn mesh(name: &str, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
         bounds: MeshBounds::of(&vertices),
         vertices,
         indices,
-        parts: vec![MeshPart { first: 0, count, place: 0 }],
+        parts: vec![MeshPart { first: 0, count, surface: 0 }],
     }
 }
 

@@ -64,7 +64,7 @@ pub fn pictures() -> FramePacket {
             base_color_texture: Some((TextureSlot(1), SMOOTH)),
             alpha: if at == 4 { SurfaceAlphaMode::Mask(0.5) } else { SurfaceAlphaMode::Blend },
             double_sided: true,
-            painter: Some(MaterialSlot(slot)),
+            custom_material: Some(MaterialSlot(slot)),
             ..SurfaceFrame::DEFAULT
         });
         let x = (at as f32 - 2.5) * 0.95;

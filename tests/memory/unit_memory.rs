@@ -62,7 +62,7 @@ impl Folder {
             seed: 1,
             deterministic: true,
             boot: None,
-            forget: true,
+            in_memory_saves: true,
             sandbox: true,
             coverage: false,
             lines: false,

@@ -142,7 +142,7 @@ fn without_a_device_everything_happens_as_with_one() {
                 play(game, sounds, world, "t");
             }
             sounds.step(super::game::FRAME, i);
-            hashes.push((sounds.voices.hash(), sounds.voices.told.clone()));
+            hashes.push((sounds.voices.hash(), sounds.voices.readable_events.clone()));
         }
         hashes
     };
@@ -350,5 +350,5 @@ fn events_that_do_not_fit_in_a_frame_are_counted() {
         play(&mut game, &mut sounds, world, "t");
     }
     sounds.step(super::game::FRAME, 1);
-    assert_eq!((sounds.voices.told.len(), sounds.voices.lost_events), (EVENTS_MAX, 10));
+    assert_eq!((sounds.voices.readable_events.len(), sounds.voices.lost_events), (EVENTS_MAX, 10));
 }

@@ -91,9 +91,9 @@ fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
     let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
     until(&mut sounds, "it is heard", loud);
     // Not mixed for a while, and then continued at its position.
-    sounds.voices.voice_mut(voice).unwrap().volume.go(0.0, 0.0);
+    sounds.voices.voice_mut(voice).unwrap().volume.start(0.0, 0.0);
     (0..3).for_each(|_| sounds.step(FRAME, 1));
-    sounds.voices.voice_mut(voice).unwrap().volume.go(1.0, 0.0);
+    sounds.voices.voice_mut(voice).unwrap().volume.start(1.0, 0.0);
     fake.heard.lock().unwrap().clear();
     let heard = fake.heard.clone();
     let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);

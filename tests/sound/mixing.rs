@@ -87,14 +87,14 @@ fn nothing_that_a_game_does_to_a_voice_clicks() {
     );
     without_click(
         "volume",
-        &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().volume.go(0.1, 0.0)],
+        &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().volume.start(0.1, 0.0)],
     );
     without_click("side", &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().pan = -0.9]);
     without_click(
         "occlusion",
         &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().occlusion = 1.0],
     );
-    without_click("bus", &[|sounds, _| sounds.voices.buses.states[1].volume.go(0.2, 0.0)]);
+    without_click("bus", &[|sounds, _| sounds.voices.buses.states[1].volume.start(0.2, 0.0)]);
     without_click(
         "far and near",
         &[
@@ -186,7 +186,7 @@ fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
     differs("a clock", &sounds);
     sounds.voices.start_clock("band", 98.0, 3.0).unwrap();
     differs("its tempo", &sounds);
-    sounds.voices.buses.states[1].volume.go(0.5, 1.0);
+    sounds.voices.buses.states[1].volume.start(0.5, 1.0);
     differs("a fade of a bus", &sounds);
     let voices = &mut sounds.voices;
     let number = ParameterWrite::Number(1.0);

@@ -4,8 +4,8 @@
 use super::{PATIENCE, TOWER, UNITS, ask, engine, game, list, number};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::RemoteClient;
+use engine::system::remote::endpoint_file::EndpointFile;
 use engine::system::remote::json;
-use engine::system::remote::session_file::SessionFile;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ fn a_run_that_tools_look_into_is_recorded_and_played_again_the_same() {
         .expect("the engine starts");
     let end = Instant::now() + PATIENCE;
     let session = loop {
-        match SessionFile::read(&folder.join("game")) {
+        match EndpointFile::read(&folder.join("game")) {
             Ok(session) => break session,
             Err(error) => assert!(Instant::now() < end, "{error}"),
         }

@@ -5,7 +5,7 @@ use super::super::files::reframed;
 use super::super::game::Stage;
 use super::super::{SEPARATOR, packed, runs, scratch};
 use engine::app::frame_input::FrameInput;
-use engine::app::initial_saves::InitialSaves;
+use engine::app::recording::saved_state::InitialSaves;
 use engine::app::recording::{ObjectDifference, RecordedFrame, Recording, RecordingOrigin};
 use engine::app::resource_kinds::KINDS;
 use engine::foundation::blob::BlobWriter;
@@ -329,27 +329,34 @@ fn recording() -> Vec<u8> {
         seed: 3,
         boot: "main".to_string(),
         display: true,
-        given: FrameInput::default(),
+        input: FrameInput::default(),
         arguments: vec!["a".to_string()],
     };
     let note = ObjectDifference { system: 0, object: 4, hash: 9 };
     let frame = || RecordedFrame {
         measured: 0.016,
-        given: FrameInput::default(),
+        input: FrameInput::default(),
         hashes: std::array::from_fn(|at| at as u64),
-        notes: vec![note],
+        changes: vec![note],
     };
     let saves = [("auto.1.save".to_string(), save(&[1]))].into();
-    let earlier = InitialSaves { saves, user_settings: Some(b"loud = true".to_vec()) };
+    let initial_saves = InitialSaves { saves, user_settings: Some(b"loud = true".to_vec()) };
     let frames = vec![frame(), frame()];
-    let recording = Recording { origin, frames, noted: 2, earlier, failure: None, old: false };
+    let recording = Recording {
+        origin,
+        frames,
+        frames_with_changes: 2,
+        initial_saves,
+        failure: None,
+        old: false,
+    };
     let path = scratch("seeds").join("x.recording");
     recording.write(&path).expect("a recording is written");
     reframed(&fs::read(path).expect("it is there"))
 }
 
 fn save(content: &[u8]) -> Vec<u8> {
-    let mut saves = Saves::of_files(Default::default(), "1.2");
+    let mut saves = Saves::in_memory(Default::default(), "1.2");
     let slot = SaveSlot::new("auto").expect("a good name");
     saves.write(&slot, content, 5.0, NewerVersions::Any).expect("memory can be written to");
     let files = saves.files(1 << 20).expect("memory can be read").expect("they are small");
@@ -398,7 +405,7 @@ fn connections() -> Vec<Vec<u8>> {
 
 /// Returns events of devices and changes of the window, in frames.
 fn inputs() -> Vec<Vec<u8>> {
-    let event = |what: EventKind| InputEvent { device: KEYBOARD, age: 0.004, what };
+    let event = |kind: EventKind| InputEvent { device: KEYBOARD, age: 0.004, kind };
     let typed = vec![
         event(EventKind::Button { button: 3, value: 1.0, repeat: false }),
         event(EventKind::Text("ß".to_string())),
@@ -409,7 +416,7 @@ fn inputs() -> Vec<Vec<u8>> {
     let pads = (0..8).map(|device| InputEvent {
         device: DeviceId(device),
         age: 0.0,
-        what: EventKind::Connected { name: "Pad".to_string(), motors: 2 },
+        kind: EventKind::Connected { name: "Pad".to_string(), motors: 2 },
     });
     let changes = vec![
         WindowChange::Resized { width: 300, height: 400 },

@@ -13,7 +13,7 @@ pub(super) fn open_display(options: &mut RunOptions) -> Result<Display, Error> {
     let window = window_options(&settings, &project)?;
     let (mut display, problem) = Display::open(options.display.clone(), &window)?;
     let Some(problem) = problem else { return Ok(display) };
-    options.pace = match options.pace {
+    options.pacing = match options.pacing {
         FramePacing::Fixed(seconds) => FramePacing::Fixed(seconds),
         FramePacing::RealTime => FramePacing::Fixed(HEADLESS_STEP),
     };
@@ -39,12 +39,12 @@ pub(super) fn game_launch(options: &RunOptions) -> GameLaunch {
         build: options.game.build(),
         arguments: options.arguments.clone(),
         seed: options.seed,
-        deterministic: matches!(options.pace, FramePacing::Fixed(_))
+        deterministic: matches!(options.pacing, FramePacing::Fixed(_))
             || options.record.is_some()
             || options.replay.is_some(),
         boot: options.boot.clone(),
         // A replay must not read or overwrite the player's saves.
-        forget: options.replay.is_some(),
+        in_memory_saves: options.replay.is_some(),
         sandbox: true,
         coverage: false,
         lines: false,

@@ -6,11 +6,11 @@ use super::{
 };
 use super::{VERSION, VERSION_BEFORE};
 use crate::frame_input::FrameInput;
-use crate::initial_saves::InitialSaves;
+use crate::recording::saved_state::InitialSaves;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
-use engine_runtime::SYSTEMS;
+use engine_runtime::HASHED_SYSTEMS;
 
 /// Maximum duration of a frame, in seconds: thirty years.
 const MEASURED_SECONDS_MAX: f64 = 1e9;
@@ -27,18 +27,18 @@ fn read_measured(reader: &mut BlobReader) -> Result<f64, Error> {
 impl RecordedFrame {
     fn read(reader: &mut BlobReader) -> Result<RecordedFrame, Error> {
         let (measured, input) = (read_measured(reader)?, FrameInput::read(reader)?);
-        let mut hashes = [0; SYSTEMS.len()];
+        let mut hashes = [0; HASHED_SYSTEMS.len()];
         for hash in &mut hashes {
             *hash = reader.u64()?;
         }
         let changes = reader.list(|reader| {
             let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
-            match usize::from(system) < SYSTEMS.len() {
+            match usize::from(system) < HASHED_SYSTEMS.len() {
                 true => Ok(ObjectDifference { system, object, hash }),
                 false => Err(error!("it is damaged: there is no system {system}")),
             }
         })?;
-        Ok(RecordedFrame { measured, given: input, hashes, notes: changes })
+        Ok(RecordedFrame { measured, input, hashes, changes })
     }
 }
 
@@ -73,22 +73,22 @@ impl Recording {
         writer.u64(origin.content);
         writer.u64(origin.seed);
         writer.u8(u8::from(origin.display));
-        origin.given.write(&mut writer);
+        origin.input.write(&mut writer);
         writer.list(&origin.arguments, |writer, text| writer.text(text));
         writer.list(&self.frames, |writer, frame| {
             writer.f64(frame.measured);
-            frame.given.write(writer);
+            frame.input.write(writer);
             for hash in frame.hashes {
                 writer.u64(hash);
             }
-            writer.list(&frame.notes, |writer, change| {
+            writer.list(&frame.changes, |writer, change| {
                 writer.u8(change.system);
                 writer.u64(change.object);
                 writer.u32(change.hash);
             });
         });
-        writer.u64(self.noted as u64);
-        self.earlier.write(&mut writer);
+        writer.u64(self.frames_with_changes as u64);
+        self.initial_saves.write(&mut writer);
         let failures: Vec<_> = self.failure.iter().collect();
         writer.list(&failures, |writer, failure| {
             writer.text(&failure.message);
@@ -98,7 +98,7 @@ impl Recording {
                 input.write(writer);
             });
         });
-        writer.framed(MAGIC, VERSION)
+        writer.into_frame(MAGIC, VERSION)
     }
 
     /// Reads a recording from an untrusted source.
@@ -118,14 +118,14 @@ impl Recording {
         let arguments = reader.list(|reader| reader.text().map(str::to_string))?;
         let frames = reader.list(RecordedFrame::read)?;
         let frames_with_changes = reader.u64()?;
-        let earlier = InitialSaves::read(&mut reader)?;
+        let initial_saves = InitialSaves::read(&mut reader)?;
         let failure = at_most_one(&mut reader, RecordedFailure::read)?;
         reader.end()?;
-        let changes: usize = frames.iter().map(|frame| frame.notes.len()).sum();
+        let changes: usize = frames.iter().map(|frame| frame.changes.len()).sum();
         let right = frames_with_changes <= frames.len() as u64
             && frames.len() <= FRAMES_MAX
             && changes <= NOTES_MAX
-            && frames[frames_with_changes as usize..].iter().all(|frame| frame.notes.is_empty());
+            && frames[frames_with_changes as usize..].iter().all(|frame| frame.changes.is_empty());
         if !right {
             return Err(error!(
                 "it is damaged: it has {} frames, {changes} notes, and \
@@ -142,14 +142,14 @@ impl Recording {
             seed,
             boot,
             display,
-            given: input,
+            input,
             arguments,
         };
         Ok(Recording {
             origin,
             frames,
-            noted: frames_with_changes,
-            earlier,
+            frames_with_changes,
+            initial_saves,
             failure,
             old: is_old_version,
         })
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_no_run_made_is_refused_though_its_checksum_is_right() {
+    fn an_impossible_recording_with_a_valid_checksum_is_refused() {
         let check = |change: fn(&mut Recording), wanted: &str| {
             let mut recording = sample();
             change(&mut recording);
@@ -186,27 +186,31 @@ mod tests {
         };
         check(|it| it.frames[0].measured = f64::NAN, "a frame took NaN seconds");
         check(|it| it.frames[0].measured = 1e300, "a frame took 1000");
-        check(|it| it.frames[0].notes[0].system = 250, "there is no system 250");
-        check(|it| it.noted = usize::MAX, "and 18446744073709551615 frames with notes");
-        check(|it| it.noted = 1, "2 notes, and 1 frames with notes");
+        check(|it| it.frames[0].changes[0].system = 250, "there is no system 250");
         check(
-            |it| it.earlier.user_settings = Some(vec![0; 17 << 20]),
+            |it| it.frames_with_changes = usize::MAX,
+            "and 18446744073709551615 frames with notes",
+        );
+        check(|it| it.frames_with_changes = 1, "2 notes, and 1 frames with notes");
+        check(
+            |it| it.initial_saves.user_settings = Some(vec![0; 17 << 20]),
             "bytes of saves and user settings (EARLIER_BYTES_MAX)",
         );
         let bytes = sample().to_bytes();
         let mut writer = BlobWriter::default();
         bytes[FRAME_BYTES..].iter().for_each(|byte| writer.u8(*byte));
         writer.u8(0);
-        let message = Recording::from_bytes(&writer.framed(MAGIC, VERSION)).unwrap_err().message;
+        let message =
+            Recording::from_bytes(&writer.into_frame(MAGIC, VERSION)).unwrap_err().message;
         assert_eq!(message, "it is damaged: 1 bytes follow its end");
     }
 
     #[test]
-    fn a_recording_of_the_version_before_is_read_and_known_for_one() {
+    fn a_recording_of_the_previous_version_is_read_and_marked() {
         let bytes = sample().to_bytes();
         let mut writer = BlobWriter::default();
         bytes[FRAME_BYTES..].iter().for_each(|byte| writer.u8(*byte));
-        let bytes = writer.framed(MAGIC, VERSION_BEFORE);
+        let bytes = writer.into_frame(MAGIC, VERSION_BEFORE);
         assert_eq!(Recording::from_bytes(&bytes).unwrap(), Recording { old: true, ..sample() });
     }
 }

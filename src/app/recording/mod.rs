@@ -3,15 +3,16 @@
 //! clock time, so it replays identically in another folder, in another process, at another pace.
 
 mod file_format;
+pub mod saved_state;
 
 use super::frame_input::FrameInput;
-use super::initial_saves::InitialSaves;
 use super::output_files;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, readers};
-use engine_runtime::{Engine, FrameState, SYSTEMS};
+use engine_runtime::{Engine, FrameState, HASHED_SYSTEMS};
 use engine_script::ErrorReport;
+use saved_state::InitialSaves;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -45,14 +46,14 @@ pub struct RecordingOrigin {
     /// True if a window was open and reported its changes.
     pub display: bool,
     /// Input before the start of the game.
-    pub given: FrameInput,
+    pub input: FrameInput,
     pub arguments: Vec<String>,
 }
 
 /// An object with a state that differs from the previous frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectDifference {
-    /// Index of its system in [`SYSTEMS`].
+    /// Index of its system in [`HASHED_SYSTEMS`].
     pub system: u8,
     pub object: u64,
     /// Half of the hash of its state, never 0. 0 if the object no longer exists.
@@ -65,12 +66,12 @@ pub struct RecordedFrame {
     /// Measured duration, in seconds.
     pub measured: f64,
     /// Input of devices and the window.
-    pub given: FrameInput,
-    /// One hash for each of [`SYSTEMS`].
-    pub hashes: [u64; SYSTEMS.len()],
-    /// The objects that changed. Present only in the first [`Recording::noted`]
+    pub input: FrameInput,
+    /// One hash for each of [`HASHED_SYSTEMS`].
+    pub hashes: [u64; HASHED_SYSTEMS.len()],
+    /// The objects that changed. Present only in the first [`Recording::frames_with_changes`]
     /// frames.
-    pub notes: Vec<ObjectDifference>,
+    pub changes: Vec<ObjectDifference>,
 }
 
 /// The error that ended a run.
@@ -88,9 +89,9 @@ pub struct Recording {
     pub origin: RecordingOrigin,
     pub frames: Vec<RecordedFrame>,
     /// Number of frames with noted object changes.
-    pub noted: usize,
+    pub frames_with_changes: usize,
     /// Saves and user settings of earlier runs.
-    pub earlier: InitialSaves,
+    pub initial_saves: InitialSaves,
     /// The error that ended the run, if any.
     pub failure: Option<RecordedFailure>,
     /// True if the recording has the previous version, with other hashes.
@@ -107,7 +108,7 @@ impl KnownHashes {
     fn update(&mut self, state: &FrameState, frame: usize) -> Vec<ObjectDifference> {
         let mut changes = Vec::new();
         for one in &state.objects {
-            let hash = half_hash(one.hash);
+            let hash = truncate_hash(one.hash);
             let known = self.0.insert((one.system, one.object), (hash, frame));
             if known.is_none_or(|(old, _)| old != hash) {
                 changes.push(ObjectDifference { system: one.system, object: one.object, hash });
@@ -145,7 +146,7 @@ impl KnownHashes {
             let name = || engine.state_name(system, one.object);
             match self.0.get(&(one.system, one.object)) {
                 None => messages.push(format!("{}, which the recording does not have", name())),
-                Some((hash, _)) if *hash != half_hash(one.hash) => messages.push(name()),
+                Some((hash, _)) if *hash != truncate_hash(one.hash) => messages.push(name()),
                 Some(_) => {}
             }
         }
@@ -161,7 +162,7 @@ impl KnownHashes {
 }
 
 /// Returns half of a hash, never 0.
-fn half_hash(hash: u64) -> u32 {
+fn truncate_hash(hash: u64) -> u32 {
     (hash as u32).max(1)
 }
 
@@ -186,10 +187,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(origin: RecordingOrigin, earlier: InitialSaves) -> Recorder {
+    pub fn new(origin: RecordingOrigin, initial_saves: InitialSaves) -> Recorder {
         let (frames, frames_with_changes, failure) = (Vec::new(), 0, None);
         let recording =
-            Recording { origin, frames, noted: frames_with_changes, earlier, failure, old: false };
+            Recording { origin, frames, frames_with_changes, initial_saves, failure, old: false };
         Recorder { recording, known: KnownHashes::default(), change_count: 0 }
     }
 
@@ -200,7 +201,7 @@ impl Recorder {
         input: FrameInput,
         engine: &mut Engine,
     ) -> Result<(), Error> {
-        let Recording { frames, noted: frames_with_changes, .. } = &mut self.recording;
+        let Recording { frames, frames_with_changes, .. } = &mut self.recording;
         if frames.len() == FRAMES_MAX {
             return Err(error!("a recording has at most {FRAMES_MAX} frames (FRAMES_MAX)"));
         }
@@ -214,7 +215,7 @@ impl Recorder {
                 false => *frames_with_changes += 1,
             }
         }
-        frames.push(RecordedFrame { measured, given: input, hashes: state.hashes, notes: changes });
+        frames.push(RecordedFrame { measured, input, hashes: state.hashes, changes });
         Ok(())
     }
 
@@ -248,7 +249,7 @@ impl Replay {
     pub fn frame(&self) -> Option<(f64, FrameInput)> {
         let Recording { frames, failure, .. } = &self.recording;
         match frames.get(self.next) {
-            Some(frame) => Some((frame.measured, frame.given.clone())),
+            Some(frame) => Some((frame.measured, frame.input.clone())),
             None if self.next > frames.len() || self.has_failed => None,
             None => failure.as_ref().and_then(|failure| failure.frame.clone()),
         }
@@ -316,18 +317,18 @@ impl Replay {
         let at = self.next;
         self.next += 1;
         let Some(frame) = self.recording.frames.get(at) else { return self.end() };
-        self.known.apply(&frame.notes, at);
+        self.known.apply(&frame.changes, at);
         let state = engine.take_state();
         let differs = |system: &usize| frame.hashes[*system] != state.hashes[*system];
-        let systems: Vec<usize> = (0..SYSTEMS.len()).filter(differs).collect();
+        let systems: Vec<usize> = (0..HASHED_SYSTEMS.len()).filter(differs).collect();
         if systems.is_empty() {
             return Ok(());
         }
-        let names: Vec<&str> = systems.iter().map(|system| SYSTEMS[*system]).collect();
+        let names: Vec<&str> = systems.iter().map(|system| HASHED_SYSTEMS[*system]).collect();
         let (number, names) = (at + 1, names.join(", "));
         let mut message =
             format!("the replay differs from the recording in frame {number}: {names}");
-        let Recording { noted: frames_with_changes, old: is_old_version, .. } = self.recording;
+        let Recording { frames_with_changes, old: is_old_version, .. } = self.recording;
         if is_old_version {
             message += "\n  an older engine made it, which compared less of physics";
         }
@@ -341,10 +342,10 @@ impl Replay {
             let differences = self.known.differences(system, &state, engine);
             let more = differences.len().saturating_sub(NAMED_MAX);
             for difference in differences.iter().take(NAMED_MAX) {
-                message += &format!("\n  {}: {difference}", SYSTEMS[system]);
+                message += &format!("\n  {}: {difference}", HASHED_SYSTEMS[system]);
             }
             if more > 0 {
-                message += &format!("\n  {}: and {more} more", SYSTEMS[system]);
+                message += &format!("\n  {}: and {more} more", HASHED_SYSTEMS[system]);
             }
         }
         Err(message)
@@ -424,24 +425,24 @@ pub mod tests {
             seed: 3,
             boot: "main".into(),
             display: true,
-            given: FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] },
+            input: FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] },
             arguments: vec!["--hard".into()],
         };
-        let event = InputEvent { device: KEYBOARD, age: 0.0, what: EventKind::Text("a".into()) };
+        let event = InputEvent { device: KEYBOARD, age: 0.0, kind: EventKind::Text("a".into()) };
         let input = FrameInput { events: vec![event], changes: vec![WindowChange::Focus(true)] };
         let changes = vec![ObjectDifference { system: 2, object: 7, hash: 9 }];
         let frame = RecordedFrame {
             measured: 0.016,
-            given: input.clone(),
-            hashes: [1; SYSTEMS.len()],
-            notes: changes,
+            input: input.clone(),
+            hashes: [1; HASHED_SYSTEMS.len()],
+            changes,
         };
         let saves = [("best.1.save".to_string(), vec![1, 2])].into();
-        let earlier = InitialSaves { saves, user_settings: Some(b"loud = true".to_vec()) };
+        let initial_saves = InitialSaves { saves, user_settings: Some(b"loud = true".to_vec()) };
         let failure = Some(RecordedFailure { frame: Some((0.5, input)), message: "boom".into() });
-        let beyond = RecordedFrame { notes: Vec::new(), ..frame.clone() };
+        let beyond = RecordedFrame { changes: Vec::new(), ..frame.clone() };
         let frames = vec![frame.clone(), frame, beyond];
-        Recording { origin, frames, noted: 2, earlier, failure, old: false }
+        Recording { origin, frames, frames_with_changes: 2, initial_saves, failure, old: false }
     }
 
     #[test]
@@ -461,7 +462,7 @@ pub mod tests {
     }
 
     #[test]
-    fn objects_are_noted_when_they_come_change_and_go_and_at_no_other_time() {
+    fn objects_are_recorded_only_when_they_appear_change_or_disappear() {
         let state = |objects: &[(u64, u64)]| FrameState {
             objects: objects
                 .iter()

@@ -1,7 +1,7 @@
 //! Lua from remote tools: runs it in the game's VM, and completes names. A tool can do the same as
 //! a script and no more.
 
-use super::message_table::{number, text, truth};
+use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, panic};
@@ -44,7 +44,7 @@ pub fn prepare() {
 pub fn eval(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let code = text(call.fields, "text").unwrap_or_default().to_string();
     let seconds = number(call.fields, "seconds").unwrap_or(EVAL_SECONDS);
-    let arguments = [ScriptValue::Text(code), ScriptValue::Boolean(truth(call.fields, "data"))];
+    let arguments = [ScriptValue::Text(code), ScriptValue::Boolean(boolean(call.fields, "data"))];
     call.state.needs_redraw = true;
     let (before, _) = log::lines_after(u64::MAX);
     let outcome = match call.app.vm.call_core("tool_eval", &arguments, seconds) {
@@ -125,7 +125,7 @@ pub fn object(value: &ScriptValue) -> SjsonTree {
 /// Returns the refusal for an error, with its stack.
 pub fn refusal(report: &ErrorReport) -> Refusal {
     let mut more = vec![("report".to_string(), json::text(report.to_string()))];
-    if let Some(location) = &report.place {
+    if let Some(location) = &report.location {
         let line = SjsonTree::Number(f64::from(location.line));
         more.push((
             "place".to_string(),

@@ -1,7 +1,7 @@
 //! Requests of a remote tool to show frames in its own window. The display (src/app/display.rs)
 //! owns the window. The run passes the requests noted here to it.
 
-use super::message_table::whole;
+use super::message_table::integer;
 use super::{IncomingCall, PendingReply, Refusal};
 use crate::App;
 use engine_foundation::sjson::SjsonTree;
@@ -24,7 +24,7 @@ fn add_request(call: &mut IncomingCall, window: Option<u64>) -> Result<Option<Sj
 
 /// Requests that frames are shown in a tool's window.
 pub fn attach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let window = whole(call.fields, "window");
+    let window = integer(call.fields, "window");
     add_request(call, window)
 }
 

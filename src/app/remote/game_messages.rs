@@ -59,7 +59,7 @@ fn reload_message(names: &[ResourceName]) -> String {
 impl App {
     /// Performs pending console commands.
     pub(super) fn run_console_commands(&mut self, mut tools: Option<&mut RemoteTools>) {
-        for command in self.vm.engine().devices.outbox.take_wishes() {
+        for command in self.vm.engine().devices.outbox.take_commands() {
             let outcome = match (command, tools.as_deref_mut()) {
                 (ConsoleCommand::Pause, Some(tools)) => {
                     tools.toggle_pause(self);

@@ -1,7 +1,7 @@
 //! Inspection of the game by remote tools: worlds, units, and the nodes and components of one unit.
 
 use super::eval::{INSPECT_SECONDS, refusal};
-use super::message_table::{number, text, whole};
+use super::message_table::{integer, number, text};
 use super::{IncomingCall, Refusal};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3};
@@ -31,7 +31,7 @@ fn handle(fields: &SjsonTree, name: &str, kind: HandleKind) -> Result<Option<Han
 pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let only = handle(call.fields, "world", HandleKind::World)?;
     let filter = text(call.fields, "text").unwrap_or_default();
-    let most = whole(call.fields, "max").unwrap_or(UNITS_LISTED) as usize;
+    let most = integer(call.fields, "max").unwrap_or(UNITS_LISTED) as usize;
     let engine = call.app.vm.engine();
     if let Some(world) = only
         && engine.worlds.slots.get(world).is_none()

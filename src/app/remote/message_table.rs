@@ -16,8 +16,8 @@ pub enum FieldType {
     /// A number in this range.
     Number(f64, f64),
     /// An integer in this range.
-    Whole(u64, u64),
-    Truth,
+    Integer(u64, u64),
+    Boolean,
     /// A list of strings.
     Texts,
     /// A list of numbers with at most this many items.
@@ -29,8 +29,8 @@ impl FieldType {
         match self {
             FieldType::Text => "text".to_string(),
             FieldType::Number(least, most) => format!("number from {least} to {most}"),
-            FieldType::Whole(least, most) => format!("whole number from {least} to {most}"),
-            FieldType::Truth => "true or false".to_string(),
+            FieldType::Integer(least, most) => format!("whole number from {least} to {most}"),
+            FieldType::Boolean => "true or false".to_string(),
             FieldType::Texts => "list of texts".to_string(),
             FieldType::Numbers(most) => format!("list of at most {most} numbers"),
         }
@@ -38,13 +38,13 @@ impl FieldType {
 
     fn fits(self, value: &SjsonTree) -> bool {
         match (self, value) {
-            (FieldType::Text, SjsonTree::String(_)) | (FieldType::Truth, SjsonTree::Bool(_)) => {
+            (FieldType::Text, SjsonTree::String(_)) | (FieldType::Boolean, SjsonTree::Bool(_)) => {
                 true
             }
             (FieldType::Number(least, most), SjsonTree::Number(number)) => {
                 (least..=most).contains(number)
             }
-            (FieldType::Whole(least, most), SjsonTree::Number(number)) => {
+            (FieldType::Integer(least, most), SjsonTree::Number(number)) => {
                 number.fract() == 0.0 && (least as f64..=most as f64).contains(number)
             }
             (FieldType::Texts, SjsonTree::Array(items)) => {
@@ -88,7 +88,7 @@ pub struct MessageRow {
 }
 
 /// Range of handles, such as those of units.
-const HANDLE: FieldType = FieldType::Whole(0, 1 << 53);
+const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
 const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
 /// All messages.
@@ -119,7 +119,7 @@ pub static MESSAGES: &[MessageRow] = &[
                 FieldType::Number(0.001, 60.0),
                 "limit of CPU time in seconds [0.5]",
             ),
-            optional("data", FieldType::Truth, "return the first value as JSON instead of text"),
+            optional("data", FieldType::Boolean, "return the first value as JSON instead of text"),
         ],
         answer: "values (as text), or data; logged (the lines logged meanwhile)",
         run: eval::eval,
@@ -147,7 +147,7 @@ pub static MESSAGES: &[MessageRow] = &[
             optional("every", SECONDS, "minimum seconds between two messages [0.1]"),
             optional(
                 "width",
-                FieldType::Whole(16, 4096),
+                FieldType::Integer(16, 4096),
                 "maximum width of pictures in pixels [640]",
             ),
             optional("names", FieldType::Texts, "names of the counters to follow"),
@@ -183,7 +183,7 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "step",
         doc: "Plays frames of a paused game. Answered when it is paused again.",
-        fields: &[optional("frames", FieldType::Whole(1, 10_000), "number of frames [1]")],
+        fields: &[optional("frames", FieldType::Integer(1, 10_000), "number of frames [1]")],
         answer: "paused",
         run: super::step,
     },
@@ -206,7 +206,7 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Returns a picture of the frame.",
         fields: &[optional(
             "width",
-            FieldType::Whole(16, 16384),
+            FieldType::Integer(16, 16384),
             "maximum width in pixels [the frame's width]",
         )],
         answer: "frame, width, height, png (base64)",
@@ -216,7 +216,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "attach_window",
         doc: "Shows the game in a window of the tool, given by its number on the display (X11). \
                 The game follows the window's size, and takes no input from it.",
-        fields: &[required("window", FieldType::Whole(1, u32::MAX as u64), "its number")],
+        fields: &[required("window", FieldType::Integer(1, u32::MAX as u64), "its number")],
         answer: "width, height",
         run: foreign_window::attach,
     },
@@ -252,7 +252,7 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[
             optional("world", HANDLE, "only this world"),
             optional("text", FieldType::Text, "only units whose name contains it"),
-            optional("max", FieldType::Whole(1, 20_000), "maximum number of units [1000]"),
+            optional("max", FieldType::Integer(1, 20_000), "maximum number of units [1000]"),
         ],
         answer: "worlds: world, main, seconds, count, units (unit, name, nodes, parent, position)",
         run: inspect::units,
@@ -271,7 +271,7 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[
             optional("kind", FieldType::Text, "only this kind"),
             optional("text", FieldType::Text, "only those whose name contains it"),
-            optional("max", FieldType::Whole(1, 50_000), "maximum number in the answer [5000]"),
+            optional("max", FieldType::Integer(1, 50_000), "maximum number in the answer [5000]"),
         ],
         answer: "count, resources (name, kind, path, variants, loaded, names)",
         run: resources::list,
@@ -290,7 +290,7 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Lists counters with their values in the last frame.",
         fields: &[
             optional("text", FieldType::Text, "only those whose name contains it"),
-            optional("max", FieldType::Whole(1, 20_000), "maximum number in the answer [5000]"),
+            optional("max", FieldType::Integer(1, 20_000), "maximum number in the answer [5000]"),
         ],
         answer: "frame, count, counters (name, value)",
         run: stats::list,
@@ -299,8 +299,8 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "profile",
         doc: "Returns the profiler's rows and its last frames.",
         fields: &[
-            optional("frames", FieldType::Whole(0, 64), "number of frames [1]"),
-            optional("reset", FieldType::Truth, "reset averages and extremes before"),
+            optional("frames", FieldType::Integer(0, 64), "number of frames [1]"),
+            optional("reset", FieldType::Boolean, "reset averages and extremes before"),
         ],
         answer: "names, threads (name, rows: name's number, parents, calls, seconds, own seconds, \
                  min, average and max percent), frames (index, began, seconds, scopes: thread's \
@@ -315,12 +315,12 @@ pub static MESSAGES: &[MessageRow] = &[
         fields: &[
             optional(
                 "walk",
-                FieldType::Truth,
+                FieldType::Boolean,
                 "walk the scripts' heap and name what it holds: the game waits for the walk",
             ),
             optional(
                 "mark",
-                FieldType::Truth,
+                FieldType::Boolean,
                 "the same, and remember the result: later walks return the growth since then",
             ),
         ],
@@ -333,7 +333,7 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "sampling",
         doc: "Switches the sampling of scripts, a thousand times per second, on or off, and \
                 returns the samples.",
-        fields: &[optional("on", FieldType::Truth, "true to sample from now on [unchanged]")],
+        fields: &[optional("on", FieldType::Boolean, "true to sample from now on [unchanged]")],
         answer: "on, samples, scripts, functions, lines (name, samples, allocated_bytes, \
                  engine_calls)",
         run: stats::sampling,
@@ -341,7 +341,7 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "time_step",
         doc: "Returns the time steps of the last frames, as the stream of that name does.",
-        fields: &[optional("frames", FieldType::Whole(1, 1024), "number of frames [256]")],
+        fields: &[optional("frames", FieldType::Integer(1, 1024), "number of frames [256]")],
         answer: "frame, measured, delta, debt (lists)",
         run: subscriptions::time_step,
     },
@@ -404,11 +404,11 @@ pub fn number(fields: &SjsonTree, name: &str) -> Option<f64> {
     }
 }
 
-pub fn whole(fields: &SjsonTree, name: &str) -> Option<u64> {
+pub fn integer(fields: &SjsonTree, name: &str) -> Option<u64> {
     number(fields, name).map(|number| number as u64)
 }
 
-pub fn truth(fields: &SjsonTree, name: &str) -> bool {
+pub fn boolean(fields: &SjsonTree, name: &str) -> bool {
     fields.get(name) == Some(&SjsonTree::Bool(true))
 }
 
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_is_in_the_manual_and_has_words() {
+    fn every_message_is_in_the_manual_and_documented() {
         let manual = include_str!("../../../docs/tools.md");
         for row in MESSAGES {
             assert!(manual.contains(&format!("| `{}` |", row.name)), "docs/tools.md: {}", row.name);

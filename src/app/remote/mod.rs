@@ -210,7 +210,7 @@ impl RemoteTools {
     /// Handles the clients' events until none is left or the time limit is reached.
     fn handle_events(&mut self, app: &mut App) {
         let end = Instant::now() + Duration::from_secs_f64(ANSWER_SECONDS);
-        while let Some(ClientEvent { peer, what: kind }) = self.state.server.take() {
+        while let Some(ClientEvent { peer, kind }) = self.state.server.take() {
             match kind {
                 ClientEventKind::Joined => {
                     eval::prepare();
@@ -333,7 +333,11 @@ impl App {
     ///
     /// # Errors
     /// Returns an error if no port is free, or if the folder is not writable.
-    pub fn let_tools_in(&mut self, folder: PathBuf, may_redraw: bool) -> Result<String, Error> {
+    pub fn start_remote_tools(
+        &mut self,
+        folder: PathBuf,
+        may_redraw: bool,
+    ) -> Result<String, Error> {
         let tools = RemoteTools::open(folder, may_redraw)?;
         let address = tools.state.server.address();
         self.tools = Some(tools);
@@ -499,7 +503,7 @@ fn step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     if call.state.problem.is_some() {
         return Err(Refusal::of("an error has stopped the game: save a file to try again"));
     }
-    call.state.steps += message_table::whole(call.fields, "frames").unwrap_or(1);
+    call.state.steps += message_table::integer(call.fields, "frames").unwrap_or(1);
     call.state.waiting.push(call.reply.clone());
     Ok(None)
 }

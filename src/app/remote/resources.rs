@@ -1,7 +1,7 @@
 //! Resources for remote tools: lists them with their references, and reloads some from their files.
 
 use super::eval::refusal;
-use super::message_table::{text, whole};
+use super::message_table::{integer, text};
 use super::{IncomingCall, Refusal};
 use crate::App;
 use crate::resource_kinds::KINDS;
@@ -61,7 +61,7 @@ fn graph(index: &ResourceIndex) -> BTreeMap<ResourceName, BTreeSet<ResourceName>
 pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let kind = kind(call.fields)?;
     let filter = text(call.fields, "text").unwrap_or_default();
-    let most = whole(call.fields, "max").unwrap_or(LISTED) as usize;
+    let most = integer(call.fields, "max").unwrap_or(LISTED) as usize;
     let store = &call.app.vm.engine().assets.store;
     let index = store.index();
     let mut listed = Vec::new();
@@ -172,7 +172,7 @@ impl App {
         &mut self,
         names: Vec<ResourceName>,
     ) -> Result<ReloadSelection, Box<ErrorReport>> {
-        self.vm.engine().assets.store.forget(names.iter().map(ResourceName::id));
+        self.vm.engine().assets.store.evict(names.iter().map(ResourceName::id));
         self.reload(&names)?;
         Ok((names, Vec::new()))
     }

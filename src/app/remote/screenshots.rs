@@ -1,7 +1,7 @@
 //! Screenshots for remote tools, single or as a stream. The renderer captures the frame. A separate
 //! thread scales and encodes it as PNG, so that the frame waits only for the pixels.
 
-use super::message_table::whole;
+use super::message_table::integer;
 use super::{ConnectedClient, IncomingCall, PendingReply, Refusal};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, panic};
@@ -69,7 +69,7 @@ pub fn check(call: &mut IncomingCall) -> Result<(), Refusal> {
 /// Requests a screenshot.
 pub fn screenshot(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     check(call)?;
-    let width = whole(call.fields, "width").unwrap_or(u64::from(u32::MAX)) as u32;
+    let width = integer(call.fields, "width").unwrap_or(u64::from(u32::MAX)) as u32;
     let pictures = &mut call.state.pictures;
     if pictures.waiting.len() >= WAITING_MAX {
         return Err(Refusal::of(format!("{WAITING_MAX} screenshots are already requested")));
@@ -132,7 +132,7 @@ impl ScreenshotQueue {
 
     /// Requests a capture of the next drawn image, which shows frame `frame`.
     fn request_capture(&mut self, drawing: &mut Drawing, frame: u64) {
-        let number = drawing.captures.ask(ViewTarget::Screen);
+        let number = drawing.captures.request(ViewTarget::Screen);
         self.requests.push_back((number, frame, Instant::now()));
     }
 
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smaller_picture_has_the_means_and_keeps_its_shape() {
+    fn a_scaled_down_image_averages_texels_and_keeps_its_proportions() {
         let rgba = [[0, 0, 0, 255], [200, 100, 50, 255]].concat().repeat(4);
         let picture = RenderedImage { width: 4, height: 2, rgba };
         assert_eq!(fitted_size(&picture, 2), (2, 1));

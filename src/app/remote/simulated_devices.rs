@@ -19,7 +19,7 @@ pub fn input(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     if call.state.events.len() >= EVENTS_MAX {
         return Err(Refusal::of(format!("{EVENTS_MAX} events wait for the next frame already")));
     }
-    call.state.events.push(InputEvent { device, age: 0.0, what: kind });
+    call.state.events.push(InputEvent { device, age: 0.0, kind });
     Ok(Some(json::object([])))
 }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_says_is_read_by_its_names() {
+    fn simulated_input_is_read_by_the_names_of_buttons_and_axes() {
         let space = DeviceClass::Keyboard.button("space").unwrap() as u16;
         let wanted = EventKind::Button { button: space, value: 1.0, repeat: false };
         let read_one = read("{\"device\": \"keyboard\", \"button\": \"space\"}");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_with_what_was_meant() {
+    fn unknown_names_are_reported_with_a_suggestion() {
         let check = |text: &str, wanted: &str| assert_eq!(read(text).unwrap_err(), wanted);
         check("{\"device\": \"mous\"}", "there is no device 'mous', did you mean 'mouse'?");
         check(

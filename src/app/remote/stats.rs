@@ -2,7 +2,7 @@
 //! the foundation's counters/, profile/ and memory/.
 
 use super::eval::refusal;
-use super::message_table::{text, truth, whole};
+use super::message_table::{boolean, integer, text};
 use super::subscriptions::StreamTimer;
 use super::{IncomingCall, Refusal, RemoteConnection, eval};
 use engine_foundation::sjson::SjsonTree;
@@ -41,7 +41,7 @@ impl Drop for FollowedCounters {
 /// Lists all counters, or those with a text in their name.
 pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let filter = text(call.fields, "text").unwrap_or_default();
-    let most = whole(call.fields, "max").unwrap_or(5000) as usize;
+    let most = integer(call.fields, "max").unwrap_or(5000) as usize;
     let mut all = counters::all();
     all.retain(|(name, _)| name.contains(filter));
     all.sort_by(|a, b| a.0.cmp(b.0));
@@ -217,10 +217,10 @@ fn profile_fields(after: u64, most: usize) -> (u64, [(&'static str, SjsonTree); 
 
 /// Returns the profiler's rows and last frames once.
 pub fn profile(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    if truth(call.fields, "reset") {
+    if boolean(call.fields, "reset") {
         profile::reset(None);
     }
-    let most = whole(call.fields, "frames").unwrap_or(1) as usize;
+    let most = integer(call.fields, "frames").unwrap_or(1) as usize;
     Ok(Some(json::object(profile_fields(0, most).1)))
 }
 
@@ -263,7 +263,7 @@ pub fn memory(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
             ("parents", json::count(row.parents)),
             ("bytes", SjsonTree::Number(row.held.bytes as f64)),
             ("blocks", SjsonTree::Number(row.held.blocks as f64)),
-            ("made", SjsonTree::Number(row.held.made as f64)),
+            ("made", SjsonTree::Number(row.held.allocations as f64)),
         ])
     });
     let all = [
@@ -279,8 +279,8 @@ pub fn memory(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 /// Walks over the memory of scripts, if a message asks for it, and returns the fields of the
 /// result.
 fn walk(call: &mut IncomingCall) -> Result<Vec<(String, SjsonTree)>, Refusal> {
-    let mark = truth(call.fields, "mark");
-    if !mark && !truth(call.fields, "walk") {
+    let mark = boolean(call.fields, "mark");
+    if !mark && !boolean(call.fields, "walk") {
         return Ok(Vec::new());
     }
     let began = Instant::now();
@@ -338,14 +338,14 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn counters_are_followed_on_into_another_game() {
-        counters::forget();
+    fn followed_counters_continue_in_the_next_game() {
+        counters::clear_all();
         let number = counters::counter("tests/followed").unwrap();
         counters::watch(number).unwrap();
         let timed = StreamTimer::new(Duration::from_millis(10));
         let all = vec![(number, "tests/followed".to_string())];
         let mut followed = FollowedCounters { timed, counters: all, sent_frames: 0 };
-        counters::forget();
+        counters::clear_all();
         assert_eq!(counters::history(number, 8), None);
         followed.restart();
         counters::add(number, 7.0);
@@ -356,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_frames_are_told_with_their_scopes() {
+    fn the_newest_frames_are_reported_with_their_scopes() {
         assert_eq!(shares(&[3, 4, 5], 100), [3, 4, 5]);
         assert_eq!(shares(&[3, 4, 5], 7), [0, 2, 5]);
         assert_eq!(shares(&[], 7), [0usize; 0]);
     }
 
     #[test]
-    fn seconds_are_told_with_a_tenth_of_a_microsecond() {
+    fn seconds_are_written_to_a_tenth_of_a_microsecond() {
         for number in 0..20_000 {
             let text = json::write(&seconds(f64::from(number) * 1e-7));
             assert!(text.len() <= 9, "{text}");

@@ -1,7 +1,7 @@
 //! Streams that a client follows: log lines, time steps, counters, the profiler, screenshots. A
 //! stream without subscribers costs nothing.
 
-use super::message_table::{number, text, whole};
+use super::message_table::{integer, number, text};
 use super::stats::{self, FollowedCounters, ProfileStream};
 use super::{IncomingCall, NOT_FOLLOWED, Refusal, RemoteConnection};
 use engine_foundation::sjson::SjsonTree;
@@ -84,7 +84,7 @@ static STREAMS: &[Stream] = &[
         message: "a binary message: a line of JSON with frame, width, height, then a PNG file",
         begin: |call| {
             super::screenshots::check(call)?;
-            let width = whole(call.fields, "width").unwrap_or(640) as u32;
+            let width = integer(call.fields, "width").unwrap_or(640) as u32;
             call.streams.picture = Some((stream_timer(call), width));
             Ok(())
         },
@@ -263,7 +263,7 @@ pub fn unsubscribe(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal
 
 /// Returns the last time steps once.
 pub fn time_step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let count = whole(call.fields, "frames").unwrap_or(256) as usize;
+    let count = integer(call.fields, "frames").unwrap_or(256) as usize;
     Ok(Some(SjsonTree::Object(call.state.samples.last(count))))
 }
 
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_samples_are_told_a_column_for_each_figure() {
+    fn the_newest_samples_are_written_as_columns() {
         let mut samples = StepSamples::default();
         for frame in 0..SAMPLES_MAX as u32 + 10 {
             samples.add([f64::from(frame), 0.5, 0.25, 0.0]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_has_its_pace_where_frames_do_not_fit_it() {
+    fn a_stream_keeps_its_rate_when_frames_do_not_match_it() {
         let now = Instant::now();
         let mut timed = StreamTimer { every: Duration::from_millis(33), due: now, next: 0 };
         let due = |frame: &u64| timed.is_due(now + Duration::from_millis(20 * frame));

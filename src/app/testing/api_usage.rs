@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_become_a_line_of_json_each() {
+    fn call_counts_are_written_as_lines_of_json() {
         let mut usage = ApiUsage::default();
         let counts =
             CallCounts { row: true, parameters: 2, calls: 1, errors: 0, ..CallCounts::default() };

@@ -54,7 +54,7 @@ pub fn find<E: From<Error>>(
     let inside = relative_to_root(root, start);
     if start.is_file() {
         let searched = format!("'{}'", start.display());
-        return Ok(DiscoveredTests { files: vec![slashed(inside)], searched });
+        return Ok(DiscoveredTests { files: vec![with_slashes(inside)], searched });
     }
     let search = FolderWalk { root, any_spec: !inside.as_os_str().is_empty(), search_roots };
     let mut files = Vec::new();
@@ -66,7 +66,7 @@ pub fn find<E: From<Error>>(
             search_roots.roots.iter().map(|search_root| search_root.trim_end_matches('/'))
         {
             match file_access::inspect(root, search_root) {
-                Ok((EntryKind::File, _)) => files.push(slashed(Path::new(search_root))),
+                Ok((EntryKind::File, _)) => files.push(with_slashes(Path::new(search_root))),
                 Ok((EntryKind::Folder, _)) => search.collect(Path::new(search_root), 0, &mut files),
                 Err(AccessError::Path | AccessError::Link) => Err(engine_foundation::error!(
                     ".busted: '{search_root}', which ROOT names, is outside of the folder: give \
@@ -85,7 +85,7 @@ pub fn find<E: From<Error>>(
     if !filters.is_empty() {
         files.retain(|path| filters.iter().any(|filter| path.contains(filter.as_str())));
         let named = filters.iter().filter(|filter| file_access::is_file(root, filter));
-        files.extend(named.map(|filter| slashed(Path::new(filter))));
+        files.extend(named.map(|filter| with_slashes(Path::new(filter))));
     }
     files.sort();
     files.dedup();
@@ -151,7 +151,7 @@ impl FolderWalk<'_> {
                     }
                 }
                 _ if !self.may_be_test(&path, &name) => {}
-                EntryKind::File => files.push(slashed(&path)),
+                EntryKind::File => files.push(with_slashes(&path)),
                 EntryKind::Special => {
                     report_unusual_names(&path, "it is no file (a pipe, a socket or a device)");
                 }
@@ -206,7 +206,7 @@ pub fn is_usual(path: &str) -> bool {
         || (path.contains('/') && TEST_FOLDERS.contains(&folder))
 }
 
-fn slashed(path: &Path) -> String {
+fn with_slashes(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/").trim_start_matches("./").to_string()
 }

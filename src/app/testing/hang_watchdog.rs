@@ -74,6 +74,6 @@ impl HangWatchdog {
             self.file(),
             if self.is_only_process { ". The files after it did not run" } else { "" }
         );
-        platform::end_now(exit::FAILED)
+        platform::exit_immediately(exit::FAILED)
     }
 }

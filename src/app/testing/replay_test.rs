@@ -84,7 +84,7 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
         seed: origin.seed,
         deterministic: true,
         boot: Some(origin.boot.clone()),
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,
@@ -98,11 +98,11 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     let version = engine.game.settings.text("version").to_string();
     replay.recording.fits(&game, &version)?;
     engine.frame.game_hash.record_locations();
-    replay.recording.earlier.give(&mut engine.game);
+    replay.recording.initial_saves.give(&mut engine.game);
     if origin.display {
         engine.devices.window.listen();
     }
-    app.begin(origin.given.clone());
+    app.begin(origin.input.clone());
     let engine = app.vm().engine();
     let content = engine.assets.store.content_hash();
     let problem =

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_read_as_it_was_written_and_no_cut_goes_unnoticed() {
+    fn results_read_back_equal_and_truncation_is_detected() {
         for status in TestStatus::ALL {
             let mut writer = BlobWriter::default();
             test("x\u{1}\"\n", status).write(&mut writer);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_and_passed_is_flaky_and_what_fails_again_has_failed() {
+    fn a_test_that_passes_on_retry_is_flaky_and_one_that_fails_again_has_failed() {
         use TestStatus::{Failed, Flaky, Passed, Skipped};
         let merged_statuses = |before: &[(&str, TestStatus)], now: &[(&str, TestStatus)]| {
             let list = |of: &[(&str, TestStatus)]| of.iter().map(|(n, s)| test(n, *s)).collect();

@@ -74,7 +74,7 @@ impl ScreenshotFolder<'_> {
     fn check_list(&self, name: &str, engine: &mut Engine) -> Result<ReportVerdict, String> {
         let (kept, since) = engine.drawing.retained_frames();
         if kept == FrameRetention::Nothing || since == 0 {
-            engine.drawing.keep_frames(FrameRetention::Words);
+            engine.drawing.keep_frames(FrameRetention::Text);
             return Err(missing_frame_message(engine.frame.index));
         }
         let found = engine.draw_list_text();
@@ -123,14 +123,14 @@ impl ScreenshotFolder<'_> {
         difference: impl FnOnce(&[u8]) -> Option<String>,
     ) -> Result<ReportVerdict, String> {
         let shown = golden.display();
-        let slashed = |path: &Path| path.to_string_lossy().replace('\\', "/");
+        let with_slashes = |path: &Path| path.to_string_lossy().replace('\\', "/");
         let write = |path: &Path| {
-            file_access::write(self.root, &slashed(path), found).map_err(|reason| {
+            file_access::write(self.root, &with_slashes(path), found).map_err(|reason| {
                 let shown = self.root.join(path);
                 format!("test.screenshot: '{}' cannot be written: {reason}", shown.display())
             })
         };
-        let known = file_access::read(self.root, &slashed(golden), &readers::GOLDEN);
+        let known = file_access::read(self.root, &with_slashes(golden), &readers::GOLDEN);
         if self.update {
             if known.as_ref().ok().is_none_or(|bytes| difference(bytes).is_some()) {
                 write(golden)?;

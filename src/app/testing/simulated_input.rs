@@ -69,7 +69,7 @@ struct InputAction<'a> {
 /// Returns true if a device is connected after the events of this frame so far.
 fn is_connected(device: DeviceId, input: &Input, frame_input: &FrameInput) -> bool {
     let mut events = frame_input.events.iter().rev().filter(|event| event.device == device);
-    let latest = events.find_map(|event| match event.what {
+    let latest = events.find_map(|event| match event.kind {
         EventKind::Connected { .. } => Some(true),
         EventKind::Disconnected => Some(false),
         _ => None,
@@ -250,10 +250,10 @@ impl InputAction<'_> {
                 frame_input.events.push(InputEvent {
                     device,
                     age,
-                    what: EventKind::Connected { name, motors: 2 },
+                    kind: EventKind::Connected { name, motors: 2 },
                 });
             }
-            frame_input.events.push(InputEvent { device, age, what: kind });
+            frame_input.events.push(InputEvent { device, age, kind });
         };
         match self.verb {
             "press" => {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_in_simulated_input_name_their_location() {
         let check = |entry: ScriptValue, wanted: &str| {
             let message = read(
                 &ScriptValue::List(vec![entry]),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_that_is_used_is_there() {
+    fn using_a_pad_connects_it() {
         for nothing in [ScriptValue::List(Vec::new()), ScriptValue::Table(Vec::new())] {
             let frame_input = read(&nothing, &Input::default(), &SecondaryWindows::default());
             assert_eq!(frame_input, Ok(FrameInput::default()));
@@ -363,6 +363,6 @@ mod tests {
         let presses = ScriptValue::List(vec![press.clone(), press]);
         let frame_input = read(&presses, &Input::default(), &SecondaryWindows::default()).unwrap();
         assert_eq!(frame_input.events.len(), 3);
-        assert!(matches!(frame_input.events[0].what, EventKind::Connected { .. }));
+        assert!(matches!(frame_input.events[0].kind, EventKind::Connected { .. }));
     }
 }

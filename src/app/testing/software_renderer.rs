@@ -131,21 +131,21 @@ fn handle_events(renderer: &mut Renderer) -> Option<Result<RenderedImage, String
     for event in renderer.events() {
         match event {
             RendererEvent::Captured { picture, .. } => captured = Some(Ok(picture)),
-            RendererEvent::CaptureFailed { words: message, .. } => captured = Some(Err(message)),
+            RendererEvent::CaptureFailed { message, .. } => captured = Some(Err(message)),
             RendererEvent::Note(_) => {}
-            RendererEvent::Crowded { words: message } => log::warn("lights", &message),
-            RendererEvent::DeviceRecovered { words: message } => {
+            RendererEvent::Crowded { message } => log::warn("lights", &message),
+            RendererEvent::DeviceRecovered { message } => {
                 log::warning(&format!(
                     "the graphics adapter was lost and is available again: {message}"
                 ));
             }
-            RendererEvent::TextureRefused { words: message, .. }
-            | RendererEvent::MeshRefused { words: message, .. }
-            | RendererEvent::ShaderFailed { words: message, .. }
-            | RendererEvent::Fault { words: message } => log::error(&message),
+            RendererEvent::TextureRefused { message, .. }
+            | RendererEvent::MeshRefused { message, .. }
+            | RendererEvent::ShaderFailed { message, .. }
+            | RendererEvent::Fault { message } => log::error(&message),
             // Tests have no window, neither their own nor a lent one.
             RendererEvent::WindowLost { .. } | RendererEvent::OtherWindowLost { .. } => {}
-            RendererEvent::Failed { words: message } => {
+            RendererEvent::Failed { message } => {
                 log::error(&format!("nothing is drawn: {message}"))
             }
         }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_and_text_come_apart_however_the_stream_is_cut() {
+    fn frames_and_text_are_separated_wherever_the_stream_is_cut() {
         let marker = marker(7);
         let mut stream = b"print\0ed".to_vec();
         stream.extend(frame(&marker, b"one"));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_another_shape_is_a_fault_with_words() {
+    fn a_malformed_event_is_an_error_with_a_message() {
         let message =
             StepEvent::read(&table(&[("kind", "request"), ("request", "x")])).unwrap_err();
         assert!(message.starts_with("the test library said something unknown"), "{message}");

@@ -169,7 +169,7 @@ pub fn open(root: &Path, options: &TestOptions, store: ResourceStore) -> Result<
         seed: options.seed(),
         deterministic: true,
         boot: None,
-        forget: true,
+        in_memory_saves: true,
         sandbox: options.sandbox,
         coverage: options.api_coverage.is_some(),
         lines: options.coverage.is_some(),
@@ -267,8 +267,8 @@ impl TestFileDriver<'_> {
     fn between_tests(&mut self) {
         let engine = self.app.vm().engine();
         engine.frame.quit = None;
-        if engine.game.pretends() {
-            engine.game.end_pretending(&mut engine.assets.store);
+        if engine.game.is_simulating_failure() {
+            engine.game.end_simulated_failures(&mut engine.assets.store);
         }
         self.app.vm().collect();
     }
@@ -412,8 +412,10 @@ impl TestFileDriver<'_> {
         if report.message.starts_with("not enough memory") {
             return Some(report.message.clone());
         }
-        let location =
-            report.place.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
+        let location = report
+            .location
+            .as_ref()
+            .map(|location| format!("{}:{}: ", location.file, location.line));
         report.stopped.then(|| location.unwrap_or_default() + &self.time_limit_message())
     }
 
@@ -468,15 +470,15 @@ impl TestFileDriver<'_> {
     fn apply_fault(&mut self, fault: Option<FaultKind>) -> Result<ScriptValue, String> {
         let engine = self.app.vm().engine();
         match fault {
-            None => engine.game.end_pretending(&mut engine.assets.store),
-            Some(FaultKind::DiskFull) => engine.game.saves.pretend_full(true),
+            None => engine.game.end_simulated_failures(&mut engine.assets.store),
+            Some(FaultKind::DiskFull) => engine.game.saves.simulate_full_disk(true),
             Some(FaultKind::MissingFile(file)) => {
                 if !file_access::is_file(self.screenshots.root, &file) {
                     return Err(format!(
                         "test.fault: there is no file '{file}' in the game's folder to be missing"
                     ));
                 }
-                engine.game.pretend_missing(&mut engine.assets.store, file);
+                engine.game.simulate_missing_file(&mut engine.assets.store, file);
             }
             Some(FaultKind::DeviceLost) => {
                 return match self.pictures.lose_device() {
@@ -535,14 +537,14 @@ const FRAMES_MAX: u64 = 10_000_000;
 /// Returns a report as a test failure: location and message, then the stack, one line each.
 fn failure_of_report(report: &ErrorReport) -> String {
     let location =
-        report.place.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
+        report.location.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
     let mut message = format!("{}{}", location.unwrap_or_default(), report.message);
     for line in &report.contexts {
         message += &format!("\n  {line}");
     }
     for frame in report.coroutine.iter().chain(&report.frames) {
-        if let Some(location) = &frame.place {
-            message += &format!("\n  {}:{} in {}", location.file, location.line, frame.what);
+        if let Some(location) = &frame.location {
+            message += &format!("\n  {}:{} in {}", location.file, location.line, frame.description);
         }
     }
     message

@@ -180,14 +180,14 @@ impl Outputs {
             }
         };
         let out: Box<dyn Write> = match on_terminal.strict && !options.list {
-            true => Box::new(platform::divert_output().map_err(|reason| {
+            true => Box::new(platform::redirect_output().map_err(|reason| {
                 engine_foundation::error!(
                     "what tests print cannot be kept from the output: {reason}"
                 )
             })?),
             false => Box::new(std::io::stdout()),
         };
-        let live = terminal::is_watched();
+        let live = terminal::is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let message = "standard output cannot be written".to_string();
         let sink = OutputSink::new(out, live && !plain, live);
@@ -326,18 +326,18 @@ impl RunTotal<'_> {
 
     fn should_continue(&self) -> bool {
         let failed = self.options.fail_fast && self.summary.counts.failed > 0;
-        !failed && platform::asked_to_end().is_none()
+        !failed && platform::end_requested().is_none()
     }
 
     /// Handles an event of a worker process. Returns false to end the run.
     fn handle_event(&mut self, file: &str, event: FileEvent) -> Result<bool, RunAborted> {
         // The signal also reached the worker processes, and their deaths are no failures.
-        if platform::asked_to_end().is_some() {
+        if platform::end_requested().is_some() {
             return Ok(false);
         }
         match event {
-            FileEvent::Output(bytes) => terminal::pass_on(&bytes, false),
-            FileEvent::ErrorOutput(bytes) => terminal::pass_on(&bytes, true),
+            FileEvent::Output(bytes) => terminal::forward_output(&bytes, false),
+            FileEvent::ErrorOutput(bytes) => terminal::forward_output(&bytes, true),
             FileEvent::Test(test) => self.test(file, test),
             FileEvent::Done(outcome) => {
                 self.file(file, outcome?);

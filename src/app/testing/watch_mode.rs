@@ -35,13 +35,13 @@ pub fn watch(run: &mut TestRun) -> Result<i32, RunAborted> {
     let mut files = |run: &mut TestRun, only: Option<&BTreeSet<String>>| {
         let now = run.files(only)?;
         // The exit code of an aborted run has no meaning.
-        if platform::asked_to_end().is_none() {
+        if platform::end_requested().is_none() {
             code = now;
         }
         Ok::<(), RunAborted>(())
     };
     files(run, None)?;
-    while platform::asked_to_end().is_none() {
+    while platform::end_requested().is_none() {
         if !watch.wait(LOOK) {
             continue;
         }
@@ -140,7 +140,7 @@ fn touched(run: &TestRun, changed: &BTreeSet<String>) -> Result<BTreeSet<String>
     if helped || changed.iter().any(|path| !script(path) && !recordings(path)) {
         return Ok(found.files.into_iter().collect());
     }
-    let (project, boot) = (Project::open(&run.root)?, boot_of(&run.root));
+    let (project, boot) = (Project::open(&run.root)?, boot_script(&run.root));
     let mut graph = ModuleGraph { project, boot, seen: BTreeSet::new() };
     let scripts = changed.iter().any(|path| script(path));
     let touches = |file: &String| {
@@ -157,7 +157,7 @@ fn touched(run: &TestRun, changed: &BTreeSet<String>) -> Result<BTreeSet<String>
 }
 
 /// Returns the script that `test.boot` starts.
-fn boot_of(root: &Path) -> String {
+fn boot_script(root: &Path) -> String {
     let settings = settings::Settings::read(root, platform::NAME);
     settings.map_or("main".to_string(), |settings| settings.text("boot_script").to_string())
 }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_is_no_file_is_not_compared() {
+    fn only_plain_files_are_compared() {
         let base = std::env::temp_dir().join(format!("engine-{}-compared", std::process::id()));
         let _ = std::fs::remove_dir_all(&base);
         let root = base.join("game");

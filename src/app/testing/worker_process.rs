@@ -180,7 +180,7 @@ impl ProcessMessage {
 /// Runs files for the parent process until it requests no more.
 pub fn work(root: &Path) -> i32 {
     // A test that reads standard input must not take data meant for this process.
-    let mut input = match platform::divert_input() {
+    let mut input = match platform::redirect_input() {
         Ok(input) => input,
         Err(reason) => {
             log::error(&format!("standard input cannot be kept from tests: {reason}"));

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_put_where_the_cursor_is() {
+    fn letters_are_inserted_at_the_cursor() {
         let mut line = Line::default();
         check(&mut line, "hällo", "hällo|");
         check(&mut line, "\x1b[D\x1b[D\x7fX", "häX|lo");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_comes_in_pieces_is_one() {
+    fn an_escape_sequence_may_arrive_in_pieces() {
         let mut line = Line::default();
         for piece in ["é🦀", "\x1b[1;5D", "ö"] {
             for byte in piece.bytes() {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_before_comes_back_and_what_was_being_typed_too() {
+    fn history_recalls_lines_and_restores_the_current_one() {
         let mut line = Line::new(vec!["one".into()]);
         line.take(b"two\rtwo\r  \r");
         for wanted in ["two", "two", "  "] {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_ask_for_words_and_for_the_end() {
+    fn keys_request_completion_and_exit() {
         let mut line = Line::default();
         line.take(b"Unit.lo\t(u)");
         assert_eq!(line.next(), Some(Asked::Complete("Unit.lo".into())));

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_pages_and_those_to_other_files_are_words() {
+    fn links_lead_to_pages_and_links_to_other_files_become_text() {
         check("[b](b.md#x)", "<p><a href=\"../docs/b.html#x\">b</a></p>");
         check("[up](../README.md)", "<p><a href=\"../README.html\">up</a></p>");
         check("[code](../src/x.rs), [out](../../x.md)", "<p>code, out</p>");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_and_the_words_below_are_what_a_search_finds() {
+    fn the_search_index_has_headings_and_their_text() {
         let found = page("docs/a.md", "# One\n\nfirst `Gui.text`\n\n## Two\n", &targets());
         let entry = |title: &str, anchor: &str, text: &str| SearchEntry {
             title: title.to_string(),

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn words_texts_numbers_and_comments_are_told_apart() {
+    fn the_highlighter_distinguishes_keywords_strings_numbers_and_comments() {
         check("local x = 1.5", "<k local| x = <n 1.5|");
         check("ended = -2 -- not\nx", "ended = -<n 2| <c -- not|\nx");
         check(
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_to_their_words() {
+    fn names_link_to_their_documentation() {
         check("Gui.text(gui)", "<a href=\"Gui.html\">Gui.text</a>(gui)");
         check("Gui.textual", "Gui.textual");
     }

@@ -77,7 +77,7 @@ impl Site {
         for file in &self.files {
             let path = folder.join(&file.name);
             let written = std::fs::create_dir_all(path.parent().unwrap_or(folder))
-                .and_then(|()| atomic_file::write_safely(&path, &file.bytes));
+                .and_then(|()| atomic_file::write_durably(&path, &file.bytes));
             written.map_err(|reason| {
                 let path = path.display();
                 error!("{path} cannot be written: {reason}: choose another folder with --out")
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_to_their_words_and_others_to_a_search() {
+    fn names_link_to_their_documentation_and_others_to_a_search() {
         let site = Site::new(&ApiModel::new());
         assert_eq!(site.path_of_name("Gui.text"), "docs/reference/Gui.html#guitext");
         assert_eq!(site.path_of_name("Vector3"), "docs/reference/Vector3.html");

@@ -19,11 +19,11 @@ const PIECE_BYTES: usize = 256 << 10;
 /// Replaces a file atomically and durably: after a crash or a power failure, either the old or the
 /// new content is complete. Writes a temporary file in the same folder, flushes it to the disk,
 /// renames it over the file, and flushes the folder.
-pub fn write_safely(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
     write_by(path, |file| write_pieces(file, bytes, &|_| ()))
 }
 
-/// Replaces a file as [`write_safely`] does, with content that `write` writes piece by piece. The
+/// Replaces a file as [`write_durably`] does, with content that `write` writes piece by piece. The
 /// content need not fit in memory.
 pub fn write_by(path: &Path, write: impl FnOnce(&mut DiskOutput) -> Result<()>) -> Result<()> {
     make_folder(folder_of(path))?;
@@ -32,9 +32,9 @@ pub fn write_by(path: &Path, write: impl FnOnce(&mut DiskOutput) -> Result<()>) 
     replacement.finish(path)
 }
 
-/// Creates a file as durably as [`write_safely`] does; the name must be unused. After an error, no
+/// Creates a file as durably as [`write_durably`] does; the name must be unused. After an error, no
 /// file has the name. `on_progress` is called from time to time with the number of bytes written.
-pub fn create_safely(path: &Path, bytes: &[u8], on_progress: &dyn Fn(usize)) -> Result<()> {
+pub fn create_durably(path: &Path, bytes: &[u8], on_progress: &dyn Fn(usize)) -> Result<()> {
     make_folder(folder_of(path))?;
     replace(path, |file| write_pieces(file, bytes, on_progress).and_then(|()| file.sync()))?;
     sync_folder(folder_of(path)).inspect_err(|_| {
@@ -198,7 +198,7 @@ fn create_missing_folders(folder: &Path, flush: bool) -> Result<()> {
 }
 
 /// Removes a file durably: it does not reappear after a power failure.
-pub fn remove_safely(path: &Path) -> Result<()> {
+pub fn remove_durably(path: &Path) -> Result<()> {
     disk::remove(path)?;
     sync_folder(folder_of(path))
 }
@@ -244,18 +244,18 @@ mod tests {
     fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
         let folder = std::env::temp_dir().join(format!("engine-{}-write", std::process::id()));
         let path = folder.join("deep/settings.sjson");
-        write_safely(&path, b"one").unwrap();
-        write_safely(&path, b"two").unwrap();
+        write_durably(&path, b"one").unwrap();
+        write_durably(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(left, 1);
         // A folder exists at the file's path.
-        assert!(write_safely(&folder.join("deep"), b"x").is_err());
+        assert!(write_durably(&folder.join("deep"), b"x").is_err());
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
         // A file exists at the folder's path.
-        assert!(write_safely(&path.join("x"), b"x").is_err());
-        remove_safely(&path).unwrap();
-        assert!(!path.exists() && remove_safely(&path).is_err());
+        assert!(write_durably(&path.join("x"), b"x").is_err());
+        remove_durably(&path).unwrap();
+        assert!(!path.exists() && remove_durably(&path).is_err());
         std::fs::remove_dir_all(folder).unwrap();
     }
 
@@ -268,7 +268,7 @@ mod tests {
         let disk = SimulationGuard::below(&root);
         let mut confirmed = vec![0];
         for text in ["one", "second", "3"] {
-            write_safely(&root.join("deep/settings.sjson"), text.as_bytes()).unwrap();
+            write_durably(&root.join("deep/settings.sjson"), text.as_bytes()).unwrap();
             confirmed.push(disk.record().len());
         }
         let (record, mut model, mut states) = (disk.record(), DiskModel::default(), 0);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writing_that_is_stopped_leaves_nothing_and_old_leftovers_are_removed() {
+    fn an_interrupted_write_leaves_nothing_and_old_leftovers_are_removed() {
         let folder = std::env::temp_dir().join(format!("engine-{}-stopped", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("game.bundle");
@@ -333,19 +333,19 @@ mod tests {
             let name = format!("a.{}-{turn}.tmp", std::process::id());
             std::os::unix::fs::symlink(folder.join("victim"), folder.join(name)).unwrap();
         }
-        write_safely(&folder.join("a.txt"), b"new").unwrap();
+        write_durably(&folder.join("a.txt"), b"new").unwrap();
         assert_eq!(std::fs::read(folder.join("victim")).unwrap(), b"kept");
         assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"new");
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn long_files_tell_how_far_they_are() {
+    fn writing_a_long_file_reports_progress() {
         let folder = std::env::temp_dir().join(format!("engine-{}-long", std::process::id()));
         let path = folder.join("long");
         let bytes: Vec<u8> = (0..600_000u32).map(|i| i as u8).collect();
         let heard = RefCell::new(Vec::new());
-        create_safely(&path, &bytes, &|done| heard.borrow_mut().push(done)).unwrap();
+        create_durably(&path, &bytes, &|done| heard.borrow_mut().push(done)).unwrap();
         assert_eq!(heard.take(), [262_144, 524_288, 600_000]);
         let on_progress = |done, all| heard.borrow_mut().push(done * 100 / all);
         assert_eq!(read_with_progress(&path, usize::MAX, &on_progress).unwrap(), bytes);

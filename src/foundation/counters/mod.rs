@@ -190,7 +190,7 @@ pub fn exported(form: ExportFormat) -> (String, u64) {
 
 /// Clears values, histories, watches and alarms before another game starts in this process.
 /// Counters keep their numbers.
-pub fn forget() {
+pub fn clear_all() {
     let own = thread_counters::own();
     own.clear();
     with(|results| {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn counters_are_added_to_from_rust_and_pushed() {
         let _alone = crate::profile::exclusive();
-        forget();
+        clear_all();
         let number = counter("tests/added").unwrap();
         for _ in 0..3 {
             counter!("tests/added") += 1;

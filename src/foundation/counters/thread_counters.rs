@@ -24,7 +24,7 @@ pub struct ThreadCounters {
 
 static BLOCKS: Mutex<Vec<&'static ThreadCounters>> = Mutex::new(Vec::new());
 /// The array for threads that have none of their own. It is never read.
-static NOBODYS: ThreadCounters = ThreadCounters::new();
+static UNOWNED: ThreadCounters = ThreadCounters::new();
 
 thread_local! {
     static OWN: Cell<Option<&'static ThreadCounters>> = const { Cell::new(None) };
@@ -37,7 +37,7 @@ struct ThreadCountersGuard(&'static ThreadCounters);
 
 impl Drop for ThreadCountersGuard {
     fn drop(&mut self) {
-        OWN.set(Some(&NOBODYS));
+        OWN.set(Some(&UNOWNED));
         self.0.taken.store(false, Ordering::Release);
     }
 }
@@ -66,9 +66,9 @@ fn take() -> &'static ThreadCounters {
         }
         None => {
             drop(blocks);
-            OWN.set(Some(&NOBODYS));
+            OWN.set(Some(&UNOWNED));
             log::warn("statistics", &format!("more than {BLOCKS_MAX} threads: some do not count"));
-            return &NOBODYS;
+            return &UNOWNED;
         }
     };
     block.taken.store(true, Ordering::Release);

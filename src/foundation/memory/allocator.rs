@@ -134,7 +134,7 @@ fn offset(layout: Layout) -> usize {
 
 /// Returns the layout that is requested from mimalloc for a block and its header.
 #[inline(always)]
-fn whole(layout: Layout) -> Option<Layout> {
+fn full_layout(layout: Layout) -> Option<Layout> {
     let size = layout.size().checked_add(offset(layout))?;
     Layout::from_size_align(size, layout.align().max(HEAD)).ok()
 }
@@ -166,14 +166,14 @@ unsafe fn store_owner(allocation: *mut u8, layout: Layout) -> *mut u8 {
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some(whole) = whole(layout) else { return std::ptr::null_mut() };
+        let Some(whole) = full_layout(layout) else { return std::ptr::null_mut() };
         // SAFETY: the layout has a nonzero size.
         unsafe { store_owner(AlignedMimalloc.alloc(whole), layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let Some(whole) = whole(layout) else { return std::ptr::null_mut() };
+        let Some(whole) = full_layout(layout) else { return std::ptr::null_mut() };
         // SAFETY: the layout has a nonzero size.
         unsafe { store_owner(AlignedMimalloc.alloc_zeroed(whole), layout) }
     }
@@ -188,7 +188,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
                 owners::release(owner, layout.size());
             }
             limit::change(-(layout.size() as i64));
-            let whole = whole(layout).unwrap_unchecked();
+            let whole = full_layout(layout).unwrap_unchecked();
             AlignedMimalloc.dealloc(block.sub(offset(layout)), whole);
         }
     }
@@ -199,7 +199,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         // SAFETY: as for `dealloc`. The header before the block moves along with it.
         unsafe {
             let owner = *block.sub(HEAD);
-            let whole = whole(layout).unwrap_unchecked();
+            let whole = full_layout(layout).unwrap_unchecked();
             let allocation = AlignedMimalloc.realloc(block.sub(offset(layout)), whole, wanted);
             if allocation.is_null() {
                 return allocation;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_its_owners_until_it_is_freed_by_whomever() {
+    fn a_block_counts_for_its_owner_until_any_thread_frees_it() {
         let layout = Layout::from_size_align(100, 8).unwrap();
         // SAFETY: each block is used within its size and freed with its layout.
         unsafe {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_can_be_is_refused() {
+    fn impossible_sizes_are_refused() {
         let layout = Layout::from_size_align(isize::MAX as usize - 64, 1).unwrap();
         // SAFETY: no block is returned.
         assert!(unsafe { CountingAllocator.alloc(layout) }.is_null());

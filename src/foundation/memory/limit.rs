@@ -175,7 +175,7 @@ impl Drop for Apart {
 }
 
 /// Returns true if the calling thread's memory is counted separately ([`Apart`]). A thread that
-/// [`on_stack`](crate::panic::on_stack) starts inherits this.
+/// [`run_with_stack`](crate::panic::run_with_stack) starts inherits this.
 pub fn is_apart() -> bool {
     IS_APART.get()
 }
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn work_apart_counts_what_it_leaves_when_it_ends() {
+    fn separate_work_counts_what_remains_when_it_ends() {
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 48;
         let shared = || HELD.load(Ordering::Relaxed);
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_those_who_hold_most() {
+    fn an_error_names_the_largest_owners() {
         let owners = vec![(5 << 20, "log"), (900, "small"), (9 << 20, "calls/Save")];
         assert_eq!(describe_owners(owners), " (calls/Save 9 MiB, log 5 MiB)");
         assert_eq!(describe_owners(vec![(1, "small")]), "");

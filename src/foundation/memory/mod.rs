@@ -45,7 +45,7 @@ pub struct OwnerUsage {
     pub bytes: i64,
     pub blocks: i64,
     /// Number of blocks that the owner ever allocated.
-    pub made: u64,
+    pub allocations: u64,
 }
 
 /// The memory of every owner at one moment, by the owner's name.
@@ -77,7 +77,7 @@ pub fn tree(of: &MemorySnapshot) -> Vec<OwnerRow> {
             let sum = sums.entry(segments[..end].to_vec()).or_default();
             sum.bytes += held.bytes;
             sum.blocks += held.blocks;
-            sum.made += held.made;
+            sum.allocations += held.allocations;
         }
     }
     let rows = sums.into_iter().map(|(segments, held)| OwnerRow {
@@ -123,7 +123,7 @@ const LASTING: [&str; 9] = [
 ];
 
 /// Number of checks, and the pause between them, while [`leaks`] waits for memory to be freed.
-const LEAK_LOOKS: usize = 50;
+const LEAK_CHECKS: usize = 50;
 const LEAK_WAIT: Duration = Duration::from_millis(20);
 
 /// Returns a message about memory that a closed game did not free, or `None` if all was freed.
@@ -133,7 +133,7 @@ pub fn leaks(before: &MemorySnapshot) -> Option<String> {
         return None;
     }
     // Threads that are shutting down may take a moment.
-    for _ in 0..LEAK_LOOKS {
+    for _ in 0..LEAK_CHECKS {
         leak_report(before, &snapshot())?;
         std::thread::sleep(LEAK_WAIT);
     }
@@ -142,14 +142,15 @@ pub fn leaks(before: &MemorySnapshot) -> Option<String> {
 
 /// Returns true if an owner may still hold this many bytes. A game's call may be the first to fill
 /// a table that the process keeps, and a worker thread may end later than its game.
-fn lasts(name: &str, bytes: i64) -> bool {
+fn is_lasting(name: &str, bytes: i64) -> bool {
     const SMALL: i64 = 4096;
     LASTING.contains(&name) || (name.starts_with("calls/") && bytes < SMALL)
 }
 
 fn leak_report(before: &MemorySnapshot, after: &MemorySnapshot) -> Option<String> {
     let held = changes(before, after);
-    let held = held.iter().filter(|change| change.blocks > 0 && !lasts(&change.name, change.bytes));
+    let held =
+        held.iter().filter(|change| change.blocks > 0 && !is_lasting(&change.name, change.bytes));
     let lines: Vec<_> =
         held.map(|it| format!("  {}: {} blocks, {} bytes", it.name, it.blocks, it.bytes)).collect();
     let message = "memory was not freed when the game was closed, by owner:";
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     fn snapshot_of(each: &[(&str, i64, i64)]) -> MemorySnapshot {
-        let held = |bytes, blocks| OwnerUsage { bytes, blocks, made: blocks as u64 };
+        let held = |bytes, blocks| OwnerUsage { bytes, blocks, allocations: blocks as u64 };
         each.iter().map(|(name, bytes, blocks)| (name.to_string(), held(*bytes, *blocks))).collect()
     }
 
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_back_is_told_by_its_owner_but_not_what_lasts() {
+    fn leaks_are_reported_by_owner_without_lasting_memory() {
         let before = snapshot_of(&[("engine", 10, 1), ("sound", 5, 1)]);
         let same = snapshot_of(&[("engine", 90, 9), ("sound", 5, 1), ("resources/data", 8, 1)]);
         assert_eq!(leak_report(&before, &same), None);
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_most_is_told_first() {
+    fn the_largest_growth_is_reported_first() {
         let before = snapshot_of(&[("a", 10, 1), ("b", 5, 1), ("c", 9, 3)]);
         let after = snapshot_of(&[("a", 12, 2), ("b", 105, 1), ("c", 9, 3), ("d", 2, 1)]);
         let changes = changes(&before, &after);

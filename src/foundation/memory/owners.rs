@@ -102,11 +102,11 @@ pub(super) fn all() -> Vec<(&'static str, OwnerUsage)> {
     };
     let each = names.into_iter().enumerate().skip(1).map(|(number, name)| {
         let count = &COUNTS[number];
-        let made = count.allocated.load(Ordering::Relaxed);
-        let blocks = made as i64 - count.freed.load(Ordering::Relaxed) as i64;
-        (name, OwnerUsage { bytes: count.bytes.load(Ordering::Relaxed), blocks, made })
+        let allocations = count.allocated.load(Ordering::Relaxed);
+        let blocks = allocations as i64 - count.freed.load(Ordering::Relaxed) as i64;
+        (name, OwnerUsage { bytes: count.bytes.load(Ordering::Relaxed), blocks, allocations })
     });
-    each.filter(|(_, held)| held.made > 0).collect()
+    each.filter(|(_, held)| held.allocations > 0).collect()
 }
 
 /// Calls `each` for every owner with its number, its name, its bytes and the number of blocks that
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_be_one_is_the_engines() {
+    fn an_invalid_owner_name_counts_as_the_engine() {
         assert_eq!((number_of(""), number_of(&"a".repeat(81))), (ENGINE, ENGINE));
     }
 }

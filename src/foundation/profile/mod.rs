@@ -120,7 +120,7 @@ pub fn end_frame(index: u64) {
 }
 
 /// Discards the events that were recorded since the last frame ended: work between frames.
-pub fn leave_out() {
+pub fn discard_events() {
     with(|profile| {
         profile.find_tracks(thread_buffer::own());
         for track in &profile.tracks {
@@ -266,7 +266,7 @@ pub fn reset(name: Option<&str>) -> bool {
 }
 
 /// Clears everything, including the kept frames, before another game starts in this process.
-pub fn forget() {
+pub fn clear_all() {
     ROOT_SCOPE.take();
     with(|profile| {
         for track in &mut profile.tracks {

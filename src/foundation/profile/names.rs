@@ -88,7 +88,7 @@ pub fn name_of(number: u32) -> &'static str {
 const KNOWN: usize = 64;
 
 thread_local! {
-    static LATELY: [Cell<(usize, usize, u32)>; KNOWN] = const {
+    static RECENT_IDS: [Cell<(usize, usize, u32)>; KNOWN] = const {
         [const { Cell::new((0, 0, 0)) }; KNOWN]
     };
 }
@@ -96,7 +96,7 @@ thread_local! {
 /// Returns the number of a static name, or 0 if the table is full.
 pub(super) fn id_of_static(name: &'static str) -> u32 {
     let (address, length) = (name.as_ptr().addr(), name.len());
-    LATELY.with(|lately| {
+    RECENT_IDS.with(|lately| {
         let cache_slot = &lately[(address >> 3 ^ length) % KNOWN];
         match cache_slot.get() {
             (known, bytes, number) if known == address && bytes == length => number,

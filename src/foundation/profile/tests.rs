@@ -10,7 +10,7 @@ fn lines(rows: &[ProfileRow]) -> String {
 }
 
 #[test]
-fn the_table_stands_as_it_is_written_down() {
+fn the_report_matches_the_expected_table() {
     let mut tree = ScopeTree::new();
     let first = [("frame", 0), ("update", 0), ("ai", 10), ("", 110), ("ai", 110), ("", 150)];
     play(&mut tree, (0, 1000), &[&first[..], &[("", 250), ("render", 250)]].concat());
@@ -31,7 +31,7 @@ fn the_table_stands_as_it_is_written_down() {
 fn the_averages_of_a_thread_that_plays_frames_sum_to_about_100() {
     let _alone = exclusive();
     set_enabled(true);
-    forget();
+    clear_all();
     for frame in 1..=20 {
         begin_frame();
         {
@@ -56,7 +56,7 @@ fn the_averages_of_a_thread_that_plays_frames_sum_to_about_100() {
 fn scopes_of_other_threads_are_rows_of_their_own() {
     let _alone = exclusive();
     set_enabled(true);
-    forget();
+    clear_all();
     begin_frame();
     let other = std::thread::Builder::new().name("painter of the test".into());
     let work = || {
@@ -79,10 +79,10 @@ fn scopes_of_other_threads_are_rows_of_their_own() {
 }
 
 #[test]
-fn while_nothing_is_profiled_nothing_is_written_down() {
+fn nothing_is_recorded_while_profiling_is_off() {
     let _alone = exclusive();
     set_enabled(false);
-    forget();
+    clear_all();
     begin_frame();
     {
         scope!("unseen");
@@ -93,10 +93,10 @@ fn while_nothing_is_profiled_nothing_is_written_down() {
 }
 
 #[test]
-fn only_so_many_frames_are_kept() {
+fn the_number_of_kept_frames_is_limited() {
     let _alone = exclusive();
     set_enabled(true);
-    forget();
+    clear_all();
     for frame in 1..=FRAMES_KEPT as u64 + 5 {
         begin_frame();
         end_frame(frame);

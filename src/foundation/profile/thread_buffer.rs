@@ -242,7 +242,7 @@ impl ProfileScope {
 
     /// Returns a guard that opens no scope, but on drop closes all scopes that were opened during
     /// its life. Use it around code that may leave scopes open.
-    pub fn bracket() -> ProfileScope {
+    pub fn close_on_drop() -> ProfileScope {
         let buffer = if is_enabled() { own() } else { None };
         let depth = buffer.map_or(0, |buffer| buffer.depth.get());
         ProfileScope { buffer, depth, _not_send: PhantomData }
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_closes_closes_what_is_still_open_inside_of_it() {
+    fn closing_a_scope_closes_the_open_scopes_inside_it() {
         let buffer = ThreadBuffer::new();
         for name in 1..=3 {
             buffer.open(name);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_leaves_scopes_out_and_never_an_end() {
+    fn a_full_ring_drops_whole_scopes() {
         let buffer = ThreadBuffer::new();
         buffer.open(1);
         for _ in 0..EVENTS_MAX {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_that_lie_too_deep_are_left_out_and_counted() {
+    fn scopes_that_are_nested_too_deeply_are_dropped_and_counted() {
         let buffer = ThreadBuffer::new();
         for _ in 0..DEPTH_MAX + 10 {
             buffer.open(1);

@@ -310,7 +310,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_row_that_is_not_met_in_a_frame_counts_as_nothing_in_it() {
+    fn a_row_without_calls_in_a_frame_counts_as_zero() {
         let mut tree = ScopeTree::new();
         play(&mut tree, (0, 100), &[("frame", 0), ("ai", 20), ("", 60), ("", 100)]);
         play(&mut tree, (100, 200), &[("frame", 100), ("", 200)]);

@@ -15,7 +15,7 @@ impl Document {
     ///
     /// # Errors
     /// Returns an error if an object has a key twice, which a text cannot have.
-    pub fn of_tree(tree: &SjsonTree) -> Result<Document, Error> {
+    pub fn from_tree(tree: &SjsonTree) -> Result<Document, Error> {
         let mut nodes = Vec::new();
         let root = add(&mut nodes, tree)?;
         Ok(Document { text: String::new(), nodes, root, bare_root: false, lines: vec![0] })
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_documents_tree_makes_the_same_document() {
         let tree = parse("a = [1, null, \"x\", { b = true }] c = -2.5").unwrap().to_tree();
-        let document = Document::of_tree(&tree).unwrap();
+        let document = Document::from_tree(&tree).unwrap();
         assert_eq!(document.to_tree(), tree);
         let root = document.root();
         assert_eq!(
@@ -71,7 +71,7 @@ mod tests {
     fn a_key_that_is_there_twice_is_refused() {
         let twice =
             SjsonTree::Object(vec![("a".into(), SjsonTree::Null), ("a".into(), SjsonTree::Null)]);
-        let words = Document::of_tree(&twice).unwrap_err().message;
+        let words = Document::from_tree(&twice).unwrap_err().message;
         assert_eq!(words, "it is damaged: the key 'a' appears twice");
     }
 }

@@ -440,7 +440,7 @@ nothing = null
     }
 
     #[test]
-    fn values_and_keys_know_their_place() {
+    fn values_and_keys_know_their_line_and_column() {
         let document = parse(SETTINGS).unwrap();
         let window = document.root().get("window").unwrap();
         let entry = window.entries().unwrap().nth(1).unwrap();
@@ -455,7 +455,7 @@ nothing = null
     }
 
     #[test]
-    fn kinds_have_words() {
+    fn kinds_have_names() {
         let document = parse("[null, true, 1, \"\", [], {}]").unwrap();
         let items = document.root().items().unwrap();
         let words: Vec<_> = items.map(|value| value.kind().to_string()).collect();
@@ -475,7 +475,7 @@ nothing = null
     }
 
     #[test]
-    fn errors_name_the_place() {
+    fn errors_name_the_location() {
         let error = parse("a = 1\nb: [1 2").unwrap_err();
         assert_eq!(error.to_string(), "line 2, column 4: list is not closed: add ']'");
         assert_eq!(

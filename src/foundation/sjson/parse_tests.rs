@@ -20,7 +20,7 @@ fn check_string(text: &str, value: &str) {
 }
 
 #[test]
-fn less_ceremony_means_the_same_as_json() {
+fn shorthand_syntax_means_the_same_as_json() {
     check_same("a = 1 b = 2", r#"{"a": 1, "b": 2}"#);
     check_same("a=1,b:2,", r#"{"a": 1, "b": 2}"#);
     check_same("\r\n\ta\n=\n1\n", r#"{"a": 1}"#);
@@ -87,7 +87,7 @@ fn text_has_the_escapes_of_json() {
 }
 
 #[test]
-fn faults_say_where_and_what_to_do() {
+fn errors_give_the_location_and_a_remedy() {
     check("a: [1 2", "line 1, column 4: list is not closed: add ']'");
     check("a = {\n b = 1", "line 1, column 5: object is not closed: add '}'");
     check(
@@ -127,7 +127,7 @@ fn faults_say_where_and_what_to_do() {
 }
 
 #[test]
-fn words_that_are_no_values_get_a_remedy() {
+fn unknown_words_get_a_remedy() {
     check("a = hello", "line 1, column 5: 'hello' is not a value: put quotes around text");
     check("a = True", "line 1, column 5: 'True' is not a value: write true");
     check("a = NULL", "line 1, column 5: 'NULL' is not a value: write null");

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_house_layout_holds() {
+    fn the_default_style_gives_the_expected_layout() {
         check_layout("name = \"Barrel\"\nsize = [1, 2.5, -3]\nempty = []\nnone = {}\n");
         check_layout("window = {\n  title = \"A \\\"b\\\"\"\n  size = [640, 480]\n}\n");
         check_layout("rows = [\n  [1, 0]\n  [0, 1]\n]\n");

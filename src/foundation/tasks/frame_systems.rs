@@ -53,7 +53,7 @@ pub struct PartId {
 pub struct SystemPart<'scope, T> {
     id: PartId,
     value: *mut T,
-    lives: PhantomData<&'scope mut T>,
+    lifetimes: PhantomData<&'scope mut T>,
 }
 
 impl<T> Clone for SystemPart<'_, T> {
@@ -96,7 +96,7 @@ pub trait SystemAccess: Send {
     /// # Safety
     /// Until the end of `'a`, no other code may write the referenced values, or use the values that
     /// are returned as `&mut`.
-    unsafe fn give<'a>(self) -> Self::Borrowed<'a>;
+    unsafe fn borrow<'a>(self) -> Self::Borrowed<'a>;
 }
 
 impl<T: Send + Sync + 'static> SystemAccess for ReadPart<'_, T> {
@@ -104,7 +104,7 @@ impl<T: Send + Sync + 'static> SystemAccess for ReadPart<'_, T> {
     fn parts(&self, each: &mut dyn FnMut(PartId, bool)) {
         each(self.0.id, false);
     }
-    unsafe fn give<'a>(self) -> &'a T {
+    unsafe fn borrow<'a>(self) -> &'a T {
         // SAFETY: the caller upholds the contract, and the value outlives the frame's scope.
         unsafe { &*self.0.value }
     }
@@ -115,7 +115,7 @@ impl<T: Send + Sync + 'static> SystemAccess for WritePart<'_, T> {
     fn parts(&self, each: &mut dyn FnMut(PartId, bool)) {
         each(self.0.id, true);
     }
-    unsafe fn give<'a>(self) -> &'a mut T {
+    unsafe fn borrow<'a>(self) -> &'a mut T {
         // SAFETY: the caller upholds the contract, and the value outlives the frame's scope.
         unsafe { &mut *self.0.value }
     }
@@ -131,10 +131,10 @@ macro_rules! tuples {
                 $($name.parts(each);)*
             }
             #[allow(non_snake_case)]
-            unsafe fn give<'a>(self) -> Self::Borrowed<'a> {
+            unsafe fn borrow<'a>(self) -> Self::Borrowed<'a> {
                 let ($($name,)*) = self;
                 // SAFETY: the caller upholds the contract.
-                unsafe { ($($name.give(),)*) }
+                unsafe { ($($name.borrow(),)*) }
             }
         }
     };
@@ -171,7 +171,7 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
         insist!(self.parts.len() < PARTS_MAX, "part '{name}' is one too many: at most {PARTS_MAX}");
         self.parts.push(PartUsers { name, writer: 0, readers: 0 });
         let id = PartId { frame: self.graph.number(), index: self.parts.len() as u32 - 1 };
-        SystemPart { id, value, lives: PhantomData }
+        SystemPart { id, value, lifetimes: PhantomData }
     }
 
     /// Adds a system: its name, its parts, and its work on these parts. If the work returns an
@@ -189,7 +189,7 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
         let task = self.graph.add(task, move || {
             // SAFETY: `depend` orders all other systems that touch these parts, except where both
             // only read a part. Each of them has ended or starts after this one's end.
-            work(unsafe { access.give() })
+            work(unsafe { access.borrow() })
         });
         self.depend(task, before);
         let earlier = bits(before).fold(before, |all, i| all | self.systems[i].before);

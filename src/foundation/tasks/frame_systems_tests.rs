@@ -99,7 +99,7 @@ fn a_small_frame_starts_no_threads() {
 }
 
 #[test]
-fn what_depends_on_a_system_that_failed_is_left_out_and_the_rest_runs() {
+fn systems_that_depend_on_a_failed_one_are_skipped() {
     for threads in [1, 2] {
         let pool = TaskPool::new(Some(threads));
         let (mut a, mut b, mut c) = (1, 1, 1);
@@ -119,7 +119,7 @@ fn what_depends_on_a_system_that_failed_is_left_out_and_the_rest_runs() {
 
 #[test]
 fn a_panic_in_a_system_is_the_frames_error_with_its_threads_contexts() {
-    super::tests::keep_panics();
+    super::tests::install_panic_hook();
     let pool = TaskPool::new(Some(2));
     let mut a = 1;
     let error = pool
@@ -133,7 +133,7 @@ fn a_panic_in_a_system_is_the_frames_error_with_its_threads_contexts() {
         .unwrap_err();
     assert!(error.message.starts_with("the engine failed: no feathers"), "{error}");
     assert_eq!(error.contexts, ["When running task: breaks", "When moving: bird_3"]);
-    assert!(error.is_fault);
+    assert!(error.is_engine_fault);
 }
 
 #[test]

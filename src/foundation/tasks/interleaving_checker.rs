@@ -125,7 +125,7 @@ impl ModelState {
             next_act: 0,
             frames: vec![SearchFrame::Loop {
                 runner: Runner {
-                    seat: None,
+                    thread_slot: None,
                     mask: ThreadAffinity::Any.bit(),
                     only: NONE,
                     awaits: WaitReason::Stop,
@@ -154,9 +154,10 @@ impl ModelState {
     /// Returns true if the thread can take a step. Otherwise it sleeps or has ended.
     fn is_ready(&self, thread: &ModelThread, case: &CheckCase) -> bool {
         match thread.frames.last() {
-            Some(SearchFrame::Loop { runner: Runner { seat: Some(seat), .. }, .. }) => {
-                !self.scheduler.is_asleep(*seat)
-            }
+            Some(SearchFrame::Loop {
+                runner: Runner { thread_slot: Some(thread_slot), .. },
+                ..
+            }) => !self.scheduler.is_asleep(*thread_slot),
             Some(_) => true,
             None => !thread.worker && thread.next_act < self.acts(thread, case).len(),
         }
@@ -247,7 +248,7 @@ impl ModelState {
     fn wait(&mut self, at: usize, awaits: WaitReason<'static>, only: u32) {
         let event = matches!(awaits, WaitReason::Event(_));
         let thread = &mut self.threads[at];
-        let runner = Runner { seat: None, mask: thread.mask, only, awaits };
+        let runner = Runner { thread_slot: None, mask: thread.mask, only, awaits };
         thread.frames.push(SearchFrame::Loop { runner, finished: None, event });
     }
 
@@ -265,13 +266,13 @@ impl ModelState {
             NextAction::Done => {
                 self.threads[at].frames.pop();
             }
-            NextAction::Sleep(seat) => {
+            NextAction::Sleep(thread_slot) => {
                 let sleeps = |thread: &ModelThread| {
-                    let seat_of = |frame: &SearchFrame| match frame {
-                        SearchFrame::Loop { runner, .. } => runner.seat,
+                    let thread_slot_of = |frame: &SearchFrame| match frame {
+                        SearchFrame::Loop { runner, .. } => runner.thread_slot,
                         SearchFrame::Job { .. } => None,
                     };
-                    thread.frames.iter().any(|frame| seat_of(frame) == Some(seat))
+                    thread.frames.iter().any(|frame| thread_slot_of(frame) == Some(thread_slot))
                 };
                 assert_eq!(self.threads.iter().filter(|thread| sleeps(thread)).count(), 1);
             }
@@ -353,7 +354,7 @@ impl ModelState {
             for frame in &thread.frames {
                 match frame {
                     SearchFrame::Loop { runner, .. } => {
-                        (runner.seat, runner.only).hash(&mut hasher)
+                        (runner.thread_slot, runner.only).hash(&mut hasher)
                     }
                     SearchFrame::Job { graph, task, waited, .. } => {
                         (graph, task, waited).hash(&mut hasher)
@@ -437,7 +438,7 @@ fn one_main(graphs: Vec<Vec<GraphPlan>>, acts: Vec<ThreadAction>, workers: usize
 }
 
 #[test]
-fn every_order_of_the_frame_graph_ends_at_zero_to_three_workers() {
+fn every_interleaving_of_the_frame_graph_ends_with_zero_to_three_workers() {
     // animation -> scene_graph; {scene_graph, gui} -> render; done = {render, sound}
     let empty = GraphPlan { kind: TaskShape::Empty, ..WORK };
     let scene_graph = GraphPlan { parent: 3, ..after(0) };
@@ -449,7 +450,7 @@ fn every_order_of_the_frame_graph_ends_at_zero_to_three_workers() {
 }
 
 #[test]
-fn every_order_of_two_graphs_in_turn_reuses_places_and_seats_rightly() {
+fn every_interleaving_of_two_graphs_in_turn_reuses_slots_correctly() {
     let chain = vec![WORK, after(0), after(1), WORK];
     let fan = vec![GraphPlan { kind: TaskShape::Empty, ..WORK }, child(0), child(0), after(0)];
     let acts = vec![ThreadAction::Task(0, 1), ThreadAction::Rest(0), ThreadAction::Graph(1)];
@@ -459,7 +460,7 @@ fn every_order_of_two_graphs_in_turn_reuses_places_and_seats_rightly() {
 }
 
 #[test]
-fn every_order_of_two_main_threads_ends_and_keeps_affinities() {
+fn every_interleaving_of_two_main_threads_ends_and_keeps_affinities() {
     let for_render = GraphPlan { affinity: ThreadAffinity::Render, ..after(0) };
     let for_update = GraphPlan { affinity: ThreadAffinity::Update, ..after(0) };
     let graphs = vec![vec![WORK, for_render, for_update], vec![WORK, for_render], vec![WORK]];
@@ -479,7 +480,7 @@ fn every_order_of_two_main_threads_ends_and_keeps_affinities() {
 }
 
 #[test]
-fn every_order_of_nested_graphs_ends() {
+fn every_interleaving_of_nested_graphs_ends() {
     let two = vec![nested(1), nested(2)];
     let graphs = vec![two, vec![WORK, after(0)], vec![WORK, nested(3)], vec![WORK, WORK]];
     for workers in 0..3 {
@@ -488,7 +489,7 @@ fn every_order_of_nested_graphs_ends() {
 }
 
 #[test]
-fn every_order_of_a_graph_with_a_failure_skips_the_same_tasks() {
+fn every_interleaving_of_a_failing_graph_skips_the_same_tasks() {
     let fails = GraphPlan { kind: TaskShape::Fails, parent: 1, ..WORK };
     let join = GraphPlan { kind: TaskShape::Empty, ..WORK };
     let graph = vec![fails, join, child(1), after(1), after(3), WORK];
@@ -498,7 +499,7 @@ fn every_order_of_a_graph_with_a_failure_skips_the_same_tasks() {
 }
 
 #[test]
-fn who_was_called_to_help_and_leaves_instead_calls_another() {
+fn a_woken_helper_that_leaves_wakes_another() {
     // The update thread is called for the task that becomes ready after task 0 of the second graph.
     // It finds that the task for which it waits is complete.
     let urgent = GraphPlan { priority: 31, ..after(0) };
@@ -509,18 +510,18 @@ fn who_was_called_to_help_and_leaves_instead_calls_another() {
 }
 
 #[test]
-fn who_waits_inside_a_task_is_not_called_for_other_graphs() {
+fn a_thread_that_waits_inside_a_task_is_not_woken_for_other_graphs() {
     let graphs = vec![vec![nested(1), WORK, after(1), after(1)], vec![WORK]];
     check(&one_main(graphs, vec![ThreadAction::Graph(0)], 3));
 }
 
 #[test]
-fn who_watches_is_called_before_those_who_have_to_be_woken() {
+fn spinning_threads_are_called_before_sleeping_ones() {
     let case = one_main(vec![vec![WORK], vec![WORK]], vec![ThreadAction::Graph(0)], 3);
     let mut state = ModelState::new(&case);
     (0..3).for_each(|worker| state.step(worker, &case));
     // The workers take seats in order, and the last one still watches.
-    (0..2).for_each(|seat| state.scheduler.set_parked(seat, true));
+    (0..2).for_each(|thread_slot| state.scheduler.set_parked(thread_slot, true));
     for (graph, called) in [(0, 2), (1, 0)] {
         state.release(graph, &case, false);
         assert_eq!(state.scheduler.take_calls(), 1 << called);

@@ -83,7 +83,7 @@ pub const TASKS_MAX: usize = 16_384;
 /// Maximum number of workers. One queue can serve about this many.
 pub const WORKERS_MAX: usize = 32;
 /// Maximum number of sleeping threads.
-pub const SEATS_MAX: usize = 64;
+pub const THREAD_SLOTS_MAX: usize = 64;
 /// The highest priority of a task.
 pub const PRIORITY_MAX: u8 = 31;
 

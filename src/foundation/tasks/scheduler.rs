@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::queue::ReadyQueue;
 use super::task::{NONE, TaskClosure, TaskRecord};
-use super::{SEATS_MAX, TASKS_MAX};
+use super::{TASKS_MAX, THREAD_SLOTS_MAX};
 use crate::Error;
 
 /// A reference to a task that is or was open: its slot and the slot's generation.
@@ -34,7 +34,7 @@ pub(super) enum WaitReason<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Runner<'a> {
     /// The seat where the thread sleeps, or has slept until it takes its next step.
-    pub seat: Option<u32>,
+    pub thread_slot: Option<u32>,
     /// Bit set of the affinities whose tasks the thread may run.
     pub mask: u8,
     /// Root slot of the only graph whose tasks the thread may run, or `NONE` for all graphs. A
@@ -96,7 +96,7 @@ pub(super) struct Scheduler {
     awaiting_event: u64,
     parked: u64,
     calls: u64,
-    sleepers: [Sleeper; SEATS_MAX],
+    sleepers: [Sleeper; THREAD_SLOTS_MAX],
     pub failures: Vec<TaskFailure>,
     /// Bit set of the affinities that have a registered thread.
     pub registered: u8,
@@ -124,7 +124,7 @@ impl Scheduler {
             awaiting_event: 0,
             parked: 0,
             calls: 0,
-            sleepers: [Sleeper { mask: 0, only: NONE, awaits: None }; SEATS_MAX],
+            sleepers: [Sleeper { mask: 0, only: NONE, awaits: None }; THREAD_SLOTS_MAX],
             failures: Vec::new(),
             registered: 0,
             stop: false,
@@ -197,8 +197,8 @@ impl Scheduler {
     /// Performs the step of a thread that has taken the lock: accepts the end of its last task, and
     /// returns its next action.
     pub fn step(&mut self, runner: &mut Runner, finished: Option<TaskEnd>) -> NextAction {
-        if let Some(seat) = runner.seat.take() {
-            self.taken &= !(1 << seat);
+        if let Some(thread_slot) = runner.thread_slot.take() {
+            self.taken &= !(1 << thread_slot);
         }
         if let Some(finished) = finished {
             self.finish(finished);
@@ -284,9 +284,9 @@ impl Scheduler {
             let graph = self.key(record.graph);
             self.failures.push(TaskFailure { graph, order: record.order, error: None });
         }
-        for seat in bits(self.asleep) {
-            if self.sleepers[seat as usize].awaits == Some(key) {
-                self.call(seat);
+        for thread_slot in bits(self.asleep) {
+            if self.sleepers[thread_slot as usize].awaits == Some(key) {
+                self.call(thread_slot);
             }
         }
         let record = &mut self.records[slot as usize];
@@ -296,11 +296,11 @@ impl Scheduler {
         self.open -= 1;
     }
 
-    fn call(&mut self, seat: u32) {
-        self.asleep &= !(1 << seat);
-        self.workers_asleep &= !(1 << seat);
-        self.awaiting_event &= !(1 << seat);
-        self.calls |= 1 << seat;
+    fn call(&mut self, thread_slot: u32) {
+        self.asleep &= !(1 << thread_slot);
+        self.workers_asleep &= !(1 << thread_slot);
+        self.awaiting_event &= !(1 << thread_slot);
+        self.calls |= 1 << thread_slot;
     }
 
     /// Calls a sleeper for each newly queued task, except for the task that this thread itself has
@@ -319,8 +319,8 @@ impl Scheduler {
 
     fn call_helper(&mut self, slot: u32) {
         let TaskRecord { affinity, graph, .. } = self.records[slot as usize];
-        let can_run = |seat: &u32| {
-            let sleeper = &self.sleepers[*seat as usize];
+        let can_run = |thread_slot: &u32| {
+            let sleeper = &self.sleepers[*thread_slot as usize];
             sleeper.mask & affinity.bit() != 0 && (sleeper.only == NONE || sleeper.only == graph)
         };
         // Workers are preferred, because other threads should continue as soon as their condition
@@ -328,30 +328,31 @@ impl Scheduler {
         // Others must be woken by the operating system.
         let (workers, watching) = (self.workers_asleep, !self.parked);
         let turns = [workers & watching, workers, self.asleep & watching, self.asleep];
-        if let Some(seat) = turns.into_iter().flat_map(bits).find(can_run) {
-            self.call(seat);
+        if let Some(thread_slot) = turns.into_iter().flat_map(bits).find(can_run) {
+            self.call(thread_slot);
         }
     }
 
     /// Assigns a seat to the thread until its next step. If another thread took the seat earlier,
     /// that thread could make this one keep sleeping.
     fn sleep(&mut self, runner: &mut Runner) -> u32 {
-        let seat = self.taken.trailing_ones();
+        let thread_slot = self.taken.trailing_ones();
         assert!(
-            (seat as usize) < SEATS_MAX,
-            "more than {SEATS_MAX} threads sleep because there are no tasks"
+            (thread_slot as usize) < THREAD_SLOTS_MAX,
+            "more than {THREAD_SLOTS_MAX} threads sleep because there are no tasks"
         );
-        runner.seat = Some(seat);
-        self.taken |= 1 << seat;
-        self.asleep |= 1 << seat;
+        runner.thread_slot = Some(thread_slot);
+        self.taken |= 1 << thread_slot;
+        self.asleep |= 1 << thread_slot;
         let mut awaits = None;
         match runner.awaits {
-            WaitReason::Stop => self.workers_asleep |= 1 << seat,
-            WaitReason::Event(_) => self.awaiting_event |= 1 << seat,
+            WaitReason::Stop => self.workers_asleep |= 1 << thread_slot,
+            WaitReason::Event(_) => self.awaiting_event |= 1 << thread_slot,
             WaitReason::Task(key) => awaits = Some(key),
         }
-        self.sleepers[seat as usize] = Sleeper { mask: runner.mask, only: runner.only, awaits };
-        seat
+        self.sleepers[thread_slot as usize] =
+            Sleeper { mask: runner.mask, only: runner.only, awaits };
+        thread_slot
     }
 
     /// Handles a thread that stops running tasks. If the thread was called for a task, another
@@ -366,16 +367,16 @@ impl Scheduler {
 
     /// Calls every thread that waits for an event. Each thread checks its own event.
     pub fn call_event_waiters(&mut self) {
-        for seat in bits(self.awaiting_event) {
-            self.call(seat);
+        for thread_slot in bits(self.awaiting_event) {
+            self.call(thread_slot);
         }
     }
 
     /// Tells the workers to end after their current tasks.
     pub fn end(&mut self) {
         self.stop = true;
-        for seat in bits(self.asleep) {
-            self.call(seat);
+        for thread_slot in bits(self.asleep) {
+            self.call(thread_slot);
         }
     }
 
@@ -385,16 +386,16 @@ impl Scheduler {
     }
 
     /// Records that a sleeper stops watching for a call, or that it is awake.
-    pub fn set_parked(&mut self, seat: u32, parked: bool) {
-        self.parked = self.parked & !(1 << seat) | u64::from(parked) << seat;
+    pub fn set_parked(&mut self, thread_slot: u32, parked: bool) {
+        self.parked = self.parked & !(1 << thread_slot) | u64::from(parked) << thread_slot;
     }
 
     pub fn parked(&self) -> u64 {
         self.parked
     }
 
-    pub fn is_asleep(&self, seat: u32) -> bool {
-        self.asleep & (1 << seat) != 0
+    pub fn is_asleep(&self, thread_slot: u32) -> bool {
+        self.asleep & (1 << thread_slot) != 0
     }
 
     /// Returns the error of a graph if its task `order` failed; `None` means any task. The error is

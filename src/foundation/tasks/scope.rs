@@ -20,7 +20,7 @@ pub struct TaskScope<'scope, 'env: 'scope> {
     running: Cell<Option<Box<GraphBuffers>>>,
     /// Makes both lifetimes invariant, so that they cannot grow or shrink: data that tasks borrow
     /// lives exactly that long.
-    lives: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
+    lifetimes: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
 /// A released graph.
@@ -35,7 +35,7 @@ pub(super) fn scope<'env, F, R>(tasks: &'env TaskManager, f: F) -> Result<R, Err
 where
     F: for<'scope> FnOnce(&'scope TaskScope<'scope, 'env>) -> Result<R, Error>,
 {
-    let scope = TaskScope { tasks, running: Cell::new(None), lives: PhantomData };
+    let scope = TaskScope { tasks, running: Cell::new(None), lifetimes: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let failed = scope.end();
     match (result, failed) {

@@ -34,7 +34,7 @@ pub(super) fn panic_message(f: impl FnOnce()) -> String {
 }
 
 /// Installs the panic hook of `fault` without disabling the test library's hook.
-pub(super) fn keep_panics() {
+pub(super) fn install_panic_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
@@ -148,7 +148,7 @@ fn past_frames_leave_nothing_behind() {
 }
 
 #[test]
-fn a_scope_inside_a_task_runs_its_own_tasks_and_does_not_dig_itself_in() {
+fn a_scope_inside_a_task_runs_only_its_own_tasks() {
     for workers in [0, 1, 3] {
         let tasks = tasks(workers);
         let (deepest, leaves) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -217,7 +217,7 @@ fn a_task_for_a_main_thread_runs_there_and_nowhere_else() {
 
 #[test]
 fn a_panic_ends_the_graph_with_its_words_and_contexts_and_skips_what_depends_on_it() {
-    keep_panics();
+    install_panic_hook();
     for workers in [0, 2] {
         let log = Log::default();
         let tasks = tasks(workers);
@@ -283,7 +283,7 @@ fn a_scope_ends_after_its_tasks_also_when_it_fails_or_panics() {
 }
 
 #[test]
-fn what_never_runs_is_dropped_once() {
+fn tasks_that_never_run_are_dropped_once() {
     let (tasks, held) = (tasks(1), Arc::new(()));
     let result = tasks.scope(|scope| {
         let mut dropped = scope.graph();
@@ -433,7 +433,7 @@ fn a_task_of_another_graph_is_refused() {
 
 #[test]
 fn misuse_inside_a_task_is_refused() {
-    keep_panics();
+    install_panic_hook();
     let tasks = tasks(0);
     let _both = tasks.register(&[ThreadAffinity::Update, ThreadAffinity::Render]);
     let result = tasks.scope(|scope| {
@@ -499,7 +499,7 @@ fn a_thread_is_registered_once_and_for_its_life() {
 }
 
 #[test]
-fn whoever_watches_is_reached_and_so_is_whoever_does_not() {
+fn spinning_and_sleeping_threads_are_both_reached() {
     const WORKERS: usize = 2;
     // The first duration is far longer than the whole test. A thread that is not called within it
     // was never called.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::SEATS_MAX;
+use super::THREAD_SLOTS_MAX;
 use super::graph::GraphBuffers;
 use super::scheduler::{
     NextAction, Runner, RunningTask, Scheduler, TaskEnd, TaskKey, WaitReason, bits,
@@ -40,7 +40,7 @@ pub(super) fn watch_of(workers: usize) -> Duration {
 pub(super) struct TaskThreads {
     scheduler: Mutex<Scheduler>,
     /// The condition variables of the seats. A sleeping thread waits on that of its seat.
-    seats: [Condvar; SEATS_MAX],
+    thread_slots: [Condvar; THREAD_SLOTS_MAX],
     /// Time that an idle thread watches for a call.
     watch: Duration,
     /// Bit set of the seats that were called while their threads watched. It is only a hint: the
@@ -74,7 +74,7 @@ impl TaskThreads {
     pub fn new(watch: Duration) -> Arc<TaskThreads> {
         Arc::new(TaskThreads {
             scheduler: Mutex::new(Scheduler::new()),
-            seats: std::array::from_fn(|_| Condvar::new()),
+            thread_slots: std::array::from_fn(|_| Condvar::new()),
             watch,
             called: AtomicU64::new(0),
             #[cfg(test)]
@@ -98,8 +98,8 @@ impl TaskThreads {
         let parked = calls & scheduler.parked();
         drop(scheduler);
         self.called.fetch_or(calls & !parked, Ordering::Relaxed);
-        for seat in bits(parked) {
-            self.seats[seat as usize].notify_one();
+        for thread_slot in bits(parked) {
+            self.thread_slots[thread_slot as usize].notify_one();
         }
     }
 
@@ -113,7 +113,12 @@ impl TaskThreads {
         let role = ROLE.get();
         let own = if role.manager == self.address() { role.mask } else { 0 };
         let only = if role.in_task { graph } else { NONE };
-        self.run_tasks(Runner { seat: None, mask: own | ThreadAffinity::Any.bit(), only, awaits });
+        self.run_tasks(Runner {
+            thread_slot: None,
+            mask: own | ThreadAffinity::Any.bit(),
+            only,
+            awaits,
+        });
     }
 
     fn run_tasks(&self, mut runner: Runner) {
@@ -124,26 +129,26 @@ impl TaskThreads {
             self.unlock_and_notify(scheduler);
             match step {
                 NextAction::Run(job) => finished = Some(run(job)),
-                NextAction::Sleep(seat) => self.sleep(seat),
+                NextAction::Sleep(thread_slot) => self.sleep(thread_slot),
                 NextAction::Done => return,
             }
         }
     }
 
-    fn sleep(&self, seat: u32) {
-        let own = 1 << seat;
+    fn sleep(&self, thread_slot: u32) {
+        let own = 1 << thread_slot;
         if !self.watch.is_zero() {
             self.watch(own);
         }
         let mut scheduler = self.scheduler();
-        scheduler.set_parked(seat, true);
+        scheduler.set_parked(thread_slot, true);
         // The loop also handles spurious wakes of the condition variable.
-        while scheduler.is_asleep(seat) {
-            scheduler = self.seats[seat as usize]
+        while scheduler.is_asleep(thread_slot) {
+            scheduler = self.thread_slots[thread_slot as usize]
                 .wait(scheduler)
                 .expect("the scheduler's lock is not poisoned");
         }
-        scheduler.set_parked(seat, false);
+        scheduler.set_parked(thread_slot, false);
         drop(scheduler);
         // If a hint arrives after this, the next thread on the seat waits without watching.
         self.called.fetch_and(!own, Ordering::Relaxed);
@@ -271,21 +276,21 @@ impl TaskThreads {
     /// Starts the workers. If one cannot be started, the earlier ones end.
     pub fn start(self: &Arc<TaskThreads>, workers: usize) -> Result<Vec<JoinHandle<()>>, Error> {
         let mut threads = Vec::new();
-        for seat in 0..workers {
+        for thread_slot in 0..workers {
             let shared = self.clone();
             let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             let work = move || {
                 OwnerScope::of_thread("tasks");
                 shared.work_until(WaitReason::Stop, NONE);
             };
-            match panic::spawn_with(builder, &format!("task worker {}", seat + 1), work) {
+            match panic::spawn_with(builder, &format!("task worker {}", thread_slot + 1), work) {
                 Ok(thread) => threads.push(thread),
                 Err(why) => {
                     self.end(threads);
                     return Err(crate::error!(
                         "task worker {} of {workers} could not be started ({why}): use fewer \
                          threads",
-                        seat + 1
+                        thread_slot + 1
                     ));
                 }
             }
@@ -323,7 +328,7 @@ fn run(job: RunningTask) -> TaskEnd {
     let error = match result {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(Box::new(error)),
-        Err(panic) => Some(Box::new(panic::caught(&*panic))),
+        Err(panic) => Some(Box::new(panic::to_error(&*panic))),
     };
     TaskEnd { slot: job.slot, error }
 }

@@ -138,7 +138,7 @@ fn a_picture_without_texels_is_refused() {
 }
 
 #[test]
-fn the_ending_must_say_what_is_in_the_file() {
+fn the_extension_must_match_the_content() {
     let png = encode_png(2, 2, &SMALL);
     refused(&png, "jpg", "the file is a PNG picture, not .jpg: rename it to end in .png");
     refused(&png, "tga", "the file is a PNG picture, not .tga: rename it to end in .png");
@@ -158,7 +158,7 @@ fn the_ending_must_say_what_is_in_the_file() {
 }
 
 #[test]
-fn a_file_that_was_cut_at_any_byte_is_refused_in_words() {
+fn a_file_truncated_at_any_byte_is_refused_with_a_message() {
     let png = encode_png(2, 2, &SMALL);
     for length in 8..png.len() - 12 {
         let message = decode(&png[..length], "png").unwrap_err().message;

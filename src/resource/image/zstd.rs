@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_comes_out() {
+    fn decompression_restores_the_bytes() {
         let bytes: Vec<u8> = (0..300_000u32).map(|at| (at / 3) as u8).collect();
         assert_eq!(unpack(&zstd_stored(&bytes), bytes.len()).unwrap(), bytes);
         assert_eq!(unpack(&repeated(&[5, 3]), 8).unwrap(), [7; 8]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_or_less_than_it_says_is_refused_before_it_fills_memory() {
+    fn wrong_sizes_are_refused_before_they_fill_memory() {
         refused(&[1; 9], 1 << 30, "9 bytes cannot be the 1073741824 that are said");
         refused(&repeated(&[5, 3]), 7, "more than the 7 bytes");
         refused(&repeated(&[5, 3]), 9, "only 8 of the 9 bytes");

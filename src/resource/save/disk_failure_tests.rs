@@ -126,7 +126,7 @@ fn an_operation_that_fails_leaves_the_save_as_it_was_or_as_it_should_be() {
 }
 
 #[test]
-fn an_operation_that_fails_while_reading_gives_words_or_an_older_save_with_words() {
+fn a_read_error_gives_a_message_or_an_older_save() {
     let scratch = Scratch::new("reading");
     let disk = SimulationGuard::below(&scratch.0);
     let mut saves = Saves::new(Some(scratch.0.join("saves")), "1");

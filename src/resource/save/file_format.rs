@@ -6,7 +6,7 @@
 //! distinguish a newer save from a damaged one.
 
 use engine_foundation::Error;
-use engine_foundation::blob::{BlobReader, BlobWriter, FRAME_BYTES, append_framed, unframe};
+use engine_foundation::blob::{BlobReader, BlobWriter, FRAME_BYTES, append_frame, unframe};
 use std::cmp::Ordering;
 
 /// Version of the format. It increases if an older engine could not read the new format.
@@ -61,10 +61,10 @@ pub fn encode(version: &str, time: f64, content: &[u8]) -> Result<Vec<u8>, Strin
     head.text(version);
     head.f64(time);
     head.u64(framed as u64);
-    let mut file = head.framed(HEAD_MAGIC, FORMAT);
+    let mut file = head.into_frame(HEAD_MAGIC, FORMAT);
     let no_memory = |_| format!("no memory for its {framed} bytes");
     file.try_reserve_exact(framed).map_err(no_memory)?;
-    append_framed(&mut file, CONTENT_MAGIC, FORMAT, |writer| writer.bytes(content));
+    append_frame(&mut file, CONTENT_MAGIC, FORMAT, |writer| writer.bytes(content));
     Ok(file)
 }
 
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_data_reads_back_equal() {
         let file = encode("1.2.3", 12.5, b"content").unwrap();
         let head = parse_head(&file).unwrap();
         assert_eq!((head.version.as_str(), head.time), ("1.2.3", 12.5));
@@ -186,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_no_engine_wrote_is_damage_though_its_checksum_is_right() {
+    fn an_impossible_header_with_a_valid_checksum_is_damage() {
         let framed = |version: &str, time: f64, more: &[u8]| {
             let mut writer = BlobWriter::default();
             writer.text(version);
             writer.f64(time);
             writer.u64(0);
             more.iter().for_each(|byte| writer.u8(*byte));
-            parse_head(&writer.framed(HEAD_MAGIC, FORMAT))
+            parse_head(&writer.into_frame(HEAD_MAGIC, FORMAT))
         };
         assert!(framed("1.0", 12.5, b"").is_ok());
         assert!(matches!(framed("1.0", f64::NAN, b""), Err(SaveFileError::Damaged(_))));
@@ -202,12 +202,12 @@ mod tests {
         let mut inner = BlobWriter::default();
         inner.bytes(b"content");
         inner.u8(0);
-        let inner = inner.framed(CONTENT_MAGIC, FORMAT);
+        let inner = inner.into_frame(CONTENT_MAGIC, FORMAT);
         let mut outer = BlobWriter::default();
         outer.text("1.0");
         outer.f64(0.0);
         outer.u64(inner.len() as u64);
-        let file = [outer.framed(HEAD_MAGIC, FORMAT), inner].concat();
+        let file = [outer.into_frame(HEAD_MAGIC, FORMAT), inner].concat();
         let read = parse_head(&file).and_then(|head| head.content(&file));
         assert_eq!(
             read,
@@ -219,7 +219,7 @@ mod tests {
     fn a_newer_format_is_known_by_its_head() {
         let mut head_of_later = BlobWriter::default();
         head_of_later.text("whatever comes");
-        let file = head_of_later.framed(HEAD_MAGIC, 2);
+        let file = head_of_later.into_frame(HEAD_MAGIC, 2);
         let message = "it was written by a newer engine (its format is 2, and this engine reads \
                        1): update the game";
         assert_eq!(parse_head(&file), Err(SaveFileError::Newer(message.to_string())));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_game_is_told_by_both_versions() {
+    fn a_newer_game_is_reported_with_both_versions() {
         let head = parse_head(&encode("1.4", 0.0, b"").unwrap()).unwrap();
         let message = "it was written by version 1.4 of the game, and this is version 1.3.9: \
                        update the game";

@@ -73,7 +73,7 @@ impl SaveGenerations {
         let files = files.map_err(|reason| format!("the saves cannot be listed: {reason}"))?;
         let mut all: BTreeMap<SaveSlot, Vec<Generation>> = BTreeMap::new();
         for (name, size) in files {
-            if let Some((slot, number)) = SaveSlot::of_file(&name) {
+            if let Some((slot, number)) = SaveSlot::from_file_name(&name) {
                 all.entry(slot).or_default().push(Generation { number, name, size });
             }
         }

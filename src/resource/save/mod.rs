@@ -52,7 +52,7 @@ impl Saves {
     }
 
     /// Creates saves in memory only, with these files as initial content.
-    pub fn of_files(files: BTreeMap<String, Vec<u8>>, version: &str) -> Saves {
+    pub fn in_memory(files: BTreeMap<String, Vec<u8>>, version: &str) -> Saves {
         let generations =
             Arc::new(SaveGenerations::new(SaveStorage::Memory(files.into()), version));
         Saves { queue: SaveQueue::new(generations.clone()), generations }
@@ -64,7 +64,7 @@ impl Saves {
         self.queue.wait_for_all();
         let storage = &self.generations.storage;
         let found = storage.list().map_err(|reason| reason.to_string())?;
-        let saves = found.iter().filter(|(name, _)| SaveSlot::of_file(name).is_some());
+        let saves = found.iter().filter(|(name, _)| SaveSlot::from_file_name(name).is_some());
         if saves.clone().map(|(_, size)| *size as u128).sum::<u128>() > bytes_max as u128 {
             return Ok(None);
         }
@@ -76,13 +76,13 @@ impl Saves {
     }
 
     /// Starts or stops the simulation of a full disk, from the next write on.
-    pub fn pretend_full(&mut self, full: bool) {
+    pub fn simulate_full_disk(&mut self, full: bool) {
         self.queue.wait_for_all();
         self.generations.simulate_full.store(full, Ordering::Relaxed);
     }
 
     /// Returns true if a full disk is simulated.
-    pub fn is_pretending(&self) -> bool {
+    pub fn is_simulating_full_disk(&self) -> bool {
         self.generations.simulate_full.load(Ordering::Relaxed)
     }
 

@@ -63,7 +63,7 @@ impl SaveSlot {
     }
 
     /// Returns the save and the generation that a file holds, derived from its name.
-    pub fn of_file(file: &str) -> Option<(SaveSlot, u64)> {
+    pub fn from_file_name(file: &str) -> Option<(SaveSlot, u64)> {
         let (stem, number) = file.strip_suffix(ENDING)?.rsplit_once('.')?;
         let generation = number.parse().ok().filter(|number| *number < NUMBER_END)?;
         let (mut name, mut capital) = (String::new(), false);
@@ -129,7 +129,7 @@ mod tests {
         ] {
             let slot = SaveSlot::new(name).unwrap();
             assert_eq!(slot.file(12), file);
-            assert_eq!(SaveSlot::of_file(file), Some((slot, 12)));
+            assert_eq!(SaveSlot::from_file_name(file), Some((slot, 12)));
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
             ".save",
             "",
         ] {
-            assert_eq!(SaveSlot::of_file(file), None, "{file}");
+            assert_eq!(SaveSlot::from_file_name(file), None, "{file}");
         }
     }
 }

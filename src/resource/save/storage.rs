@@ -50,7 +50,7 @@ impl SaveStorage {
             match disk::metadata(&entry) {
                 Ok(data) if data.is_file() => found.push((name, data.len())),
                 // A link may lead anywhere.
-                Ok(_) if SaveSlot::of_file(&name).is_some() => {
+                Ok(_) if SaveSlot::from_file_name(&name).is_some() => {
                     let path = entry.path();
                     log::warn(&path.display().to_string(), "it is no plain file, and not read");
                 }
@@ -89,7 +89,7 @@ impl SaveStorage {
     pub fn write(&self, name: &str, bytes: &[u8], on_progress: &dyn Fn(usize)) -> Result<()> {
         match self {
             SaveStorage::Folder(folder) => {
-                atomic_file::create_safely(&folder.join(name), bytes, on_progress)
+                atomic_file::create_durably(&folder.join(name), bytes, on_progress)
             }
             SaveStorage::Memory(memory) => {
                 SaveStorage::lock_memory(memory).insert(name.to_string(), bytes.to_vec());
@@ -101,7 +101,7 @@ impl SaveStorage {
     /// Removes a file durably.
     pub fn remove(&self, name: &str) -> Result<()> {
         match self {
-            SaveStorage::Folder(folder) => atomic_file::remove_safely(&folder.join(name)),
+            SaveStorage::Folder(folder) => atomic_file::remove_durably(&folder.join(name)),
             SaveStorage::Memory(memory) => {
                 let removed = SaveStorage::lock_memory(memory).remove(name);
                 removed.map(|_| ()).ok_or(Error::from(ErrorKind::NotFound))

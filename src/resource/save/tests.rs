@@ -76,7 +76,7 @@ fn the_newest_is_read_and_three_are_kept() {
 }
 
 #[test]
-fn a_damaged_save_gives_way_to_the_one_before_it_and_says_so() {
+fn a_damaged_save_falls_back_to_the_previous_one_and_reports_it() {
     let scratch = Scratch::new("damaged");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "old").unwrap();
@@ -271,7 +271,7 @@ fn requests_are_done_in_their_order() {
 }
 
 #[test]
-fn what_is_done_at_once_comes_after_what_was_begun() {
+fn synchronous_requests_run_after_pending_ones() {
     let mut saves = Saves::new(None, "1");
     for i in 0..50 {
         let text = i.to_string();
@@ -294,7 +294,7 @@ fn a_request_with_a_ready_frame_is_done_then_and_not_before() {
 }
 
 #[test]
-fn what_was_begun_is_done_before_the_end() {
+fn pending_requests_finish_before_the_end() {
     let scratch = Scratch::new("end");
     let mut saves = scratch.saves("1");
     for i in 0..10u8 {
@@ -305,7 +305,7 @@ fn what_was_begun_is_done_before_the_end() {
 }
 
 #[test]
-fn answers_that_nobody_asks_for_do_not_pile_up() {
+fn unread_answers_are_limited() {
     let mut saves = Saves::new(None, "1");
     let begin = |saves: &mut Saves| {
         saves.begin_write(slot("a"), vec![1], 1.0, NewerVersions::NotNewer, None).unwrap()

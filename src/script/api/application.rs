@@ -415,7 +415,7 @@ fn set_property_preference_order(engine: &mut Engine, order: RestArguments) -> R
 }
 
 fn property_preference_order(engine: &mut Engine) -> Vec<String> {
-    engine.assets.store.preferences().words().to_vec()
+    engine.assets.store.preferences().properties().to_vec()
 }
 
 fn can_get(engine: &mut Engine, kind: TextArgument, name: TextArgument) -> bool {
@@ -462,7 +462,7 @@ fn release_resource_package(engine: &mut Engine, package: PackageId) {
 fn hash(engine: &mut Engine, values: RestArguments) {
     let mut hash = StateHash::new(0);
     values.0.iter().for_each(|value| hash_value(&mut hash, value));
-    engine.frame.game_hash.note(hash.finish(), crate::script_location);
+    engine.frame.game_hash.record(hash.finish(), crate::script_location);
 }
 
 /// Hashes a value. Every value begins with a number for its type, so that different values never

@@ -213,12 +213,12 @@ fn alive(engine: &mut Engine, light: HandleNumber) -> bool {
     handle.is_some_and(|handle| engine.worlds.scenes.lights.slots.get(handle).is_some())
 }
 
-fn look(engine: &mut Engine, light: LightId) -> LightSettings {
-    engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").look
+fn settings(engine: &mut Engine, light: LightId) -> LightSettings {
+    engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked").settings
 }
 
 fn change(engine: &mut Engine, light: LightId) -> &mut LightSettings {
-    &mut engine.worlds.scenes.lights.change(light).look
+    &mut engine.worlds.scenes.lights.change(light).settings
 }
 
 fn unit(engine: &mut Engine, light: LightId) -> UnitId {
@@ -232,7 +232,7 @@ fn node(engine: &mut Engine, light: LightId) -> f64 {
 }
 
 fn kind(engine: &mut Engine, light: LightId) -> String {
-    look(engine, light).kind.name().to_string()
+    settings(engine, light).kind.name().to_string()
 }
 
 fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(), Error> {
@@ -244,7 +244,7 @@ fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(
              \"{word}\"{hint}"
         ));
     };
-    let changed = LightSettings { kind, ..look(engine, light) };
+    let changed = LightSettings { kind, ..settings(engine, light) };
     check_light(&changed)
         .map_err(|fault| engine_foundation::error!("argument #2 'type': {}", fault.message))?;
     *change(engine, light) = changed;
@@ -252,7 +252,7 @@ fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(
 }
 
 fn color(engine: &mut Engine, light: LightId) -> Vec3 {
-    look(engine, light).color.into()
+    settings(engine, light).color.into()
 }
 
 fn set_color(engine: &mut Engine, light: LightId, color: Vec3) -> Result<(), Error> {
@@ -270,7 +270,7 @@ fn set_color(engine: &mut Engine, light: LightId, color: Vec3) -> Result<(), Err
 }
 
 fn intensity(engine: &mut Engine, light: LightId) -> f64 {
-    look(engine, light).intensity.into()
+    settings(engine, light).intensity.into()
 }
 
 /// Checks that a number is from 0 to the maximum.
@@ -290,7 +290,7 @@ fn set_intensity(engine: &mut Engine, light: LightId, intensity: f64) -> Result<
 }
 
 fn falloff_end(engine: &mut Engine, light: LightId) -> f64 {
-    look(engine, light).reach().into()
+    settings(engine, light).reach().into()
 }
 
 fn set_falloff_end(engine: &mut Engine, light: LightId, distance: f64) -> Result<(), Error> {
@@ -300,11 +300,11 @@ fn set_falloff_end(engine: &mut Engine, light: LightId, distance: f64) -> Result
 }
 
 fn spot_angle_start(engine: &mut Engine, light: LightId) -> f64 {
-    look(engine, light).spot_start.into()
+    settings(engine, light).spot_start.into()
 }
 
 fn spot_angle_end(engine: &mut Engine, light: LightId) -> f64 {
-    look(engine, light).spot_end.into()
+    settings(engine, light).spot_end.into()
 }
 
 fn check_angle(angle: f64, least: bool) -> Result<f32, Error> {
@@ -319,26 +319,26 @@ fn check_angle(angle: f64, least: bool) -> Result<f32, Error> {
 
 fn set_spot_angle_start(engine: &mut Engine, light: LightId, angle: f64) -> Result<(), Error> {
     let angle = check_angle(angle, true)?;
-    let look = change(engine, light);
-    look.spot_start = angle;
-    look.spot_end = look.spot_end.max(angle);
+    let settings = change(engine, light);
+    settings.spot_start = angle;
+    settings.spot_end = settings.spot_end.max(angle);
     Ok(())
 }
 
 fn set_spot_angle_end(engine: &mut Engine, light: LightId, angle: f64) -> Result<(), Error> {
     let angle = check_angle(angle, false)?;
-    let look = change(engine, light);
-    look.spot_end = angle;
-    look.spot_start = look.spot_start.min(angle);
+    let settings = change(engine, light);
+    settings.spot_end = angle;
+    settings.spot_start = settings.spot_start.min(angle);
     Ok(())
 }
 
 fn casts_shadows(engine: &mut Engine, light: LightId) -> bool {
-    look(engine, light).casts_shadows
+    settings(engine, light).casts_shadows
 }
 
 fn set_casts_shadows(engine: &mut Engine, light: LightId, casts: bool) -> Result<(), Error> {
-    let changed = LightSettings { casts_shadows: casts, ..look(engine, light) };
+    let changed = LightSettings { casts_shadows: casts, ..settings(engine, light) };
     check_light(&changed)
         .map_err(|fault| engine_foundation::error!("argument #2 'casts': {}", fault.message))?;
     *change(engine, light) = changed;
@@ -346,7 +346,7 @@ fn set_casts_shadows(engine: &mut Engine, light: LightId, casts: bool) -> Result
 }
 
 fn shadow_depth_bias(engine: &mut Engine, light: LightId) -> f64 {
-    look(engine, light).shadow_bias.into()
+    settings(engine, light).shadow_bias.into()
 }
 
 fn set_shadow_depth_bias(engine: &mut Engine, light: LightId, bias: f64) -> Result<(), Error> {
@@ -355,7 +355,7 @@ fn set_shadow_depth_bias(engine: &mut Engine, light: LightId, bias: f64) -> Resu
 }
 
 fn enabled(engine: &mut Engine, light: LightId) -> bool {
-    look(engine, light).enabled
+    settings(engine, light).enabled
 }
 
 fn set_enabled(engine: &mut Engine, light: LightId, enabled: bool) {

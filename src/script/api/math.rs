@@ -110,7 +110,7 @@ fn random(engine: &mut Engine, min: Option<Integer>, max: Option<Integer>) -> Re
 }
 
 #[inline]
-fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
+fn whole_number(seed: Integer, most: i64) -> Result<u64, Error> {
     match (0..=most).contains(&seed.0) {
         true => Ok(seed.0 as u64),
         false => {
@@ -120,7 +120,7 @@ fn whole(seed: Integer, most: i64) -> Result<u64, Error> {
 }
 
 fn set_seed(engine: &mut Engine, seed: Integer) -> Result<(), Error> {
-    engine.frame.random = random::Random::seed(whole(seed, i64::MAX)?);
+    engine.frame.random = random::Random::seed(whole_number(seed, i64::MAX)?);
     Ok(())
 }
 
@@ -131,7 +131,7 @@ fn next_random(
     min: Option<Integer>,
     max: Option<Integer>,
 ) -> Result<(f64, f64), Error> {
-    let seed = whole(seed, u32::MAX.into())? as u32;
+    let seed = whole_number(seed, u32::MAX.into())? as u32;
     let (next, value) = match bounds(min, max)? {
         None => random::next_random(seed),
         Some((min, max)) => {

@@ -266,7 +266,7 @@ fn create_in_gui(
     scale: f64,
 ) -> Result<EffectId, Error> {
     let pose = flat_pose(x, y, angle, scale)?;
-    let Some(world) = engine.drawing.guis.gui(gui).making.world else {
+    let Some(world) = engine.drawing.guis.gui(gui).desc.world else {
         return Err(engine_foundation::error!(
             "argument #1 'gui': the Gui is in no world, and only a world moves effects"
         ));

@@ -277,7 +277,7 @@ fn keep_frames(engine: &mut Engine, packets: bool) {
     engine.drawing.keep_frames(if packets {
         FrameRetention::Packets
     } else {
-        FrameRetention::Words
+        FrameRetention::Text
     });
 }
 
@@ -420,7 +420,7 @@ fn save_user_settings(
     set_aside: bool,
 ) -> Result<ExpectedResult<bool>, Error> {
     let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
-    if engine.game.saves.is_pretending() {
+    if engine.game.saves.is_simulating_full_disk() {
         let reason = std::io::Error::from(ErrorKind::StorageFull);
         return Ok(ExpectedResult(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));
     }
@@ -433,7 +433,7 @@ fn save_user_settings(
         let message = format!("{} cannot be renamed: {reason}", path.display());
         return Ok(ExpectedResult(Err(message)));
     }
-    let written = atomic_file::write_safely(&path, text.as_bytes());
+    let written = atomic_file::write_durably(&path, text.as_bytes());
     let message = |reason| format!("{} cannot be written: {reason}", path.display());
     Ok(ExpectedResult(written.map(|()| true).map_err(message)))
 }

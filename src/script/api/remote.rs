@@ -46,11 +46,11 @@ fn console_send(engine: &mut Engine, text: TextArgument) {
 }
 
 fn request_pause(engine: &mut Engine) {
-    engine.devices.outbox.wish(ConsoleCommand::Pause);
+    engine.devices.outbox.push_command(ConsoleCommand::Pause);
 }
 
 fn request_refresh(engine: &mut Engine) {
-    engine.devices.outbox.wish(ConsoleCommand::Refresh);
+    engine.devices.outbox.push_command(ConsoleCommand::Refresh);
 }
 
 fn request_reload(engine: &mut Engine, kind: TextArgument) -> ExpectedResult<bool> {
@@ -62,7 +62,7 @@ fn request_reload(engine: &mut Engine, kind: TextArgument) -> ExpectedResult<boo
         let hint = suggest::hint(kind, kinds);
         return ExpectedResult(Err(format!("the game has no resource of the kind '{kind}'{hint}")));
     }
-    engine.devices.outbox.wish(ConsoleCommand::Reload(kind.to_string()));
+    engine.devices.outbox.push_command(ConsoleCommand::Reload(kind.to_string()));
     ExpectedResult(Ok(true))
 }
 

@@ -106,7 +106,7 @@ fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
 }
 
 fn statistics(engine: &mut Engine) -> ScriptValue {
-    let counts = engine.assets.textures.figures();
+    let counts = engine.assets.textures.statistics();
     let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
     ScriptValue::Table(vec![
         number("atlas_layers", counts.atlas_layers.into()),

@@ -90,7 +90,7 @@ trait CheckedHandle: Sized {
     fn alive(number: f64, cx: &ScriptContext) -> Option<Self>;
 
     /// Returns the error for a number that is not the handle of a living object.
-    fn why_not(number: f64, cx: &ScriptContext) -> ArgumentError;
+    fn conversion_error(number: f64, cx: &ScriptContext) -> ArgumentError;
 }
 
 /// Implements the handles of one kind: their type, and the engine's slots behind them.
@@ -107,7 +107,7 @@ macro_rules! handle {
             }
 
             #[cold]
-            fn why_not(number: f64, cx: &ScriptContext) -> ArgumentError {
+            fn conversion_error(number: f64, cx: &ScriptContext) -> ArgumentError {
                 // SAFETY: as above.
                 let $engine = unsafe { &*cx.engine };
                 let stale = Handle::from_number(number).map(|handle| $slots.stale(handle));
@@ -123,7 +123,8 @@ macro_rules! handle {
         impl Argument for $id {
             const TYPE: ApiType =
                 ApiType::new(HandleKind::$kind.name(), ValueShape::Handle(HandleKind::$kind));
-            of_number!(|number, cx| $id::alive(number, cx).ok_or_else(|| $id::why_not(number, cx)));
+            of_number!(|number, cx| $id::alive(number, cx)
+                .ok_or_else(|| $id::conversion_error(number, cx)));
         }
 
         impl UnboxedArgument for $id {

@@ -12,7 +12,7 @@
 use super::model::{
     ApiModel, FieldDoc, FunctionDoc, FunctionSource, ModuleDoc, ParamDoc, ReturnDoc,
 };
-use engine_foundation::terminal::steers;
+use engine_foundation::terminal::controls_terminal;
 use engine_resource::settings::{SETTINGS, Setting};
 use std::fmt::Write;
 
@@ -108,7 +108,7 @@ fn setting(setting: &Setting) -> JsonValue {
         ("key", word(setting.key)),
         ("type", JsonValue::Text(super::markdown::setting_type(setting))),
         ("default", word(setting.default)),
-        ("doc", word(setting.words)),
+        ("doc", word(setting.doc)),
     ])
 }
 
@@ -159,7 +159,7 @@ pub fn quote(text: &mut String, value: &str) {
             '\\' => *text += "\\\\",
             '\n' => *text += "\\n",
             '\t' => *text += "\\t",
-            c if c.is_control() || steers(c) => {
+            c if c.is_control() || controls_terminal(c) => {
                 write!(text, "\\u{:04x}", u32::from(c)).expect("a string can be written to");
             }
             c => text.push(c),

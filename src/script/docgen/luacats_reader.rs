@@ -54,7 +54,7 @@ impl DocReader<'_> {
             self.class(line, comment);
         } else if let Some((path, arguments)) = function_head(head) {
             self.function(line, comment, path, arguments);
-        } else if !comment.is_empty() && !comment.iter().any(|text| is_of_editors(text)) {
+        } else if !comment.is_empty() && !comment.iter().any(|text| is_for_editors(text)) {
             self.problem(line, "a comment of three dashes is above no function: use two");
         }
     }
@@ -134,7 +134,7 @@ impl DocReader<'_> {
 
 /// Returns true if a line is only for editors: the mark of a definition file, or the type of a
 /// value.
-fn is_of_editors(text: &str) -> bool {
+fn is_for_editors(text: &str) -> bool {
     text == "@meta" || text.starts_with("@type ")
 }
 
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_with_file_and_line() {
+    fn parse_errors_name_file_and_line() {
         let check = |text: &str, wanted: &str| {
             assert_eq!(read("x.lua", text).1, [wanted], "{text}");
         };

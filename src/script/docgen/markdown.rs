@@ -221,7 +221,7 @@ fn settings_page() -> String {
         settings::FILE
     );
     for setting in SETTINGS {
-        let (kind, words) = (cell(&setting_type(setting)), cell(setting.words));
+        let (kind, words) = (cell(&setting_type(setting)), cell(setting.doc));
         let (key, default) = (setting.key, cell(setting.default));
         let acts = if setting.live { "acts now" } else { "acts at the next start" };
         text += &format!("| `{key}` | {kind} | `{default}` | {words} | {acts} |\n");
@@ -243,7 +243,7 @@ pub fn setting_type(setting: &Setting) -> String {
         SettingType::Choice(choices) => {
             choices.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
         }
-        SettingType::Words => "list of names and numbers".to_string(),
+        SettingType::List => "list of names and numbers".to_string(),
         SettingType::Free => "block".to_string(),
     }
 }

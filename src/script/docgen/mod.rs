@@ -42,7 +42,7 @@ pub fn write(folder: &Path, files: &[GeneratedFile]) -> Result<(), Error> {
         let parent = path.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent)
             .map_err(|reason| error!("the folder {} cannot be made: {reason}", parent.display()))?;
-        atomic_file::write_safely(&path, file.text.as_bytes())
+        atomic_file::write_durably(&path, file.text.as_bytes())
             .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))?;
     }
     Ok(())

@@ -152,7 +152,7 @@ impl ApiModel {
             problems: Vec::new(),
         };
         for module in api::MODULES {
-            let rows = of_rows(module);
+            let rows = module_doc(module);
             let known = api.module(module.name);
             known.functions.extend(rows.functions);
             join(&mut known.doc, &rows.doc, "\n");
@@ -240,17 +240,17 @@ fn join(text: &mut String, more: &str, with: &str) {
     *text += more;
 }
 
-fn of_rows(module: &ModuleRows) -> ModuleDoc {
+fn module_doc(module: &ModuleRows) -> ModuleDoc {
     ModuleDoc {
         name: module.name.to_string(),
         doc: module.doc.to_string(),
         example: module.example.to_string(),
-        functions: module.funcs.iter().map(|func| of_row(module, func)).collect(),
+        functions: module.funcs.iter().map(|func| function_doc(module, func)).collect(),
         ..ModuleDoc::default()
     }
 }
 
-fn of_row(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
+fn function_doc(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
     let param = |((name, doc), kind): (&(&str, &str), &ApiType)| ParamDoc {
         name: if kind.rest { "...".to_string() } else { name.to_string() },
         kind: kind.lua.to_string(),

@@ -39,7 +39,7 @@ pub fn help(api: &ApiModel, name: &str) -> Result<String, Error> {
         return Ok(function_text(function));
     }
     if name == "settings" {
-        return Ok(table(SETTINGS.iter().map(|item| (item.key.to_string(), item.words))));
+        return Ok(table(SETTINGS.iter().map(|item| (item.key.to_string(), item.doc))));
     }
     if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == name) {
         return Ok(setting_text(setting));
@@ -120,7 +120,7 @@ fn function_text(function: &FunctionDoc) -> String {
 fn setting_text(setting: &Setting) -> String {
     let kind = markdown::setting_type(setting);
     let head = format!("{} ({kind}; {} if left out)", setting.key, setting.default);
-    format!("{head}\n\n{}", wrap(setting.words))
+    format!("{head}\n\n{}", wrap(setting.doc))
 }
 
 /// Formats names with their first sentences.

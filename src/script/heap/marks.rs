@@ -15,12 +15,12 @@ pub const CANDIDATE: usize = 4;
 pub const MAPPED: usize = 8;
 
 /// Alignment of objects as a power of two: they begin at multiples of 16 bytes (memory.rs).
-const PLACE_BITS: u32 = 4;
+const ALIGNMENT_BITS: u32 = 4;
 /// Size of the address range that a page of bits covers, as a power of two in bytes.
 const PAGE_BITS: u32 = 21;
 /// Size of a page in words of 32 object slots: one bit each for "visited" and for "has other
 /// flags".
-const PAGE_WORDS: usize = 1 << (PAGE_BITS - PLACE_BITS - 5);
+const PAGE_WORDS: usize = 1 << (PAGE_BITS - ALIGNMENT_BITS - 5);
 
 type MarkPage = Box<[u64; PAGE_WORDS]>;
 
@@ -60,7 +60,7 @@ impl MarkTable {
         if self.numbers[at] == 0 {
             at = self.add_page(number);
         }
-        let word = (address >> PLACE_BITS) & (PAGE_WORDS * 32 - 1);
+        let word = (address >> ALIGNMENT_BITS) & (PAGE_WORDS * 32 - 1);
         let page = self.pages[at].as_mut().expect("every number has its page");
         (&mut page[word / 32], (word % 32) as u32 * 2)
     }
@@ -102,7 +102,7 @@ impl MarkTable {
 
     #[cold]
     fn mark_white(&mut self, address: usize, flags: usize) -> usize {
-        let known = self.others.entry(address >> PLACE_BITS).or_default();
+        let known = self.others.entry(address >> ALIGNMENT_BITS).or_default();
         std::mem::replace(known, *known | flags)
     }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_kept_apart() {
+    fn marks_of_objects_are_independent() {
         let mut marks = MarkTable::new();
         let object = |i: usize| (0x7000_0000_0000 + i * 0x1_2340) as *const c_void;
         for i in 0..5000 {

@@ -48,7 +48,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes four lists.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_checkstack(l, 40);
         let mut marks = MarkTable::new();
         each_item(l, 1, |_| _ = marks.mark(lua_topointer(l, -1), VISITED));
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
             marks: &mut marks,
             work: Vec::with_capacity(1 << 12),
             weaknesses: HashMap::new(),
-            met: 0,
+            visited: 0,
             weak: 6,
             weak_count: 0,
             mode: 7,
@@ -78,15 +78,15 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
             kept: HashMap::new(),
         };
         lua_pushvalue(l, LUA_REGISTRYINDEX);
-        walk.meet();
+        walk.visit();
         lua_pushvalue(l, LUA_GLOBALSINDEX);
-        walk.meet();
+        walk.visit();
         lua_pushthread(l);
-        walk.meet();
+        walk.visit();
         if cx.main != l {
             lua_pushthread(cx.main);
             lua_xmove(cx.main, l, 1);
-            walk.meet();
+            walk.visit();
         }
         lua_settop(l, 7);
         walk.run();
@@ -109,7 +109,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
             lua_rawset(l, 7);
         }
         cx.marks = Some(marks);
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         3
     }
 }
@@ -121,7 +121,7 @@ unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes the list of hits, and a table of functions by functions.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_checkstack(l, 20);
         lua_settop(l, 2);
         let mut count = 0;
@@ -137,7 +137,7 @@ unsafe extern "C-unwind" fn heap_apply(l: *mut lua_State) -> c_int {
             }
         }
         lua_pushnumber(l, count.into());
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }
@@ -180,7 +180,7 @@ unsafe fn exchange_hit(l: *mut lua_State) -> bool {
                     return true;
                 }
             }
-            kind if kind == ReferenceKind::Local as i32 => return exchange_local(l, n),
+            kind if kind == ReferenceKind::Local as i32 => return replace_local(l, n),
             _ => {
                 let thread = lua_tothread(l, 3);
                 lua_pushvalue(thread, n as c_int);
@@ -197,7 +197,7 @@ unsafe fn exchange_hit(l: *mut lua_State) -> bool {
     }
 }
 
-unsafe fn exchange_local(l: *mut lua_State, local: i64) -> bool {
+unsafe fn replace_local(l: *mut lua_State, local: i64) -> bool {
     let mut ar = MaybeUninit::<lua_Debug>::zeroed();
     let level = (local / LEVEL) as c_int;
     let n = (local % LEVEL - LOCAL_MIDDLE) as c_int;
@@ -229,7 +229,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
     unsafe {
         let cx = ScriptContext::of(l);
         let Some(mut marks) = cx.marks.take() else { return 0 };
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_checkstack(l, 40);
         lua_settop(l, 3);
         lua_createtable(l, 0, 0); // 4: replacements
@@ -253,7 +253,7 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             marks: &mut marks,
             work: Vec::new(),
             weaknesses: HashMap::new(),
-            met: 0,
+            visited: 0,
             weak: 0,
             weak_count: 0,
             mode: 0,
@@ -266,9 +266,9 @@ unsafe extern "C-unwind" fn heap_fix(l: *mut lua_State) -> c_int {
             sources: Vec::new(),
             kept: HashMap::new(),
         };
-        each_item(l, 1, |_| _ = walk.meet());
+        each_item(l, 1, |_| _ = walk.visit());
         walk.run();
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         0
     }
 }

@@ -105,7 +105,7 @@ impl HeapWalk<'_> {
         let Some(object) = object(slot) else { return true };
         let flags = self.marks.mark(object, VISITED);
         if flags & VISITED == 0 {
-            self.met += 1;
+            self.visited += 1;
             self.work.push(slot);
         }
         flags & MAPPED == 0 && (flags & TARGET == 0 || self.hits == 0)

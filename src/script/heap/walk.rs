@@ -53,7 +53,7 @@ pub struct HeapWalk<'a> {
     /// Weak modes set by the visited metatables, by metatable address.
     pub weaknesses: HashMap<usize, WeakMode>,
     /// Number of visited objects.
-    pub met: i64,
+    pub visited: i64,
     /// Stack position of the list of tables with weak keys, and its length: their values are alive
     /// only if the keys are. 0 if weak tables are treated like others.
     pub weak: c_int,
@@ -83,12 +83,12 @@ impl HeapWalk<'_> {
     /// which the caller decides if the object must be replaced or recorded. Leaves the object on
     /// the stack.
     #[inline]
-    pub unsafe fn meet(&mut self) -> usize {
+    pub unsafe fn visit(&mut self) -> usize {
         // SAFETY: an object is on top.
         unsafe {
             let flags = self.marks.mark(lua_topointer(self.l, -1), VISITED);
             if flags & VISITED == 0 {
-                self.met += 1;
+                self.visited += 1;
                 self.work.push(luajit_layout::top(self.l));
             }
             flags
@@ -102,12 +102,12 @@ impl HeapWalk<'_> {
             let index = self.exchange[&(lua_topointer(self.l, -1) as usize)];
             lua_settop(self.l, -2);
             lua_rawgeti(self.l, self.values, index);
-            self.meet();
+            self.visit();
         }
     }
 
     /// Records that `holder` holds the function on top of the stack.
-    unsafe fn hit(&mut self, holder: c_int, hold: ReferenceKind, key: lua_Integer) {
+    unsafe fn record_hit(&mut self, holder: c_int, hold: ReferenceKind, key: lua_Integer) {
         // SAFETY: positions are positive, and room was made.
         unsafe {
             let l = self.l;
@@ -134,8 +134,8 @@ impl HeapWalk<'_> {
         unsafe {
             self.walk();
             let mut before = -1;
-            while before != self.met {
-                before = self.met;
+            while before != self.visited {
+                before = self.visited;
                 for i in 1..=self.weak_count {
                     lua_rawgeti(self.l, self.weak, i);
                     let top = lua_gettop(self.l);
@@ -177,7 +177,7 @@ impl HeapWalk<'_> {
             if lua_getmetatable(self.l, at) == 0 {
                 return false;
             }
-            if self.meet() & MAPPED != 0 {
+            if self.visit() & MAPPED != 0 {
                 self.exchange();
                 lua_setmetatable(self.l, at);
             } else {
@@ -191,7 +191,7 @@ impl HeapWalk<'_> {
         // SAFETY: a function, thread or userdata is at `at`.
         unsafe {
             lua_getfenv(self.l, at);
-            if lua_type(self.l, -1) == LUA_TTABLE && self.meet() & MAPPED != 0 {
+            if lua_type(self.l, -1) == LUA_TTABLE && self.visit() & MAPPED != 0 {
                 self.exchange();
                 lua_setfenv(self.l, at);
                 return;
@@ -256,22 +256,23 @@ impl HeapWalk<'_> {
                     WeakMode::Values | WeakMode::Both => false,
                 };
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.look(value_kept);
+                    let flags = self.visit_held(value_kept);
                     if flags & MAPPED != 0 {
                         self.exchange();
                         lua_pushvalue(l, -2);
                         lua_pushvalue(l, -2);
                         lua_rawset(l, at);
                     } else if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, ReferenceKind::Value, 0);
+                        self.record_hit(at, ReferenceKind::Value, 0);
                     }
                 }
                 lua_settop(l, -2);
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.look(matches!(weak, WeakMode::Nothing | WeakMode::Values));
+                    let flags =
+                        self.visit_held(matches!(weak, WeakMode::Nothing | WeakMode::Values));
                     keys |= flags & MAPPED != 0;
                     if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, ReferenceKind::Key, 0);
+                        self.record_hit(at, ReferenceKind::Key, 0);
                     }
                 }
             }
@@ -280,11 +281,11 @@ impl HeapWalk<'_> {
     }
 
     /// Visits the object on top of the stack. If it is held weakly, only reads its flags.
-    unsafe fn look(&mut self, kept: bool) -> usize {
+    unsafe fn visit_held(&mut self, kept: bool) -> usize {
         // SAFETY: an object is on top.
         unsafe {
             match kept {
-                true => self.meet(),
+                true => self.visit(),
                 false => self.marks.flags(lua_topointer(self.l, -1)),
             }
         }
@@ -343,14 +344,14 @@ impl HeapWalk<'_> {
                     lua_getupvalue(l, at, n);
                 }
                 if is_object(lua_type(l, -1)) {
-                    let flags = self.meet();
+                    let flags = self.visit();
                     if flags & MAPPED != 0 {
                         self.exchange();
                         lua_setupvalue(l, at, n);
                         continue;
                     }
                     if flags & TARGET != 0 && self.hits != 0 {
-                        self.hit(at, ReferenceKind::Upvalue, n as lua_Integer);
+                        self.record_hit(at, ReferenceKind::Upvalue, n as lua_Integer);
                     }
                 }
                 lua_settop(l, -2);
@@ -425,7 +426,7 @@ impl HeapWalk<'_> {
                 }
                 lua_getinfo(thread, c"f".as_ptr(), ar.as_mut_ptr());
                 lua_xmove(thread, l, 1);
-                self.meet();
+                self.visit();
                 lua_settop(l, -2);
                 for n in (1..=UPVALUES_MAX).take_while(|n| self.local(at, ar.as_ptr(), level, *n)) {
                     debug_assert!(n <= UPVALUES_MAX);
@@ -452,7 +453,7 @@ impl HeapWalk<'_> {
                 lua_xmove(thread, l, 1);
             }
             if is_object(lua_type(l, -1)) {
-                let flags = self.meet();
+                let flags = self.visit();
                 if flags & MAPPED != 0 {
                     self.exchange();
                     lua_xmove(l, thread, 1);
@@ -461,7 +462,7 @@ impl HeapWalk<'_> {
                 }
                 if flags & TARGET != 0 && self.hits != 0 {
                     let local = i64::from(level) * LEVEL + i64::from(n) + LOCAL_MIDDLE;
-                    self.hit(at, ReferenceKind::Local, local as lua_Integer);
+                    self.record_hit(at, ReferenceKind::Local, local as lua_Integer);
                 }
             }
             lua_settop(l, -2);
@@ -480,7 +481,7 @@ impl HeapWalk<'_> {
                 }
                 lua_pushvalue(thread, n);
                 lua_xmove(thread, l, 1);
-                let flags = self.meet();
+                let flags = self.visit();
                 if flags & MAPPED != 0 {
                     self.exchange();
                     lua_xmove(l, thread, 1);
@@ -488,7 +489,7 @@ impl HeapWalk<'_> {
                     continue;
                 }
                 if flags & TARGET != 0 && self.hits != 0 {
-                    self.hit(at, ReferenceKind::Slot, n as lua_Integer);
+                    self.record_hit(at, ReferenceKind::Slot, n as lua_Integer);
                 }
                 lua_settop(l, -2);
             }

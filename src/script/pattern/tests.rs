@@ -120,7 +120,7 @@ fn captures_and_nesting_have_limits() {
 }
 
 #[test]
-fn a_spent_budget_is_a_fault_and_stays_at_zero() {
+fn an_exhausted_budget_is_an_error_and_stays_at_zero() {
     let subject = b"a".repeat(2_000);
     let rows: [&[u8]; 5] = [b"(.-)(.-)(.-)x", b"a*a*b", b".-.-b", b"%w+=", b"^a?a*a*b"];
     for pattern in rows {

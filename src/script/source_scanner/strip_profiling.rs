@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_statement_stays() {
+    fn other_code_is_unchanged() {
         for text in [
             "local f = Profiler.start",
             "return Profiler.stop()",

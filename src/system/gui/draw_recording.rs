@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Debug)]
 pub struct DrawnObject {
     /// Name of the primitive: "rect", "bitmap", …
-    pub what: &'static str,
+    pub primitive: &'static str,
     /// Number of the object; 0 in an immediate Gui.
     pub object: u64,
     pub layer: i32,
@@ -50,7 +50,7 @@ impl DrawRecording {
         }
         let source = parts.first().map(|(source, _)| &sources[source.0 as usize]);
         DrawnObject {
-            what: request.what.name(),
+            primitive: request.primitive.name(),
             object: 0,
             layer: request.layer,
             name: source.map(|source| source.name.clone()).unwrap_or_default(),
@@ -128,7 +128,7 @@ impl Guis {
     /// drawn so far in this frame or, if there are none, those of the frame before.
     pub fn inspect(&mut self, gui: GuiId) -> Vec<DrawnObject> {
         let one = self.gui(gui);
-        let mut objects: Vec<DrawnObject> = match one.making.mode {
+        let mut objects: Vec<DrawnObject> = match one.desc.mode {
             GuiMode::Immediate => one.latest().to_vec(),
             GuiMode::Retained => {
                 let objects = self.shadow.iter().flat_map(|shadow| shadow.objects.values());

@@ -33,7 +33,7 @@ impl Guis {
         let mut counters =
             DrawCounters { objects: self.counters.objects, ..DrawCounters::default() };
         for (handle, gui) in self.guis.iter_mut() {
-            let left = gui.pen.end_frame();
+            let left = gui.transform_stack.end_frame();
             if left > 0 {
                 unbalanced(left);
             }
@@ -60,7 +60,7 @@ impl Guis {
 
 impl Gui {
     fn build_frame(&mut self, handle: Handle) -> GuiFrame {
-        let immediate = self.making.mode == GuiMode::Immediate;
+        let immediate = self.desc.mode == GuiMode::Immediate;
         let transforms = match immediate {
             true => std::mem::take(&mut self.transforms),
             false if std::mem::take(&mut self.transforms_changed) => self.transforms.clone(),
@@ -75,8 +75,8 @@ impl Gui {
         }
         GuiFrame {
             gui: number(handle),
-            space: self.making.space,
-            pose: self.making.pose,
+            space: self.desc.space,
+            pose: self.desc.pose,
             transforms,
             batches: std::mem::take(&mut self.batches),
             changes: std::mem::take(&mut self.changes),
@@ -104,7 +104,7 @@ impl Gui {
             self.instances = frame.instances;
             self.instances.clear();
         }
-        if self.making.mode == GuiMode::Immediate && self.transforms.is_empty() {
+        if self.desc.mode == GuiMode::Immediate && self.transforms.is_empty() {
             self.transforms = frame.transforms;
             self.transforms.clear();
         }

@@ -69,7 +69,7 @@ impl GuiDesc {
     /// Returns the part of a Gui that is visible on a target of this size: its bottom left and top
     /// right, in the Gui's units, with the Gui's pose applied. For a Gui in a world it is the whole
     /// Gui.
-    pub fn seen(&self, target: [f32; 2]) -> [Vec2; 2] {
+    pub fn visible_area(&self, target: [f32; 2]) -> [Vec2; 2] {
         let size = if self.size[0] > 0.0 { self.size } else { target };
         let size = Vec2::from(size);
         if self.space == GuiSpace::World {
@@ -88,8 +88,8 @@ impl GuiDesc {
 
 /// State of one Gui.
 pub struct Gui {
-    pub making: GuiDesc,
-    pub pen: TransformStack,
+    pub desc: GuiDesc,
+    pub transform_stack: TransformStack,
     /// Batches of this frame, and the batch index by key.
     batches: Vec<QuadBatch>,
     batch_indices: HashMap<GuiBatchKey, u32, submit::KeyHashes>,
@@ -187,8 +187,8 @@ impl Guis {
     }
 
     /// Returns the transform and clip stack of a live Gui.
-    pub fn pen(&mut self, gui: GuiId) -> &mut TransformStack {
-        &mut self.gui(gui).pen
+    pub fn transform_stack(&mut self, gui: GuiId) -> &mut TransformStack {
+        &mut self.gui(gui).transform_stack
     }
 
     /// Returns a live Gui. The handle must already be checked.
@@ -199,8 +199,8 @@ impl Guis {
     /// Creates an empty Gui.
     pub fn create(&mut self, desc: GuiDesc) -> Result<GuiId, String> {
         let gui = Gui {
-            making: desc,
-            pen: TransformStack::default(),
+            desc,
+            transform_stack: TransformStack::default(),
             batches: Vec::new(),
             batch_indices: HashMap::default(),
             last: None,
@@ -229,7 +229,7 @@ impl Guis {
 
     /// Destroys the Guis of a world.
     pub fn release_world(&mut self, world: Handle, frame: u64, location: &str) {
-        let own = self.guis.iter().filter(|(_, gui)| gui.making.world == Some(world));
+        let own = self.guis.iter().filter(|(_, gui)| gui.desc.world == Some(world));
         for gui in own.map(|(handle, _)| GuiId(handle)).collect::<Vec<_>>() {
             self.destroy(gui, frame, location);
         }
@@ -240,8 +240,8 @@ impl Guis {
     pub fn of_world(&self, world: Handle) -> Vec<u64> {
         let of = |space: GuiSpace| {
             self.guis.iter().filter(move |(_, gui)| {
-                let making = &gui.making;
-                making.world == Some(world) && making.space == space && making.target.is_none()
+                let desc = &gui.desc;
+                desc.world == Some(world) && desc.space == space && desc.target.is_none()
             })
         };
         of(GuiSpace::World).chain(of(GuiSpace::Screen)).map(|(handle, _)| number(handle)).collect()
@@ -249,13 +249,13 @@ impl Guis {
 
     /// Returns the Guis that are drawn into textures, with their target textures.
     pub fn into_textures(&self) -> impl Iterator<Item = (u64, TextureSlot)> {
-        let target = |(handle, gui): (Handle, &Gui)| Some((number(handle), gui.making.target?));
+        let target = |(handle, gui): (Handle, &Gui)| Some((number(handle), gui.desc.target?));
         self.guis.iter().filter_map(target)
     }
 
     /// Sets the pose of a whole Gui.
     pub fn set_pose(&mut self, gui: GuiId, pose: Mat4) {
-        self.gui(gui).making.pose = pose;
+        self.gui(gui).desc.pose = pose;
     }
 
     /// Clears a Gui: removes its objects and everything drawn in this frame.
@@ -263,11 +263,11 @@ impl Guis {
         self.end_objects(gui, frame, location);
         let one = self.gui(gui);
         one.forget_batches();
-        one.pen = TransformStack::default();
+        one.transform_stack = TransformStack::default();
         one.drawn.clear();
         one.transforms.clear();
         one.transforms_free.clear();
-        if one.making.mode == GuiMode::Retained {
+        if one.desc.mode == GuiMode::Retained {
             one.changes.clear();
             one.instances.clear();
             one.moved.clear();
@@ -276,7 +276,7 @@ impl Guis {
     }
 
     fn end_objects(&mut self, gui: GuiId, frame: u64, location: &str) {
-        if self.gui(gui).making.mode == GuiMode::Immediate {
+        if self.gui(gui).desc.mode == GuiMode::Immediate {
             return;
         }
         let own = self.objects.iter().filter(|(_, object)| object.gui == gui.0);

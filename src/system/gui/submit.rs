@@ -48,7 +48,7 @@ pub struct DrawRequest<'a> {
     pub gui: GuiId,
     /// Script number of the retained object to change; 0 creates a new object.
     pub object: f64,
-    pub what: PrimitiveKind,
+    pub primitive: PrimitiveKind,
     pub layer: i32,
     /// Pose of the object's plane (`_3d` forms).
     pub pose: Option<&'a Mat4>,
@@ -119,21 +119,22 @@ impl Guis {
             return self.refuse("the engine lost what it draws with: its number is unknown");
         };
         let mut instance = make(of);
-        if let Some(transform) = gui.pen.transform() {
+        if let Some(transform) = gui.transform_stack.transform() {
             for i in [0, 2, 4, 6] {
                 let corner = [instance.corners[i], instance.corners[i + 1]];
                 [instance.corners[i], instance.corners[i + 1]] = transform.apply(corner);
             }
         }
         let usual = request.pose.is_none() && self.shadow.is_none();
-        if usual && gui.making.mode == GuiMode::Retained && request.object != 0.0 {
+        if usual && gui.desc.mode == GuiMode::Retained && request.object != 0.0 {
             return self.change_one(request, source, instance);
         }
-        if !(usual && gui.making.mode == GuiMode::Immediate && request.object == 0.0) {
+        if !(usual && gui.desc.mode == GuiMode::Immediate && request.object == 0.0) {
             return self.submit_general(request, &mut [(source, vec![instance])]);
         }
         self.counters.objects += 1;
-        let like = BatchHint { layer: request.layer, source: source.0, clip: gui.pen.clip() };
+        let like =
+            BatchHint { layer: request.layer, source: source.0, clip: gui.transform_stack.clip() };
         if gui.last != Some(like)
             && let Err(message) = gui.find_batch(of, like)
         {
@@ -179,7 +180,7 @@ impl Guis {
     ) -> Result<f64, DrawRefused> {
         let fits = Handle::from_number(request.object).and_then(|handle| {
             let object = self.objects.get(handle)?;
-            let same = object.gui == request.gui.0 && object.kind == request.what;
+            let same = object.gui == request.gui.0 && object.kind == request.primitive;
             (same && object.transform == 0 && object.parts == 1).then_some(handle)
         });
         let Some(handle) = fits else {
@@ -212,7 +213,7 @@ impl Guis {
         each: impl ExactSizeIterator<Item = QuadInstance>,
     ) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
-        let plain = gui.making.mode == GuiMode::Immediate
+        let plain = gui.desc.mode == GuiMode::Immediate
             && request.object == 0.0
             && request.pose.is_none()
             && self.shadow.is_none();
@@ -221,7 +222,8 @@ impl Guis {
             return self.put(request, &[SourcePart { source, instances: &instances }]);
         }
         self.counters.objects += 1;
-        let like = BatchHint { layer: request.layer, source: source.0, clip: gui.pen.clip() };
+        let like =
+            BatchHint { layer: request.layer, source: source.0, clip: gui.transform_stack.clip() };
         if gui.last != Some(like)
             && let Err(message) = gui.find_batch(&self.sources[source.0 as usize], like)
         {
@@ -233,7 +235,7 @@ impl Guis {
         }
         let first = instances.len();
         instances.extend(each);
-        if let Some(moved) = gui.pen.transform().copied() {
+        if let Some(moved) = gui.transform_stack.transform().copied() {
             move_all(&moved, &mut gui.batches[gui.last_batch].instances[first..]);
         }
         Ok(0.0)
@@ -243,8 +245,8 @@ impl Guis {
     /// one quad.
     pub fn put(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
-        let moved = gui.pen.transform().copied();
-        let plain = gui.making.mode == GuiMode::Immediate
+        let moved = gui.transform_stack.transform().copied();
+        let plain = gui.desc.mode == GuiMode::Immediate
             && request.object == 0.0
             && request.pose.is_none()
             && self.shadow.is_none();
@@ -259,8 +261,11 @@ impl Guis {
         }
         self.counters.objects += 1;
         for part in parts {
-            let like =
-                BatchHint { layer: request.layer, source: part.source.0, clip: gui.pen.clip() };
+            let like = BatchHint {
+                layer: request.layer,
+                source: part.source.0,
+                clip: gui.transform_stack.clip(),
+            };
             let of = &self.sources[part.source.0 as usize];
             if gui.last != Some(like)
                 && let Err(message) = gui.find_batch(of, like)
@@ -286,7 +291,7 @@ impl Guis {
     ) -> Result<f64, DrawRefused> {
         self.counters.objects += 1;
         let gui = self.guis.get_mut(request.gui.0).expect("the caller found it");
-        if gui.making.mode == GuiMode::Immediate {
+        if gui.desc.mode == GuiMode::Immediate {
             if request.object != 0.0 {
                 return self.refuse(
                     "this Gui is immediate: it keeps no objects, draw them in each frame instead",
@@ -312,7 +317,11 @@ impl Guis {
             set_transform(parts, transform);
         }
         for (source, instances) in parts.iter() {
-            let like = BatchHint { layer: request.layer, source: source.0, clip: gui.pen.clip() };
+            let like = BatchHint {
+                layer: request.layer,
+                source: source.0,
+                clip: gui.transform_stack.clip(),
+            };
             let found = gui.find_batch(&self.sources[source.0 as usize], like);
             let found = found.and_then(|()| {
                 let batch = &mut gui.batches[gui.last_batch].instances;
@@ -371,7 +380,7 @@ impl Guis {
         }
         let object = RetainedObject {
             gui: request.gui.0,
-            kind: request.what,
+            kind: request.primitive,
             transform,
             parts: parts.len() as u8,
         };
@@ -435,8 +444,8 @@ impl Guis {
         if found.gui != request.gui.0 {
             return self.refuse("this object belongs to another Gui");
         }
-        if found.kind != request.what {
-            let (is, requested) = (found.kind.name(), request.what.name());
+        if found.kind != request.primitive {
+            let (is, requested) = (found.kind.name(), request.primitive.name());
             return self.refuse(format!("this object is a {is}, not a {requested}"));
         }
         Ok((handle, found))
@@ -447,16 +456,16 @@ impl Guis {
     pub fn destroy_object(
         &mut self,
         gui: GuiId,
-        what: PrimitiveKind,
+        primitive: PrimitiveKind,
         object: f64,
         (frame, location): (u64, &str),
     ) -> Result<(), DrawRefused> {
-        if self.gui(gui).making.mode == GuiMode::Immediate {
+        if self.gui(gui).desc.mode == GuiMode::Immediate {
             return self.refuse("this Gui is immediate: what it shows ends with the frame");
         }
-        let request = DrawRequest { gui, object, what, layer: 0, pose: None };
+        let request = DrawRequest { gui, object, primitive, layer: 0, pose: None };
         let (handle, found) = self.object(request, object)?;
-        self.objects.remove(handle, what.name(), frame, location);
+        self.objects.remove(handle, primitive.name(), frame, location);
         let one = self.gui(gui);
         if found.transform > 0 {
             one.transforms_free.push(found.transform);
@@ -501,7 +510,12 @@ fn set_transform(parts: &mut [(SourceNumber, Vec<QuadInstance>)], transform: u32
 
 impl Gui {
     fn key(&self, of: &TextureSource, layer: i32) -> GuiBatchKey {
-        GuiBatchKey { layer, material: of.material, texture: of.texture, clip: self.pen.clip() }
+        GuiBatchKey {
+            layer,
+            material: of.material,
+            texture: of.texture,
+            clip: self.transform_stack.clip(),
+        }
     }
 
     /// Sets `last_batch` to the batch of an object, and creates the batch if it does not exist.

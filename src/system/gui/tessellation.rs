@@ -84,7 +84,7 @@ pub struct ShapeStyle {
 }
 
 /// Builds a box (left, bottom, right, top), optionally rounded or outlined.
-pub fn boxed([left, bottom, right, top]: [f32; 4], look: ShapeStyle) -> QuadInstance {
+pub fn box_quad([left, bottom, right, top]: [f32; 4], look: ShapeStyle) -> QuadInstance {
     let half = [(right - left) / 2.0, (top - bottom) / 2.0];
     let reach = look.reach;
     QuadInstance {

@@ -18,7 +18,7 @@ fn desc(mode: GuiMode) -> GuiDesc {
 }
 
 fn request(gui: GuiId, layer: i32) -> DrawRequest<'static> {
-    DrawRequest { gui, object: 0.0, what: PrimitiveKind::Rect, layer, pose: None }
+    DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Rect, layer, pose: None }
 }
 
 fn rect(
@@ -45,7 +45,7 @@ fn textured(guis: &mut Guis, slot: u32) -> SourceNumber {
 }
 
 #[test]
-fn what_is_alike_shares_a_batch_and_batches_stand_in_the_order_of_their_first_object() {
+fn equal_keys_share_a_batch_and_batches_follow_their_first_object() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let (a, b) = (textured(&mut guis, 7), textured(&mut guis, 8));
@@ -73,7 +73,7 @@ fn sources_of_one_texture_share_a_batch() {
 }
 
 #[test]
-fn arrays_come_back_and_are_used_again() {
+fn the_arrays_of_frames_are_recycled() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     for _ in 0..100 {
@@ -115,7 +115,7 @@ fn an_object_is_put_changed_and_ended_under_one_number() {
 }
 
 #[test]
-fn a_wrong_object_says_what_is_wrong_with_it() {
+fn an_invalid_object_is_refused_with_a_reason() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let other = guis.create(desc(GuiMode::Retained)).unwrap();
@@ -125,7 +125,7 @@ fn a_wrong_object_says_what_is_wrong_with_it() {
         assert_eq!(rect(&mut guis, request, PLAIN, 0.0), Err(message.to_string()));
     };
     check(DrawRequest { object, ..request(other, 0) }, "this object belongs to another Gui");
-    let text = DrawRequest { object, what: PrimitiveKind::Text, ..request(gui, 0) };
+    let text = DrawRequest { object, primitive: PrimitiveKind::Text, ..request(gui, 0) };
     check(text, "this object is a rect, not a text");
     let never = "7 is not an object of a Gui: retained Guis return their numbers";
     check(DrawRequest { object: 7.0, ..request(gui, 0) }, never);
@@ -164,25 +164,25 @@ fn objects_with_a_pose_take_a_transform_and_give_it_back() {
 }
 
 #[test]
-fn transforms_stack_and_clips_meet() {
-    let mut pen = TransformStack::default();
-    pen.push().unwrap();
-    pen.apply(Affine2::translation([10.0, 0.0]));
-    pen.apply(Affine2::scaling([2.0, 2.0]));
-    assert_eq!(pen.transform().unwrap().apply([1.0, 1.0]), [12.0, 2.0]);
-    pen.push_clip([0.0, 0.0, 10.0, 10.0]).unwrap();
-    pen.push_clip([-5.0, 5.0, 5.0, 50.0]).unwrap();
-    assert_eq!(pen.clip(), Some([10, 10, 20, 20]));
-    pen.pop_clip().unwrap();
-    assert_eq!(pen.clip(), Some([10, 0, 30, 20]));
-    pen.pop_clip().unwrap();
-    pen.pop().unwrap();
-    assert_eq!((pen.transform(), pen.clip()), (None, None));
-    assert!(pen.pop().unwrap_err().contains("a pop too many"));
-    assert!(pen.pop_clip().unwrap_err().contains("a pop_clip too many"));
-    (0..STACK_MAX).for_each(|_| pen.push().unwrap());
-    assert!(pen.push().unwrap_err().contains("STACK_MAX"));
-    assert_eq!(pen.end_frame(), STACK_MAX);
+fn transforms_multiply_and_clips_intersect() {
+    let mut transform_stack = TransformStack::default();
+    transform_stack.push().unwrap();
+    transform_stack.apply(Affine2::translation([10.0, 0.0]));
+    transform_stack.apply(Affine2::scaling([2.0, 2.0]));
+    assert_eq!(transform_stack.transform().unwrap().apply([1.0, 1.0]), [12.0, 2.0]);
+    transform_stack.push_clip([0.0, 0.0, 10.0, 10.0]).unwrap();
+    transform_stack.push_clip([-5.0, 5.0, 5.0, 50.0]).unwrap();
+    assert_eq!(transform_stack.clip(), Some([10, 10, 20, 20]));
+    transform_stack.pop_clip().unwrap();
+    assert_eq!(transform_stack.clip(), Some([10, 0, 30, 20]));
+    transform_stack.pop_clip().unwrap();
+    transform_stack.pop().unwrap();
+    assert_eq!((transform_stack.transform(), transform_stack.clip()), (None, None));
+    assert!(transform_stack.pop().unwrap_err().contains("a pop too many"));
+    assert!(transform_stack.pop_clip().unwrap_err().contains("a pop_clip too many"));
+    (0..STACK_MAX).for_each(|_| transform_stack.push().unwrap());
+    assert!(transform_stack.push().unwrap_err().contains("STACK_MAX"));
+    assert_eq!(transform_stack.end_frame(), STACK_MAX);
 }
 
 fn area(instances: &[QuadInstance]) -> f32 {
@@ -208,7 +208,7 @@ fn polygons_are_covered_once_and_crossing_edges_are_refused() {
 }
 
 #[test]
-fn a_polygon_takes_a_limited_number_of_looks() {
+fn the_work_for_a_polygon_is_limited() {
     // A band that spirals outward, with 400 corners on each side.
     let side = |inner: f32| {
         (0..400).map(move |i| {
@@ -253,7 +253,7 @@ fn quad_area(instance: &QuadInstance) -> f32 {
 }
 
 #[test]
-fn a_triangle_says_how_near_its_places_are_to_its_corners() {
+fn a_triangle_has_barycentric_coordinates() {
     let corners = [[1.0, 1.0], [4.0, 1.0], [1.0, 5.0]];
     for turned in 0..3 {
         let mut points = corners;
@@ -279,7 +279,7 @@ fn a_triangle_says_how_near_its_places_are_to_its_corners() {
 }
 
 #[test]
-fn what_is_retained_hears_of_sources_that_move_or_end() {
+fn retained_objects_follow_sources_that_move_or_end() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let immediate = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -328,7 +328,7 @@ fn a_line_reaches_from_end_to_end() {
 }
 
 #[test]
-fn a_shadow_tells_what_is_shown() {
+fn the_draw_recording_lists_what_is_drawn() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -343,7 +343,7 @@ fn a_shadow_tells_what_is_shown() {
 }
 
 #[test]
-fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges() {
+fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -353,7 +353,7 @@ fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges()
     let points = [[0.0, 0.0], [8.0, 0.0], [8.0, 5.0], [4.0, 1.0], [0.0, 5.0]];
     tessellation::polygon(&points, RED, 1.0, &mut polygon).unwrap();
     let shapes = [
-        vec![tessellation::boxed([10.0, 20.0, 30.0, 25.0], look)],
+        vec![tessellation::box_quad([10.0, 20.0, 30.0, 25.0], look)],
         vec![tessellation::ellipse([5.0, 5.0], [3.0, 2.0], look)],
         vec![tessellation::arc([5.0, 5.0], 4.0, 1.0, (0.0, 2.0), look)],
         vec![tessellation::line([0.0, 0.0], [10.0, 0.0], 2.0, false, look)],
@@ -382,7 +382,8 @@ fn a_shadow_tells_where_shapes_end_and_not_how_far_they_reach_for_smooth_edges()
 #[test]
 fn a_gui_that_was_moved_shows_another_part_of_itself() {
     let moved = |pose: Mat4, size: [f32; 2]| {
-        let [low, high] = GuiDesc { pose, size, ..desc(GuiMode::Immediate) }.seen([200.0, 100.0]);
+        let [low, high] =
+            GuiDesc { pose, size, ..desc(GuiMode::Immediate) }.visible_area([200.0, 100.0]);
         [low.x, low.y, high.x, high.y]
     };
     let none = [0.0; 2];
@@ -397,11 +398,11 @@ fn a_gui_that_was_moved_shows_another_part_of_itself() {
     let flat = Mat4::from_scale(Vec2::ZERO.extend(1.0));
     assert_eq!(moved(flat, none)[0], f32::MIN, "nothing can be told of what has no size");
     let world = GuiDesc { space: GuiSpace::World, size: [3.0, 2.0], ..desc(GuiMode::Immediate) };
-    assert_eq!(world.seen([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
+    assert_eq!(world.visible_area([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }
 
 #[test]
-fn a_colour_that_was_meant_to_end_at_1_is_found() {
+fn colors_meant_for_a_range_up_to_1_are_detected() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let mut found = |color: [u8; 4]| {

@@ -131,7 +131,7 @@ impl Guis {
         for (_, gui) in self.guis.iter_mut() {
             // The batch key of the source has changed.
             gui.last = None;
-            if gui.making.mode == GuiMode::Retained {
+            if gui.desc.mode == GuiMode::Retained {
                 let (first, count) = (gui.moved.len() as u32, moved.len() as u32);
                 gui.moved.extend_from_slice(moved);
                 gui.changes.push(ObjectChange::Move { first, count });

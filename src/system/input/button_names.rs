@@ -68,7 +68,7 @@ impl DeviceClass {
 
     /// Returns the index of the motor with this name.
     pub fn motor(self, name: &str) -> Option<usize> {
-        self.motors().iter().position(|motor| motor.words().any(|word| word == name))
+        self.motors().iter().position(|motor| motor.accepted_names().any(|word| word == name))
     }
 }
 
@@ -85,7 +85,7 @@ pub struct InputName {
 
 impl InputName {
     /// Returns all accepted names.
-    pub fn words(&self) -> impl Iterator<Item = String> {
+    pub fn accepted_names(&self) -> impl Iterator<Item = String> {
         let all = std::iter::once(self.name).chain(self.aliases.iter().copied());
         all.flat_map(|word| {
             let plain = word.contains(' ').then(|| word.replace(' ', "_"));
@@ -99,7 +99,7 @@ fn index(table: usize, names: &'static [InputName], wanted: &str) -> Option<usiz
     let indices = TABLES[table].get_or_init(|| {
         engine_foundation::owner!("engine");
         let each = names.iter().enumerate();
-        each.flat_map(|(at, name)| name.words().map(move |word| (word, at))).collect()
+        each.flat_map(|(at, name)| name.accepted_names().map(move |word| (word, at))).collect()
     });
     indices.get(wanted).copied()
 }
@@ -108,10 +108,10 @@ fn index(table: usize, names: &'static [InputName], wanted: &str) -> Option<usiz
 /// name, or the name that corresponds to another library's name.
 pub fn hint(word: &str, names: &[InputName]) -> String {
     let find_name =
-        |wanted: &str| names.iter().find(|name| name.words().any(|word| word == wanted));
+        |wanted: &str| names.iter().find(|name| name.accepted_names().any(|word| word == wanted));
     let folded = fold(word);
     let is_meant = |name: &&InputName| {
-        name.words().any(|word| fold(&word) == folded) || fold(name.code) == folded
+        name.accepted_names().any(|word| fold(&word) == folded) || fold(name.code) == folded
     };
     let foreign = || FOREIGN.iter().filter(|(theirs, _)| *theirs == folded);
     let numpad = || {
@@ -120,7 +120,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
     };
     let prefixed = || {
         let rest = FOREIGN_PREFIXES.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
-        names.iter().find(|name| name.words().any(|word| fold(&word) == rest))
+        names.iter().find(|name| name.accepted_names().any(|word| fold(&word) == rest))
     };
     let intended = names.iter().find(is_meant);
     let intended = intended.or_else(|| foreign().find_map(|(_, ours)| find_name(ours)));
@@ -129,7 +129,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
         // A single character is equally similar to all others.
         None if folded.chars().count() < 2 => String::new(),
         None => {
-            let all: Vec<String> = names.iter().flat_map(InputName::words).collect();
+            let all: Vec<String> = names.iter().flat_map(InputName::accepted_names).collect();
             suggest::hint(word, all.iter().map(String::as_str))
         }
     }
@@ -468,21 +468,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_means_one_button_and_is_found() {
+    fn every_name_means_one_button_and_is_found() {
         for class in DeviceClass::ALL {
             for names in [class.buttons(), class.axes()] {
                 let mut seen = HashMap::new();
                 for (at, name) in names.iter().enumerate() {
-                    for word in name.words() {
+                    for word in name.accepted_names() {
                         assert!(seen.insert(word.clone(), at).is_none(), "{word} of {class:?}");
                     }
                 }
             }
             for (at, name) in class.buttons().iter().enumerate() {
-                assert!(name.words().all(|word| class.button(&word) == Some(at)), "{name:?}");
+                assert!(
+                    name.accepted_names().all(|word| class.button(&word) == Some(at)),
+                    "{name:?}"
+                );
             }
             for (at, name) in class.axes().iter().enumerate() {
-                assert!(name.words().all(|word| class.axis(&word) == Some(at)), "{name:?}");
+                assert!(
+                    name.accepted_names().all(|word| class.axis(&word) == Some(at)),
+                    "{name:?}"
+                );
             }
         }
         assert_eq!(
@@ -493,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_library_calls_something_is_known_or_leads_to_our_name() {
+    fn names_of_other_libraries_are_known_or_suggest_ours() {
         let keys = [
             ("KeyW", "w"),
             ("ArrowLeft", "left"),

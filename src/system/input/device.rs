@@ -47,7 +47,7 @@ impl DeadZone {
     }
 
     /// Returns the name and size.
-    pub fn words(self) -> (&'static str, f32) {
+    pub fn name_and_size(self) -> (&'static str, f32) {
         match self {
             DeadZone::Raw => ("raw", 0.0),
             DeadZone::Independent(size) => ("independent", size),
@@ -100,8 +100,8 @@ pub struct InputDevice {
     pub name: String,
     pub connected: bool,
     /// True if the device was connected or disconnected in this frame.
-    pub came: bool,
-    pub went: bool,
+    pub appeared: bool,
+    pub disappeared: bool,
     values: Vec<f32>,
     flags: Vec<u8>,
     /// Buttons that changed in this frame, in order.
@@ -123,8 +123,8 @@ impl InputDevice {
             class,
             name: name.to_string(),
             connected,
-            came: false,
-            went: false,
+            appeared: false,
+            disappeared: false,
             values: vec![0.0; buttons],
             flags: vec![0; buttons],
             changed: Vec::new(),
@@ -141,7 +141,7 @@ impl InputDevice {
         for at in self.changed.drain(..) {
             self.flags[usize::from(at)] &= DOWN;
         }
-        (self.came, self.went, self.active) = (false, false, false);
+        (self.appeared, self.disappeared, self.active) = (false, false, false);
         match self.class {
             DeviceClass::Mouse => self.raw[1..].fill(Vec3::ZERO),
             DeviceClass::Touch => self.raw[1] = Vec3::ZERO,
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_is_thrown_once_until_it_was_back() {
+    fn a_stick_flick_is_reported_once_until_it_returns() {
         let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
         let mut throw = |x: f32, y: f32| {
             let flick = pad.set_axis(1, Vec3::new(x, y, 0.0))?;
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unplugged_while_pressed_is_released() {
+    fn unplugging_releases_pressed_buttons() {
         let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
         pad.set_button(2, 1.0);
         pad.set_axis(0, Vec3::new(1.0, 0.0, 0.0));

@@ -25,7 +25,7 @@ pub struct InputEvent {
     pub device: DeviceId,
     /// Age of the event at the start of the frame, in seconds.
     pub age: f64,
-    pub what: EventKind,
+    pub kind: EventKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ impl InputEvent {
     pub fn write(&self, writer: &mut BlobWriter) {
         writer.u8(self.device.0);
         writer.f64(self.age);
-        match &self.what {
+        match &self.kind {
             EventKind::Button { button, value, repeat } => {
                 writer.u8(0);
                 writer.u32(u32::from(*button));
@@ -135,7 +135,7 @@ impl InputEvent {
             return Err(damaged());
         }
         let button = |number: u32| u16::try_from(number).map_err(|_| damaged());
-        let what = match reader.u8()? {
+        let kind = match reader.u8()? {
             0 => EventKind::Button {
                 button: button(reader.u32()?)?,
                 value: read_f32(reader)?,
@@ -175,7 +175,7 @@ impl InputEvent {
             9 => EventKind::Reset,
             _ => return Err(damaged()),
         };
-        Ok(InputEvent { device, age, what })
+        Ok(InputEvent { device, age, kind })
     }
 }
 
@@ -200,8 +200,8 @@ mod tests {
             EventKind::Disconnected,
             EventKind::Reset,
         ];
-        for what in all {
-            let event = InputEvent { device: DeviceId(3), age: 0.004, what };
+        for kind in all {
+            let event = InputEvent { device: DeviceId(3), age: 0.004, kind };
             let mut writer = BlobWriter::default();
             event.write(&mut writer);
             let bytes = writer.finish();

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_late_or_taken_away_is_no_tap() {
+    fn distant_late_or_cancelled_touches_are_no_tap() {
         let at = [10.0, 20.0];
         let tapped = |frames: usize, action: TouchAction, to: [f32; 2]| {
             let mut gestures = Gestures::default();

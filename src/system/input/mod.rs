@@ -49,8 +49,8 @@ pub struct Finger {
     pub by: Vec3,
     pub pressure: f32,
     /// True if the finger touched or left the panel in this frame.
-    pub came: bool,
-    pub went: bool,
+    pub appeared: bool,
+    pub disappeared: bool,
 }
 
 /// Command for the rumble motors of a gamepad.
@@ -124,14 +124,14 @@ impl Input {
         self.devices.iter_mut().for_each(InputDevice::begin_frame);
         for slot in &mut self.fingers {
             match slot {
-                Some(finger) if finger.went => *slot = None,
-                Some(finger) => (finger.came, finger.by) = (false, Vec3::ZERO),
+                Some(finger) if finger.disappeared => *slot = None,
+                Some(finger) => (finger.appeared, finger.by) = (false, Vec3::ZERO),
                 None => {}
             }
         }
         self.flicked.clear();
-        for (at, InputEvent { device, what, age }) in events.iter().cloned().enumerate() {
-            let flick = self.take(device, what, age);
+        for (at, InputEvent { device, kind, age }) in events.iter().cloned().enumerate() {
+            let flick = self.take(device, kind, age);
             self.flicked.extend(flick.map(|flick| (at, flick)));
         }
         self.events = events;
@@ -149,10 +149,10 @@ impl Input {
         self.gestures.end_frame(player_seconds);
     }
 
-    fn take(&mut self, id: DeviceId, what: EventKind, age: f64) -> Option<AxisDirection> {
+    fn take(&mut self, id: DeviceId, kind: EventKind, age: f64) -> Option<AxisDirection> {
         let mut flick = None;
         let device = &mut self.devices[usize::from(id.0)];
-        match what {
+        match kind {
             EventKind::Button { repeat: true, .. } => {}
             EventKind::Button { button, value, .. } => {
                 device.set_button(usize::from(button), value);
@@ -178,12 +178,12 @@ impl Input {
                 self.last = id;
             }
             EventKind::Connected { name, motors } => {
-                device.came = !device.connected;
+                device.appeared = !device.connected;
                 (device.connected, device.name) = (true, name);
                 self.motors[usize::from(id.0)].reset(usize::from(motors));
             }
             EventKind::Disconnected => {
-                device.went = device.connected;
+                device.disappeared = device.connected;
                 device.connected = false;
                 device.release_all();
                 self.motors[usize::from(id.0)].reset(0);
@@ -200,7 +200,7 @@ impl Input {
     }
 
     fn touch(&mut self, id: u64, phase: TouchPhase, at: Vec3, pressure: f32, age: f64) {
-        let same = |slot: &Option<Finger>| slot.is_some_and(|one| one.id == id && !one.went);
+        let same = |slot: &Option<Finger>| slot.is_some_and(|one| one.id == id && !one.disappeared);
         let known = self.fingers.iter().position(same);
         let Some(index) = known.or_else(|| {
             (phase == TouchPhase::Began).then(|| self.fingers.iter().position(Option::is_none))?
@@ -214,7 +214,7 @@ impl Input {
             TouchPhase::Began | TouchPhase::Moved => TouchAction::Move,
         };
         self.gestures.take(index, act, Vec2::new(at.x, at.y), age);
-        let went = matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled);
+        let disappeared = matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled);
         let previous = self.fingers[index];
         let moved = previous.map_or(Vec3::ZERO, |finger| at - finger.at);
         self.fingers[index] = Some(Finger {
@@ -222,15 +222,15 @@ impl Input {
             at,
             by: previous.map_or(Vec3::ZERO, |finger| finger.by) + moved,
             pressure,
-            came: previous.is_none_or(|finger| finger.came),
-            went,
+            appeared: previous.is_none_or(|finger| finger.appeared),
+            disappeared,
         });
         let panel = &mut self.devices[usize::from(TOUCH.0)];
         panel.connected = true;
         if index == 0 {
             panel.set_axis(0, at);
             panel.move_axis(1, moved);
-            panel.set_button(0, if went { 0.0 } else { 1.0 });
+            panel.set_button(0, if disappeared { 0.0 } else { 1.0 });
         }
     }
 
@@ -249,7 +249,7 @@ impl Input {
     }
 
     /// Returns the stick that the event with this index threw.
-    pub fn thrown_by(&self, event: usize) -> Option<AxisDirection> {
+    pub fn flick_of(&self, event: usize) -> Option<AxisDirection> {
         self.flicked.iter().find(|(at, _)| *at == event).map(|(_, flick)| *flick)
     }
 
@@ -302,8 +302,8 @@ impl Input {
 mod tests {
     use super::*;
 
-    fn event(device: DeviceId, what: EventKind) -> InputEvent {
-        InputEvent { device, age: 0.0, what }
+    fn event(device: DeviceId, kind: EventKind) -> InputEvent {
+        InputEvent { device, age: 0.0, kind }
     }
 
     #[test]
@@ -314,13 +314,13 @@ mod tests {
             event(pad, EventKind::Connected { name: "Pad".into(), motors: 2 }),
             event(pad, EventKind::Button { button: 0, value: 1.0, repeat: false }),
         ]);
-        assert!(input.device(pad).came && input.device(pad).pressed(0));
+        assert!(input.device(pad).appeared && input.device(pad).pressed(0));
         assert_eq!(input.last_used(), pad);
         input.begin_frame(vec![event(pad, EventKind::Disconnected)]);
         let device = input.device(pad);
-        assert!(device.went && !device.connected && device.released(0));
+        assert!(device.disappeared && !device.connected && device.released(0));
         input.begin_frame(Vec::new());
-        assert!(!input.device(pad).went);
+        assert!(!input.device(pad).disappeared);
         input.motors_mut(pad).set_base(0, 1.0);
         assert!(input.take_rumbles().is_empty(), "it is not there");
     }
@@ -341,8 +341,8 @@ mod tests {
             touch(80, TouchPhase::Moved, 5.0),
         ]);
         let [first, second, ..] = input.fingers();
-        assert!(first.unwrap().went && first.unwrap().by.x == 2.0);
-        assert!(second.unwrap().by.x == 3.0 && !second.unwrap().came);
+        assert!(first.unwrap().disappeared && first.unwrap().by.x == 2.0);
+        assert!(second.unwrap().by.x == 3.0 && !second.unwrap().appeared);
         assert!(input.device(TOUCH).released(0));
         input.begin_frame(vec![touch(90, TouchPhase::Began, 4.0)]);
         assert_eq!(input.fingers()[0].unwrap().id, 90);
@@ -360,7 +360,7 @@ mod tests {
         for (last, tapped) in [(TouchPhase::Cancelled, false), (TouchPhase::Ended, true)] {
             input.pass(0.016);
             input.begin_frame(vec![touch(TouchPhase::Began), touch(last)]);
-            assert!(input.fingers()[0].unwrap().went);
+            assert!(input.fingers()[0].unwrap().disappeared);
             assert_eq!(input.gestures().tap().is_some(), tapped);
         }
     }
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_device_can_say_changes_nothing() {
+    fn impossible_events_change_nothing() {
         let mut input = Input::default();
         let far = Vec3::new(1e30, -1e30, 0.0);
         for device in (0..DEVICES as u8).map(DeviceId) {

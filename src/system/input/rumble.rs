@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_told_what_is_new_and_again_before_it_stops_by_itself() {
+    fn rumble_is_sent_on_change_and_repeated_before_it_times_out() {
         let mut motors = motors();
         assert!(motors.next_command().is_none());
         motors.set_base(1, 0.5);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_told_as_often_as_it_is_felt_and_never_more_than_64_times_a_second() {
+    fn a_waveform_is_sent_at_most_64_times_a_second() {
         assert!(commands_in_a_second(3.0, 1000) <= 64);
         assert!(commands_in_a_second(500.0, 10_000) <= 64);
         assert!((50..=60).contains(&commands_in_a_second(3.0, 60)), "each frame that is felt");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_effect_is_told_also_where_it_comes_too_soon_to_be_told_at_once() {
+    fn the_end_of_a_very_short_effect_is_still_sent() {
         let mut motors = motors();
         motors.start(0, RumbleEnvelope { sustain: 0.004, ..RumbleEnvelope::DEFAULT }).unwrap();
         assert_eq!(motors.next_command().map(|(now, _)| now[0]), Some(1.0));

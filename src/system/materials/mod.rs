@@ -226,7 +226,7 @@ impl Materials {
                 true => self.queue.push(material.put()),
                 false => {
                     let texture = known.1;
-                    self.queue.push(MaterialChange::Texture { slot, place: index, texture });
+                    self.queue.push(MaterialChange::Texture { slot, index, texture });
                 }
             }
         }
@@ -282,7 +282,7 @@ impl Materials {
                 let Some(texture) = moved(store, name, *known, resolve) else { continue };
                 *known = texture;
                 let (slot, index) = (material.slot, index as u32);
-                self.queue.push(MaterialChange::Texture { slot, place: index, texture });
+                self.queue.push(MaterialChange::Texture { slot, index, texture });
             }
             if let Some(surface) = &mut material.surface
                 && surface.follow_textures(|name, known| moved(store, name, known, resolve))

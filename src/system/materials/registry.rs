@@ -65,7 +65,7 @@ impl Materials {
             let texture = Some(name.to_string());
             return Ok(MaterialData { texture, ..MaterialData::default() });
         }
-        Err(error!("{}", store.missing_words(&resource)))
+        Err(error!("{}", store.missing_message(&resource)))
     }
 
     pub(super) fn load_shader(

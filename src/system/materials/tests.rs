@@ -14,7 +14,7 @@ macro_rules! kind {
     ($name:ident, $text:literal, $step:ident) => {
         static $name: ResourceKind = ResourceKind {
             name: $text,
-            words: "data",
+            doc: "data",
             extensions: &[($text, SourceForm::Own)],
             version: 1,
             reload: &[ReloadStep::$step],
@@ -179,7 +179,7 @@ fn variables_are_sent_once_a_frame() {
 }
 
 #[test]
-fn a_wrong_name_or_type_says_what_there_is() {
+fn a_wrong_name_or_type_lists_the_known_ones() {
     let mut game = Game::new("words");
     let id = game.find("sea");
     let mut set = |name: &str, numbers: &[f32]| {
@@ -207,7 +207,7 @@ fn a_wrong_name_or_type_says_what_there_is() {
 }
 
 #[test]
-fn a_material_of_its_own_is_set_apart_and_can_be_destroyed() {
+fn an_instanced_material_is_independent_and_can_be_destroyed() {
     let mut game = Game::new("own");
     let shared = game.find("sea");
     let separate = game.materials.make(&mut game.store, "sea", &mut resolve).unwrap();
@@ -215,7 +215,7 @@ fn a_material_of_its_own_is_set_apart_and_can_be_destroyed() {
     game.changes();
     game.materials.set_texture(&mut game.store, separate, "noise", "d", &mut resolve).unwrap();
     let changes = game.changes();
-    let [MaterialChange::Texture { texture, place: 0, .. }] = &changes[..] else {
+    let [MaterialChange::Texture { texture, index: 0, .. }] = &changes[..] else {
         panic!("{changes:?}")
     };
     assert_eq!(*texture, TextureSlot(4));
@@ -240,7 +240,7 @@ fn a_texture_stands_in_for_a_material() {
 }
 
 #[test]
-fn what_the_game_set_outlives_a_reload() {
+fn values_set_by_the_game_survive_a_reload() {
     let mut game = Game::new("reload");
     let id = game.find("sea");
     game.materials.set(id, "tint", &[0.0, 0.0, 0.0, 7.0], "a Vector4").unwrap();
@@ -276,7 +276,7 @@ fn textures_that_moved_are_followed_and_others_are_not_shown_in_their_old_slots(
     let mut elsewhere = |_: &mut ResourceStore, _: &str| Ok((TextureSlot(40), PLAIN));
     game.materials.follow_textures(&mut game.store, &mut elsewhere);
     game.materials.flush(&mut changes);
-    let [MaterialChange::Texture { slot: of, place: 0, texture }] = changes[..] else {
+    let [MaterialChange::Texture { slot: of, index: 0, texture }] = changes[..] else {
         panic!("one texture has moved")
     };
     assert_eq!((of, texture), (slot, TextureSlot(40)));

@@ -35,7 +35,7 @@ pub struct ModelData {
     /// Custom properties of the scene: an object, or `None` if the file has none.
     pub extras: Option<SjsonTree>,
     /// Names that two nodes of the file share. A reference to such a name is ambiguous.
-    pub twice: Vec<String>,
+    pub duplicate_names: Vec<String>,
     /// Messages about content that cannot be shown, logged once when the model is loaded.
     pub warnings: Vec<String>,
 }
@@ -288,7 +288,7 @@ impl ModelData {
         }
         writer.list(&self.clips, |writer, clip| clip.write(writer));
         put_tree(&mut writer, self.extras.as_ref());
-        writer.list(&self.twice, |writer, name| writer.text(name));
+        writer.list(&self.duplicate_names, |writer, name| writer.text(name));
         writer.list(&self.warnings, |writer, message| writer.text(message));
         for mesh in &self.meshes {
             mesh.write(&mut writer);
@@ -296,7 +296,7 @@ impl ModelData {
         for picture in &self.pictures {
             writer.bytes(&bulk[picture.clone()]);
         }
-        writer.framed(MAGIC, VERSION)
+        writer.into_frame(MAGIC, VERSION)
     }
 
     /// Reads the compiled form. Images become ranges of `bytes`.
@@ -335,7 +335,7 @@ impl ModelData {
         }
         model.clips = reader.list(AnimationData::read)?;
         model.extras = tree(reader)?;
-        model.twice = reader.list(|reader| reader.text().map(str::to_string))?;
+        model.duplicate_names = reader.list(|reader| reader.text().map(str::to_string))?;
         model.warnings = reader.list(|reader| reader.text().map(str::to_string))?;
         for _ in 0..meshes {
             model.meshes.push(MeshData::read(reader, surfaces)?);
@@ -391,7 +391,7 @@ impl MeshData {
         writer.bytes(MeshVertex::to_bytes(&self.vertices));
         writer.list(&self.indices, |writer, index| writer.u32(*index));
         writer.list(&self.parts, |writer, part| {
-            for number in [part.first, part.count, part.place] {
+            for number in [part.first, part.count, part.surface] {
                 writer.u32(number);
             }
         });
@@ -414,14 +414,14 @@ impl MeshData {
 
     fn read(reader: &mut BlobReader, surfaces: usize) -> Result<MeshData, Error> {
         let name = reader.text()?.to_string();
-        let vertices = MeshVertex::of_bytes(reader.bytes()?);
+        let vertices = MeshVertex::from_bytes(reader.bytes()?);
         let vertices = vertices.ok_or_else(|| error!("it is damaged: '{name}' ends too early"))?;
         let indices = reader.list(BlobReader::u32)?;
         if let Some(wrong) = indices.iter().find(|index| **index as usize >= vertices.len()) {
             return Err(error!("it is damaged: '{name}' has no vertex {wrong}"));
         }
         let parts = reader.list(|reader| {
-            Ok(MeshPart { first: reader.u32()?, count: reader.u32()?, place: reader.u32()? })
+            Ok(MeshPart { first: reader.u32()?, count: reader.u32()?, surface: reader.u32()? })
         })?;
         let end = |part: &MeshPart| u64::from(part.first) + u64::from(part.count);
         if parts.iter().any(|part| end(part) > indices.len() as u64) {

@@ -28,10 +28,10 @@ const HALF: f32 = 0.5;
 pub fn model(name: &str) -> Option<ModelData> {
     let corners = match name.strip_prefix("core/models/")? {
         "cube" => cube(),
-        "sphere" => turned(&arc(HALF, 0.0, ALONG, [-FRAC_PI_2, FRAC_PI_2])),
+        "sphere" => revolve(&arc(HALF, 0.0, ALONG, [-FRAC_PI_2, FRAC_PI_2])),
         "plane" => plane(),
         "cylinder" => {
-            let mut corners = turned(&line([HALF, -HALF], [HALF, HALF]));
+            let mut corners = revolve(&line([HALF, -HALF], [HALF, HALF]));
             disc(&mut corners, HALF, HALF);
             disc(&mut corners, -HALF, HALF);
             corners
@@ -39,10 +39,10 @@ pub fn model(name: &str) -> Option<ModelData> {
         "capsule" => {
             let mut profile = arc(HALF, -HALF, ALONG / 2, [-FRAC_PI_2, 0.0]);
             profile.extend(arc(HALF, HALF, ALONG / 2, [0.0, FRAC_PI_2]));
-            turned(&profile)
+            revolve(&profile)
         }
         "cone" => {
-            let mut corners = turned(&line([HALF, -HALF], [0.0, HALF]));
+            let mut corners = revolve(&line([HALF, -HALF], [0.0, HALF]));
             disc(&mut corners, -HALF, HALF);
             corners
         }
@@ -50,11 +50,11 @@ pub fn model(name: &str) -> Option<ModelData> {
         _ => return None,
     };
     let short = name.rsplit('/').next().expect("a name has a last part");
-    Some(whole(short, &corners))
+    Some(single_mesh(short, &corners))
 }
 
 /// Builds a model of one node with one mesh.
-fn whole(name: &str, corners: &TriangleInput) -> ModelData {
+fn single_mesh(name: &str, corners: &TriangleInput) -> ModelData {
     let built = corners.build(NormalSource::Smooth);
     let count = built.indices.len() as u32;
     let mesh = MeshData {
@@ -62,7 +62,7 @@ fn whole(name: &str, corners: &TriangleInput) -> ModelData {
         bounds: MeshBounds::of(&built.vertices),
         vertices: built.vertices,
         indices: built.indices,
-        parts: vec![MeshPart { first: 0, count, place: 0 }],
+        parts: vec![MeshPart { first: 0, count, surface: 0 }],
         surfaces: vec![None],
         joints: Vec::new(),
         weights: Vec::new(),
@@ -137,7 +137,7 @@ fn line(from: [f32; 2], to: [f32; 2]) -> Vec<ProfilePoint> {
 }
 
 /// Revolves a profile around the z axis. The profile runs from its lowest to its highest point.
-fn turned(profile: &[ProfilePoint]) -> TriangleInput {
+fn revolve(profile: &[ProfilePoint]) -> TriangleInput {
     let mut corners = TriangleInput::default();
     let most = (profile.len() - 1) as f32;
     for step in 0..=AROUND {
@@ -195,7 +195,7 @@ fn torus(radius: f32, thickness: f32) -> TriangleInput {
             ProfilePoint { position: normal * thickness + Vec2::new(radius, 0.0), normal }
         })
         .collect();
-    turned(&profile)
+    revolve(&profile)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub struct Ray {
 }
 
 /// Returns true if a ray intersects a box (Kay and Kajiya, "Ray Tracing Complex Scenes", 1986).
-fn meets_box(ray: &Ray, bounds: &MeshBounds) -> bool {
+fn intersects_box(ray: &Ray, bounds: &MeshBounds) -> bool {
     // Extends flat boxes slightly, so that rounding does not miss them.
     let slack = Vec3::splat(bounds.radius * 1e-4);
     let inverse_direction = ray.along.recip();
@@ -31,7 +31,7 @@ fn meets_box(ray: &Ray, bounds: &MeshBounds) -> bool {
 
 /// Returns the distance to a triangle as a multiple of the ray's direction, from either side
 /// (Möller and Trumbore, "Fast, Minimum Storage Ray-Triangle Intersection", 1997).
-fn meets_triangle(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<f32> {
+fn intersect_triangle(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<f32> {
     let (to_b, to_c) = (b - a, c - a);
     let across = ray.along.cross(to_c);
     let turn = to_b.dot(across);
@@ -50,7 +50,7 @@ fn meets_triangle(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<f32> {
 /// Returns the first triangle that a ray hits: the distance as a multiple of the ray's direction,
 /// and the triangle's normal, which is not normalized.
 pub fn first_hit(mesh: &MeshFrame, ray: Ray) -> Option<(f32, Vec3)> {
-    if !meets_box(&ray, &mesh.bounds) {
+    if !intersects_box(&ray, &mesh.bounds) {
         return None;
     }
     let corner = |index: u32| Vec3::from_array(mesh.vertices[index as usize].position);
@@ -60,7 +60,7 @@ pub fn first_hit(mesh: &MeshFrame, ray: Ray) -> Option<(f32, Vec3)> {
         for three in indices.chunks_exact(3) {
             let triangle = [corner(three[0]), corner(three[1]), corner(three[2])];
             let most = first.map_or(ray.most, |(at, _)| at);
-            if let Some(at) = meets_triangle(&Ray { most, ..ray }, triangle) {
+            if let Some(at) = intersect_triangle(&Ray { most, ..ray }, triangle) {
                 let [a, b, c] = triangle;
                 first = Some((at, (b - a).cross(c - a)));
             }
@@ -87,7 +87,7 @@ mod tests {
             bounds: MeshBounds::of(&vertices),
             vertices,
             indices: vec![0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7],
-            parts: vec![MeshPart { first: 0, count: 12, place: 0 }],
+            parts: vec![MeshPart { first: 0, count: 12, surface: 0 }],
         }
     }
 

@@ -175,7 +175,7 @@ impl Models {
     pub fn update_game_mesh(&mut self, number: MeshNumber, mesh: MeshFrame) {
         let mesh = Arc::new(mesh);
         let surface_count =
-            mesh.parts.iter().map(|part| part.place as usize + 1).max().unwrap_or(0);
+            mesh.parts.iter().map(|part| part.surface as usize + 1).max().unwrap_or(0);
         let mut materials = std::mem::take(&mut self.entries[usize::from(number.0)].materials);
         materials.resize(surface_count, None);
         let names = vec![String::new(); surface_count];
@@ -289,7 +289,7 @@ impl Models {
                 return Ok((name[..at].to_string(), Some(name[at + 1..].to_string())));
             }
         }
-        Err(error!("{}", store.missing_words(&ResourceName::new("model", name))))
+        Err(error!("{}", store.missing_message(&ResourceName::new("model", name))))
     }
 
     /// Reads the data of a model, including its triangles.
@@ -301,7 +301,7 @@ impl Models {
             return Ok(data);
         }
         let bytes = store.read(&resource)?;
-        store.forget(std::iter::once(resource.id()));
+        store.evict(std::iter::once(resource.id()));
         contain(&resource, || {
             ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
         })

@@ -7,7 +7,7 @@ use super::data::{
 };
 use engine_foundation::Error;
 use engine_foundation::error;
-use engine_foundation::hash::clash;
+use engine_foundation::hash::find_collision;
 use engine_frame_packet::mesh::{
     INDICES_MAX, MeshBounds, PARTS_MAX, SurfaceAlphaMode, VERTICES_MAX,
 };
@@ -75,7 +75,7 @@ fn check_nodes(model: &ModelData) -> Result<(), Error> {
         return Err(error!("it is damaged: it has {count} nodes, and {NODES_MAX} is the most"));
     }
     // Units identify their nodes by the hashes of the names.
-    if let Some((one, other)) = clash(model.nodes.iter().map(|node| &node.name[..])) {
+    if let Some((one, other)) = find_collision(model.nodes.iter().map(|node| &node.name[..])) {
         return Err(error!("the nodes '{one}' and '{other}' have the same hash: rename one"));
     }
     unique(model.nodes.iter().map(|node| &node.name), "nodes")?;
@@ -114,7 +114,7 @@ fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
     let is_part = |part: &engine_frame_packet::mesh::MeshPart| {
         part.first.is_multiple_of(3)
             && part.count.is_multiple_of(3)
-            && (part.place as usize) < surfaces.len()
+            && (part.surface as usize) < surfaces.len()
     };
     must(parts.iter().all(is_part) && indices.len().is_multiple_of(3), "a part")?;
     let none_or_all = |count: usize| count == 0 || count == vertices.len();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_importer_makes_is_refused_with_words() {
+    fn models_that_no_importer_produces_are_refused() {
         assert_eq!(check(&sample()), Ok(()));
         let refused = |change: fn(&mut ModelData), wanted: &str| {
             let mut model = sample();
@@ -275,7 +275,7 @@ mod tests {
         );
         refused(|model| model.meshes[0].bounds.radius = 0.0, "its box has an invalid number");
         refused(|model| model.meshes[0].parts[0].count -= 1, "a part has an invalid number");
-        refused(|model| model.meshes[0].parts[0].place = 7, "a part has an invalid number");
+        refused(|model| model.meshes[0].parts[0].surface = 7, "a part has an invalid number");
         refused(|model| model.meshes[0].joints.push([0; 4]), "a joint or a morph target");
         refused(|model| model.meshes[0].targets.push(Vec::new()), "a joint or a morph target");
         refused(|model| model.cameras[0].far = 0.25, "a camera cannot see");

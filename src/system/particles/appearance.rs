@@ -207,7 +207,7 @@ impl AppearanceRules {
             return;
         }
         for i in 0..LANES {
-            let seconds = block.age[i] / block.pace[i].max(1e-6);
+            let seconds = block.age[i] / block.age_rate[i].max(1e-6);
             let turns = between(self.rotation, part(bits[i], 1))
                 + between(self.spin, part(bits[i], 3)) * seconds
                 + self.turn;
@@ -237,7 +237,7 @@ impl AppearanceRules {
         for i in 0..LANES {
             let first = if self.flipbook_random { ((bits[i] >> 16 & 255) * count) >> 8 } else { 0 };
             let elapsed_frames = match self.flipbook_rate > 0.0 {
-                true => block.age[i] / block.pace[i].max(1e-6) * self.flipbook_rate,
+                true => block.age[i] / block.age_rate[i].max(1e-6) * self.flipbook_rate,
                 // A random frame stays for the whole life.
                 false if self.flipbook_random => 0.0,
                 false => block.age[i].min(0.9999) * count as f32,

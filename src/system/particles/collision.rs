@@ -46,7 +46,7 @@ pub enum StepCollider {
 /// the velocities before the step's forces. Sets `hit` to a nonzero value for each particle that
 /// was stopped.
 #[inline(always)]
-pub fn hit_all<const D: usize>(
+pub fn collide_all<const D: usize>(
     step: &MotionStep,
     (positions, velocities_before): (&[BlockColumn; 3], &[BlockColumn; 3]),
     next: &mut [BlockColumn; 3],
@@ -315,13 +315,13 @@ mod tests {
         let step =
             MotionStep { delta: 0.5, bounce: 1.0, collides: vec![collide], ..MotionStep::STILL };
         block.step::<D>(9, &step);
-        assert_eq!(block.hit & 1 << 8, 0, "who is far away hits nothing");
+        assert_eq!(block.hit_mask & 1 << 8, 0, "who is far away hits nothing");
         let of = |lanes: &[BlockColumn; 3]| [0, 1, 2].map(|axis| lanes[axis][7]);
-        (of(&block.position), of(&block.velocity), block.hit & 1 << 7 != 0)
+        (of(&block.position), of(&block.velocity), block.hit_mask & 1 << 7 != 0)
     }
 
     #[test]
-    fn planes_spheres_and_boxes_throw_back() {
+    fn planes_spheres_and_boxes_reflect_particles() {
         let plane = StepCollider::Plane { normal: [0.0, 0.0, 1.0], distance: 1.0 };
         let (position, speed, hit) = after::<3>(plane, [3.0, 0.0, 1.5], [1.0, 0.0, -4.0]);
         assert!(
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_to_lie_on_something_hits_it_no_more() {
+    fn a_resting_particle_reports_no_more_hits() {
         use crate::data::Falloff;
         use crate::forces::{ForceRange, StepForce};
         const DELTA: f32 = 1.0 / 60.0;
@@ -376,7 +376,7 @@ mod tests {
                 let hits: Vec<usize> = (0..1200)
                     .filter(|_| {
                         block.step::<2>(1, &step);
-                        block.hit & 1 != 0
+                        block.hit_mask & 1 != 0
                     })
                     .collect();
                 let few = !hits.is_empty() && hits.len() < 30 && hits[hits.len() - 1] < 600;

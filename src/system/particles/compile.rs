@@ -169,7 +169,7 @@ impl EmitterParser<'_> {
         self.spawning(&fields, data)?;
         self.shape(&fields, data)?;
         self.motion(&fields, data)?;
-        self.look(&fields, data)?;
+        self.appearance(&fields, data)?;
         self.binds(&fields, data)?;
         for (target, key) in data.subs.iter_mut().zip(ON) {
             *target = self.sub(&fields, key)?;
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emitter_must_not_feed_itself() {
+    fn sub_emitters_must_not_form_a_cycle() {
         let text = "emitters = { a = { on_death = { emitter = \"b\" } }\n\
                     b = { on_birth = { emitter = \"a\" } } }";
         let wanted = "x.particles:1: emitter 'a' feeds itself: a → b → a; let another emitter take \
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_survives_its_compiled_form() {
+    fn an_effect_survives_its_compiled_form() {
         let text = "variables = { power = 2 }\nwarm_seconds = 1.5\nculling = \"slow\"\n\
             emitters = { a = { rate = 20 size = [[0, 0], [0.5, 4], [1, 0]] texture = \"t\" \
             bind = { rate = \"power\" } color = [[0, \"#f00\"], [1, \"#0000ff00\"]] \

@@ -67,7 +67,11 @@ impl EmitterParser<'_> {
         Ok(())
     }
 
-    pub(super) fn look(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
+    pub(super) fn appearance(
+        &self,
+        fields: &SourceFields,
+        data: &mut EmitterData,
+    ) -> Result<(), Error> {
         fields.curve("size", LENGTH, &mut data.sizes)?;
         // The table contains fractions of the maximum, so its numbers do not depend on the unit.
         data.size_max = data.sizes.iter().fold(0.0f32, |most, size| most.max(*size)).max(SIZE_MIN);

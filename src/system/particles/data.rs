@@ -398,7 +398,7 @@ impl EffectData {
             writer.text(&emitter.material);
             writer.bytes(bytemuck::bytes_of(&*emitter.numbers));
         });
-        writer.framed(MAGIC, VERSION)
+        writer.into_frame(MAGIC, VERSION)
     }
 
     /// Reads the compiled form.

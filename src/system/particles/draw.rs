@@ -56,7 +56,7 @@ pub trait ParticleVertex: Copy + Send + Sync {
         lane: usize,
         appearance: &Appearance,
         look: &AppearanceRules,
-        skin: &ParticleTexture,
+        texture: &ParticleTexture,
     ) -> Self;
 }
 
@@ -67,7 +67,7 @@ impl ParticleVertex for QuadInstance {
         i: usize,
         appearance: &Appearance,
         look: &AppearanceRules,
-        skin: &ParticleTexture,
+        texture: &ParticleTexture,
     ) -> QuadInstance {
         let (x, y) = (appearance.position[0][i], appearance.position[1][i]);
         let (width, height) = (appearance.half_width[i], appearance.half_height[i]);
@@ -77,9 +77,9 @@ impl ParticleVertex for QuadInstance {
         let (a, b) = ((right_x + up_x, right_y + up_y), (right_x - up_x, right_y - up_y));
         QuadInstance {
             corners: [x - a.0, y - a.1, x + b.0, y + b.1, x + a.0, y + a.1, x - b.0, y - b.1],
-            uv: look.frame(skin.uv, appearance.frame[i]),
+            uv: look.frame(texture.uv, appearance.frame[i]),
             color: appearance.color[i],
-            paint: skin.paint,
+            paint: texture.paint,
             extra: [0.0; 2],
         }
     }
@@ -139,18 +139,18 @@ impl<T> Default for DrawScratch<T> {
 pub struct DrawContext {
     /// Textures of the emitters of each resource. `version` identifies the state of everything that
     /// they depend on.
-    pub skins: Vec<Vec<ParticleTexture>>,
+    pub textures: Vec<Vec<ParticleTexture>>,
     pub version: [u64; 3],
     pub instances: DrawScratch<QuadInstance>,
     pub particles: DrawScratch<ParticleQuad>,
-    pub bands: RibbonScratch,
+    pub ribbons: RibbonScratch,
 }
 
 /// Inputs for drawing an emitter's particles.
 pub struct DrawStyle<'a> {
     pub emitter: &'a Emitter,
-    pub look: &'a AppearanceRules,
-    pub skin: &'a ParticleTexture,
+    pub appearance: &'a AppearanceRules,
+    pub texture: &'a ParticleTexture,
     /// Position of the viewer, for sorting by distance.
     pub eye: Vec3,
 }
@@ -204,7 +204,8 @@ impl DrawStyle<'_> {
             let distance = |i: usize| {
                 let (block, lane) = block_and_lane(i);
                 let p = [0, 1, 2].map(|axis| block.position[axis][lane]);
-                let slot = self.look.rows.map(|[x, y, z, at]| x * p[0] + y * p[1] + z * p[2] + at);
+                let slot =
+                    self.appearance.rows.map(|[x, y, z, at]| x * p[0] + y * p[1] + z * p[2] + at);
                 Vec3::from_array(slot).distance_squared(self.eye)
             };
             let far = (0..count).map(distance).fold(0.0f32, f32::max).sqrt().max(1e-6);
@@ -268,9 +269,9 @@ impl DrawStyle<'_> {
     fn fill_piece<T: ParticleVertex>(&self, blocks: &[ParticleBlock], room: &mut [MaybeUninit<T>]) {
         let mut appearance = Appearance::EMPTY;
         for (block, slots) in blocks.iter().zip(room.chunks_mut(LANES)) {
-            self.look.compute(block, &mut appearance);
+            self.appearance.compute(block, &mut appearance);
             for (i, slot) in slots.iter_mut().enumerate() {
-                slot.write(T::of(block, i, &appearance, self.look, self.skin));
+                slot.write(T::of(block, i, &appearance, self.appearance, self.texture));
             }
         }
     }

@@ -151,16 +151,16 @@ impl Emitter {
     pub fn run(&mut self) {
         let (blocks, step, count, flat) = self.work();
         move_blocks(blocks, 0, count, step, flat);
-        self.settle();
+        self.finish_step();
     }
 
     /// Completes a step after all blocks have been moved: deaths, births, trails.
-    pub fn settle(&mut self) {
+    pub fn finish_step(&mut self) {
         self.events.iter_mut().for_each(Vec::clear);
         self.record_hits();
         self.collect_dead();
         self.spawn();
-        self.close_holes();
+        self.fill_free_slots();
         let Emitter { trail, blocks, count, step, .. } = self;
         trail.follow(blocks, *count, step.delta);
     }
@@ -183,7 +183,7 @@ impl Emitter {
             return;
         }
         for block in 0..self.count.div_ceil(LANES) {
-            let mut hit = self.blocks[block].hit;
+            let mut hit = self.blocks[block].hit_mask;
             while hit != 0 {
                 let index = block * LANES + hit.trailing_zeros() as usize;
                 let event = self.event_of(index);
@@ -284,12 +284,12 @@ impl Emitter {
         if self.flat {
             position.z = 0.0;
         }
-        let pace = 1.0 / between(numbers.lifetime, b);
+        let age_rate = 1.0 / between(numbers.lifetime, b);
         let one = SingleParticle {
             position: position.to_array(),
             velocity: velocity.to_array(),
-            age: pace * lead,
-            pace,
+            age: age_rate * lead,
+            age_rate,
             serial: self.serial,
             recent_stops: Default::default(),
         };
@@ -304,7 +304,7 @@ impl Emitter {
     }
 
     /// Moves the last particles into slots that no new particle took.
-    fn close_holes(&mut self) {
+    fn fill_free_slots(&mut self) {
         // The list begins with the last hole, so a moved particle is never a hole itself.
         for i in 0..self.holes.len() {
             let hole = self.holes[i] as usize;
@@ -356,7 +356,7 @@ impl Emitter {
         for (i, block) in blocks.iter().enumerate() {
             let count = if i + 1 == blocks.len() { last } else { LANES };
             let lanes = block.position.iter().chain(&block.velocity);
-            for lane in lanes.chain([&block.age, &block.pace]) {
+            for lane in lanes.chain([&block.age, &block.age_rate]) {
                 hash.write_bytes(bytemuck::cast_slice(&lane[..count]));
             }
             let own = u64::MAX >> (LANES - count);

@@ -69,7 +69,7 @@ pub fn sine(turns: f32) -> f32 {
 
 /// Returns the factor by which a distance vector and the strength are multiplied to get the force.
 #[inline(always)]
-fn felt(squared: f32, falloff: Falloff, fade: f32) -> f32 {
+fn force_factor(squared: f32, falloff: Falloff, fade: f32) -> f32 {
     let squared = squared.max(NEAR_SQUARED);
     let by_distance = match falloff {
         Falloff::None => 1.0 / squared.sqrt(),
@@ -101,7 +101,7 @@ macro_rules! with_falloff {
 
 /// Adds the effect of every force to the velocities of a block.
 #[inline(always)]
-pub fn push_all<const D: usize>(
+pub fn apply_all<const D: usize>(
     pushes: &[StepForce],
     position: &[BlockColumn; 3],
     speed: &mut [BlockColumn; 3],
@@ -109,15 +109,17 @@ pub fn push_all<const D: usize>(
     for push in pushes {
         match push {
             StepForce::Attractor { at, reach } => {
-                with_falloff!(reach, |falloff| attract::<D>(at, reach, falloff, position, speed));
+                with_falloff!(reach, |falloff| apply_attractor::<D>(
+                    at, reach, falloff, position, speed
+                ));
             }
             StepForce::Vortex { at, axis, reach } => {
-                with_falloff!(reach, |falloff| whirl::<D>(
+                with_falloff!(reach, |falloff| apply_vortex::<D>(
                     at, axis, reach, falloff, position, speed
                 ));
             }
             StepForce::Turbulence { waves } => {
-                waves.iter().for_each(|wave| surge::<D>(wave, position, speed));
+                waves.iter().for_each(|wave| apply_turbulence::<D>(wave, position, speed));
             }
             StepForce::Wind { velocity, part } => {
                 for axis in 0..D {
@@ -131,7 +133,7 @@ pub fn push_all<const D: usize>(
 }
 
 #[inline(always)]
-fn attract<const D: usize>(
+fn apply_attractor<const D: usize>(
     at: &[f32; 3],
     reach: &ForceRange,
     falloff: Falloff,
@@ -146,7 +148,7 @@ fn attract<const D: usize>(
             to[axis] = at[axis] - position[axis][i];
             squared += to[axis] * to[axis];
         }
-        let force = strength * felt(squared, falloff, fade);
+        let force = strength * force_factor(squared, falloff, fade);
         for axis in 0..D {
             speed[axis][i] += to[axis] * force;
         }
@@ -154,7 +156,7 @@ fn attract<const D: usize>(
 }
 
 #[inline(always)]
-fn whirl<const D: usize>(
+fn apply_vortex<const D: usize>(
     at: &[f32; 3],
     turn: &[f32; 3],
     reach: &ForceRange,
@@ -175,7 +177,7 @@ fn whirl<const D: usize>(
             turn[0] * from[1] - turn[1] * from[0],
         ];
         let squared = around[0] * around[0] + around[1] * around[1] + around[2] * around[2];
-        let force = strength * felt(squared, falloff, fade);
+        let force = strength * force_factor(squared, falloff, fade);
         for axis in 0..D {
             speed[axis][i] += around[axis] * force;
         }
@@ -183,7 +185,7 @@ fn whirl<const D: usize>(
 }
 
 #[inline(always)]
-fn surge<const D: usize>(
+fn apply_turbulence<const D: usize>(
     wave: &TurbulenceWave,
     position: &[BlockColumn; 3],
     speed: &mut [BlockColumn; 3],
@@ -275,12 +277,12 @@ mod tests {
         let position = [[2.0; LANES], [0.0; LANES], [0.0; LANES]];
         let mut speed = [[0.0; LANES]; 3];
         let at = [0.0; 3];
-        push_all::<2>(&[StepForce::Attractor { at, reach }], &position, &mut speed);
+        apply_all::<2>(&[StepForce::Attractor { at, reach }], &position, &mut speed);
         assert_eq!([speed[0][5], speed[1][5]], [-5.0, 0.0]);
         let mut speed = [[0.0; LANES]; 3];
         let axis = [0.0, 0.0, 1.0];
         let near = ForceRange { falloff: Falloff::None, fade: 0.25, ..reach };
-        push_all::<3>(&[StepForce::Vortex { at, axis, reach: near }], &position, &mut speed);
+        apply_all::<3>(&[StepForce::Vortex { at, axis, reach: near }], &position, &mut speed);
         assert_eq!([speed[0][63], speed[1][63], speed[2][63]], [0.0, 5.0, 0.0]);
     }
 }

@@ -24,8 +24,8 @@ pub mod pose;
 pub mod resource;
 mod ribbon;
 mod source_fields;
-mod spawn_step;
 mod spawner;
+mod step_setup;
 #[cfg(test)]
 mod tests;
 mod trail;
@@ -133,7 +133,7 @@ pub struct ParticleEffect {
     /// True while it spawns particles.
     pub spawning: bool,
     /// True if a view showed it at the last visibility check.
-    pub seen: bool,
+    pub was_visible: bool,
     /// Seconds that it was paused while no view showed it. `pending_steps` counts these steps.
     pending_seconds: f64,
     pending_steps: u32,
@@ -332,7 +332,7 @@ impl Particles {
             variables: data.variables.iter().map(|variable| variable.default).collect(),
             emitters: Vec::new(),
             spawning: true,
-            seen: true,
+            was_visible: true,
             pending_seconds: 0.0,
             pending_steps: 0,
             stepped: false,
@@ -367,8 +367,8 @@ impl Particles {
             let effect = effects.get_mut(id.0).expect("it was just created");
             let own = effect.emitters.iter().map(|index| emitters[*index as usize].count);
             let mut room =
-                spawn_step::SpawnBudget { left: others.saturating_sub(own.sum()), refused: 0 };
-            spawn_step::begin(effect, emitters, seconds / f64::from(steps), &mut room);
+                step_setup::SpawnBudget { left: others.saturating_sub(own.sum()), refused: 0 };
+            step_setup::begin(effect, emitters, seconds / f64::from(steps), &mut room);
             let moving = effect.emitters.iter().map(|index| emitters[*index as usize].cost());
             if moving.sum::<usize>() >= THREADS_COST_MIN && pool.threads() > 1 {
                 self.run(pool)?;
@@ -492,7 +492,7 @@ impl Particles {
         let mut room = self.room();
         let Particles { effects, emitters, .. } = self;
         for (_, effect) in effects.iter_mut().filter(|(_, effect)| those(effect)) {
-            spawn_step::begin(effect, emitters, delta, &mut room);
+            step_setup::begin(effect, emitters, delta, &mut room);
         }
         self.refused += room.refused;
         self.run(pool)
@@ -505,10 +505,10 @@ impl Particles {
         free.flat_map(|(_, effect)| self.emitters(effect)).map(Emitter::cost).sum()
     }
 
-    fn room(&self) -> spawn_step::SpawnBudget {
+    fn room(&self) -> step_setup::SpawnBudget {
         let all: usize = self.emitters.iter().map(|emitter| emitter.count).sum();
         let left = PARTICLES_MAX.saturating_sub(all).min(limit::room() / BYTES_PER_PARTICLE);
-        spawn_step::SpawnBudget { left, refused: 0 }
+        step_setup::SpawnBudget { left, refused: 0 }
     }
 
     /// Destroys the effects of a world that have ended.
@@ -551,7 +551,7 @@ impl Particles {
         tasks.each_slice(task, &mut self.emitters, |_, piece| {
             for emitter in piece.iter_mut().filter(|emitter| emitter.stepping) {
                 match heavy(emitter) {
-                    true => emitter.settle(),
+                    true => emitter.finish_step(),
                     false => emitter.run(),
                 }
                 emitter.stepping = false;

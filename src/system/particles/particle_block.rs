@@ -6,8 +6,8 @@
 // Lanes are accessed by index, because most loops read several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::collision::{StepCollider, hit_all};
-use super::forces::{StepForce, push_all};
+use super::collision::{StepCollider, collide_all};
+use super::forces::{StepForce, apply_all};
 
 /// Number of particles in a block.
 pub const LANES: usize = 64;
@@ -30,14 +30,14 @@ pub struct ParticleBlock {
     /// Age of a particle as a fraction of its lifetime. The particle is dead from 1 on.
     pub age: BlockColumn,
     /// Growth of the age per second: one over the lifetime.
-    pub pace: BlockColumn,
+    pub age_rate: BlockColumn,
     /// Serial number in the order of birth. The random parts of a particle's appearance derive from
     /// it.
     pub serial: [u32; LANES],
     /// Bit mask of the particles that died in the last step. `hit` is that of the particles that
     /// hit a collider in it.
     pub dead: u64,
-    pub hit: u64,
+    pub hit_mask: u64,
     /// Bit masks of the particles that a collider stopped in the last step, the one before and the
     /// one before that. Such a particle does not report a new hit, because a resting particle is
     /// stopped in every second step.
@@ -99,10 +99,10 @@ impl ParticleBlock {
         position: [[0.0; LANES]; 3],
         velocity: [[0.0; LANES]; 3],
         age: [0.0; LANES],
-        pace: [0.0; LANES],
+        age_rate: [0.0; LANES],
         serial: [0; LANES],
         dead: 0,
-        hit: 0,
+        hit_mask: 0,
         recent_stops: [0; NEAR_STEPS],
         low: [0.0; 3],
         high: [0.0; 3],
@@ -117,7 +117,7 @@ impl ParticleBlock {
     pub fn step<const D: usize>(&mut self, count: usize, step: &MotionStep) {
         let dt = step.delta;
         for i in 0..LANES {
-            self.age[i] += self.pace[i] * dt;
+            self.age[i] += self.age_rate[i] * dt;
         }
         if step.pushes.is_empty() && step.collides.is_empty() {
             self.fly::<D>(step);
@@ -149,11 +149,11 @@ impl ParticleBlock {
     /// new hit.
     #[inline(always)]
     fn record_collisions(&mut self, stopped: u64, step: &MotionStep) {
-        self.hit = stopped & !self.recent_stops.iter().fold(0, |all, steps| all | steps);
+        self.hit_mask = stopped & !self.recent_stops.iter().fold(0, |all, steps| all | steps);
         self.recent_stops.copy_within(..NEAR_STEPS - 1, 1);
         self.recent_stops[0] = stopped;
         if step.life_loss > 0.0 {
-            let mut hit = self.hit;
+            let mut hit = self.hit_mask;
             while hit != 0 {
                 self.age[hit.trailing_zeros() as usize] += step.life_loss;
                 hit &= hit - 1;
@@ -171,7 +171,7 @@ impl ParticleBlock {
             }
         }
         let velocities_before = self.velocity;
-        push_all::<D>(&step.pushes, &self.position, &mut self.velocity);
+        apply_all::<D>(&step.pushes, &self.position, &mut self.velocity);
         for axis in 0..D {
             let (speed, gravity) = (&mut self.velocity[axis], step.gravity[axis]);
             for speed in speed.iter_mut() {
@@ -182,7 +182,7 @@ impl ParticleBlock {
         if !step.collides.is_empty() {
             let mut hit = [0u32; LANES];
             let past = (&self.position, &velocities_before);
-            hit_all::<D>(step, past, &mut next, &mut self.velocity, &mut hit);
+            collide_all::<D>(step, past, &mut next, &mut self.velocity, &mut hit);
             if hit.iter().fold(0, |any, one| any | one) != 0 {
                 for (i, one) in hit[..count].iter().enumerate() {
                     stopped |= u64::from(*one != 0) << i;
@@ -231,7 +231,7 @@ impl ParticleBlock {
             position: [0, 1, 2].map(|axis| self.position[axis][lane]),
             velocity: [0, 1, 2].map(|axis| self.velocity[axis][lane]),
             age: self.age[lane],
-            pace: self.pace[lane],
+            age_rate: self.age_rate[lane],
             serial: self.serial[lane],
             recent_stops: self.recent_stops.map(|steps| steps >> lane & 1 != 0),
         }
@@ -245,7 +245,7 @@ impl ParticleBlock {
             self.velocity[axis][lane] = one.velocity[axis];
         }
         self.age[lane] = one.age;
-        self.pace[lane] = one.pace;
+        self.age_rate[lane] = one.age_rate;
         self.serial[lane] = one.serial;
         for (steps, recent_stops) in self.recent_stops.iter_mut().zip(one.recent_stops) {
             *steps = *steps & !(1 << lane) | u64::from(recent_stops) << lane;
@@ -259,7 +259,7 @@ pub struct SingleParticle {
     pub position: [f32; 3],
     pub velocity: [f32; 3],
     pub age: f32,
-    pub pace: f32,
+    pub age_rate: f32,
     pub serial: u32,
     /// For each of the last steps, true if a collider stopped the particle.
     pub recent_stops: [bool; NEAR_STEPS],
@@ -278,7 +278,7 @@ mod tests {
     fn particles_fall_and_die() {
         let mut block = ParticleBlock::EMPTY;
         for i in 0..LANES {
-            block.pace[i] = 0.1 + i as f32 * 0.05;
+            block.age_rate[i] = 0.1 + i as f32 * 0.05;
             block.velocity[0][i] = i as f32;
         }
         let step =
@@ -349,7 +349,7 @@ mod tests {
             }
             let previous = block.clone();
             block.step::<2>(LANES, &step);
-            hits += block.hit.count_ones();
+            hits += block.hit_mask.count_ones();
             for i in 0..LANES {
                 let of = |lanes: &[BlockColumn; 3]| [lanes[0][i], lanes[1][i]];
                 let (position, v) =

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_flat_is_not_turned() {
+    fn flat_transforms_are_not_rotated() {
         let at = Vec3::new(1.0, 2.0, 3.0);
         let flat = Mat4::from_scale_rotation_translation(Vec3::ZERO, Quat::IDENTITY, at);
         assert_eq!(

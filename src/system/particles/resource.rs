@@ -10,7 +10,7 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 /// The entry of effects in the table of resource kinds.
 pub static PARTICLES: ResourceKind = ResourceKind {
     name: "particles",
-    words: "A particle effect: emitters, and the motion and appearance of their particles",
+    doc: "A particle effect: emitters, and the motion and appearance of their particles",
     extensions: &[("particles", SourceForm::Own)],
     version: VERSION,
     reload: &[ReloadStep::Particles],

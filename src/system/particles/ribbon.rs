@@ -33,13 +33,13 @@ pub trait RibbonVertex: Sized {
         a: (&RibbonPoint, Vec3),
         b: (&RibbonPoint, Vec3),
         glow: f32,
-        skin: &ParticleTexture,
+        texture: &ParticleTexture,
     ) -> Self;
 }
 
 /// Returns the start and the end of a band along its texture. A soft spot starts at its center.
-fn stretch_of(skin: &ParticleTexture) -> (f32, f32) {
-    if skin.soft { (0.5, 1.0) } else { (0.0, 1.0) }
+fn stretch_of(texture: &ParticleTexture) -> (f32, f32) {
+    if texture.soft { (0.5, 1.0) } else { (0.0, 1.0) }
 }
 
 impl RibbonVertex for QuadInstance {
@@ -47,10 +47,10 @@ impl RibbonVertex for QuadInstance {
         (a, na): (&RibbonPoint, Vec3),
         (b, nb): (&RibbonPoint, Vec3),
         _: f32,
-        skin: &ParticleTexture,
+        texture: &ParticleTexture,
     ) -> QuadInstance {
-        let [left, bottom, right, top] = skin.uv;
-        let (begin, end) = stretch_of(skin);
+        let [left, bottom, right, top] = texture.uv;
+        let (begin, end) = stretch_of(texture);
         let v = |along: f32| top + (bottom - top) * (begin + (end - begin) * along);
         let (na, nb) = (na * a.half, nb * b.half);
         let corners = [a.position - na, a.position + na, b.position + nb, b.position - nb];
@@ -59,7 +59,7 @@ impl RibbonVertex for QuadInstance {
             corners: [p[0], p[1], q[0], q[1], r[0], r[1], s[0], s[1]],
             uv: [left, v(a.along), right, v(b.along)],
             color: a.color,
-            paint: skin.paint,
+            paint: texture.paint,
             extra: [0.0; 2],
         }
     }
@@ -70,9 +70,9 @@ impl RibbonVertex for ParticleQuad {
         (a, _): (&RibbonPoint, Vec3),
         (b, _): (&RibbonPoint, Vec3),
         glow: f32,
-        skin: &ParticleTexture,
+        texture: &ParticleTexture,
     ) -> ParticleQuad {
-        let (begin, end) = stretch_of(skin);
+        let (begin, end) = stretch_of(texture);
         let v = |along: f32| begin + (end - begin) * along;
         let half = 0.5 * (a.half + b.half);
         ParticleQuad {
@@ -92,7 +92,7 @@ impl RibbonVertex for ParticleQuad {
 /// Calls `each` with each band of an emitter: one trail per particle, or one ribbon of all
 /// particles.
 pub fn paths(drawing: &DrawStyle, room: &mut RibbonScratch, mut each: impl FnMut(&[RibbonPoint])) {
-    let (emitter, look) = (drawing.emitter, drawing.look);
+    let (emitter, look) = (drawing.emitter, drawing.appearance);
     let numbers = emitter.numbers();
     let (blocks, _) = emitter.used();
     let to_view = |p: [f32; 3]| {
@@ -146,7 +146,7 @@ pub fn paths(drawing: &DrawStyle, room: &mut RibbonScratch, mut each: impl FnMut
 pub fn path_quads<T: RibbonVertex>(
     points: &[RibbonPoint],
     glow: f32,
-    skin: &ParticleTexture,
+    texture: &ParticleTexture,
     out: &mut Vec<T>,
 ) {
     let across = |i: usize| {
@@ -158,7 +158,7 @@ pub fn path_quads<T: RibbonVertex>(
     for i in 1..points.len() {
         let (a, b) = (&points[i - 1], &points[i]);
         if a.position.distance_squared(b.position) > 1e-10 {
-            out.push(T::between((a, across(i - 1)), (b, across(i)), glow, skin));
+            out.push(T::between((a, across(i - 1)), (b, across(i)), glow, texture));
         }
     }
 }

@@ -106,7 +106,7 @@ fn an_effect_that_was_stopped_ends_with_its_particles() {
 }
 
 #[test]
-fn no_more_particles_are_there_than_the_most() {
+fn the_limit_of_particles_holds() {
     let mut play = play(&emitter("max = 70 rate = 10000 lifetime = [0.1, 0.2]"), true, 1);
     for _ in 0..100 {
         play.steps(1);
@@ -187,29 +187,29 @@ fn variables_change_what_they_are_bound_to() {
 }
 
 #[test]
-fn a_warm_effect_is_in_full_swing_at_once() {
+fn a_warmed_up_effect_starts_with_its_particles() {
     let text = "warm_seconds = 2 emitters = { a = { rate = 30 lifetime = 1 } }";
     let play = play(text, true, 1);
     assert!((29..=31).contains(&play.counts()[0]), "{:?}", play.counts());
 }
 
 #[test]
-fn what_nobody_sees_moves_on_every_fourth_step_or_not_at_all() {
+fn invisible_effects_take_every_fourth_step_or_none() {
     let body = "emitters = { a = { rate = 60 lifetime = 90 } }";
     let mut slow = play(&format!("culling = \"slow\" {body}"), false, 1);
     slow.steps(2);
-    slow.particles.effect(slow.id).seen = false;
+    slow.particles.effect(slow.id).was_visible = false;
     slow.steps(3);
     assert_eq!(slow.counts(), [2]);
     slow.steps(1);
     assert_eq!(slow.counts(), [6]);
     slow.steps(2);
-    slow.particles.effect(slow.id).seen = true;
+    slow.particles.effect(slow.id).was_visible = true;
     slow.steps(1);
     assert_eq!(slow.counts(), [9]);
     let mut paused = play(&format!("culling = \"pause\" {body}"), false, 1);
     paused.steps(2);
-    paused.particles.effect(paused.id).seen = false;
+    paused.particles.effect(paused.id).was_visible = false;
     paused.steps(50);
     assert_eq!(paused.counts(), [2]);
     paused.particles.stop(paused.id);
@@ -218,7 +218,7 @@ fn what_nobody_sees_moves_on_every_fourth_step_or_not_at_all() {
     let body = "emitters = { a = { bursts = [{ count = 5 }] lifetime = 0.2 } }";
     let mut ending = play(&format!("culling = \"pause\" {body}"), false, 1);
     ending.steps(2);
-    ending.particles.effect(ending.id).seen = false;
+    ending.particles.effect(ending.id).was_visible = false;
     ending.steps(60);
     assert!(!ending.lives(), "nobody would ever see its end");
 }
@@ -321,14 +321,14 @@ fn busy(threads: usize) -> (Vec<u64>, Vec<ParticleQuad>) {
     let effect = play.particles.slots().get(play.id.0).unwrap();
     for emitter in play.particles.emitters(effect) {
         let look = AppearanceRules::new(emitter, &effect.variables);
-        let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+        let drawing = DrawStyle { emitter, appearance: &look, texture: &TEXTURE, eye: Vec3::ZERO };
         drawing.add(&mut out, &mut scratch, &play.pool).unwrap();
     }
     assert!(out.len() > 5000);
     (hashes, out)
 }
 
-const SKIN: ParticleTexture = ParticleTexture {
+const TEXTURE: ParticleTexture = ParticleTexture {
     material: MaterialSlot::BUILT_IN,
     slot: TextureSlot::SHARED,
     paint: 0,
@@ -358,7 +358,7 @@ fn drawn(play: &Play) -> Vec<QuadInstance> {
     let effect = play.particles.slots().get(play.id.0).unwrap();
     let emitter = play.particles.emitters(effect).next().unwrap();
     let look = AppearanceRules::new(emitter, &effect.variables);
-    let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+    let drawing = DrawStyle { emitter, appearance: &look, texture: &TEXTURE, eye: Vec3::ZERO };
     let (mut out, mut scratch) = (Vec::new(), DrawScratch::default());
     drawing.add(&mut out, &mut scratch, &play.pool).unwrap();
     out
@@ -422,9 +422,9 @@ fn a_trail_follows_its_particle() {
     let effect = play.particles.slots().get(play.id.0).unwrap();
     let emitter = play.particles.emitters(effect).next().unwrap();
     let look = AppearanceRules::new(emitter, &effect.variables);
-    let drawing = DrawStyle { emitter, look: &look, skin: &SKIN, eye: Vec3::ZERO };
+    let drawing = DrawStyle { emitter, appearance: &look, texture: &TEXTURE, eye: Vec3::ZERO };
     let (mut quads, mut room) = (Vec::<QuadInstance>::new(), draw::RibbonScratch::default());
-    draw::paths(&drawing, &mut room, |path| draw::path_quads(path, 1.0, &SKIN, &mut quads));
+    draw::paths(&drawing, &mut room, |path| draw::path_quads(path, 1.0, &TEXTURE, &mut quads));
     assert!((7..=8).contains(&quads.len()), "{}", quads.len());
     let head = play.all(0)[0].0.x;
     let last = quads.last().unwrap().corners;

@@ -5,8 +5,9 @@ use engine_foundation::hash::StateHash;
 
 const STEP: f64 = 1.0 / 60.0;
 
-fn simulation(beside: Option<StepThread>) -> Simulation {
-    let mut physics = Simulation::new(SimulationSettings { beside, ..SimulationSettings::DEFAULT });
+fn simulation(async_thread: Option<StepThread>) -> Simulation {
+    let mut physics =
+        Simulation::new(SimulationSettings { async_thread, ..SimulationSettings::DEFAULT });
     let floor =
         ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Z }, ..ColliderDesc::DEFAULT };
     let floor =
@@ -48,7 +49,7 @@ fn bits(physics: &Simulation, bodies: &[BodyId]) -> Vec<u64> {
 }
 
 #[test]
-fn what_a_step_makes_is_seen_one_update_later_and_is_the_same() {
+fn async_results_appear_one_update_later_and_are_equal() {
     let mut plain = simulation(None);
     let mut others = [simulation(Some(StepThread::Own)), simulation(Some(StepThread::Other))];
     let bodies = pile(&mut plain, 30);
@@ -72,10 +73,10 @@ fn what_a_step_makes_is_seen_one_update_later_and_is_the_same() {
 }
 
 #[test]
-fn what_is_changed_is_seen_at_once_and_acts_in_the_next_step() {
+fn changes_are_visible_at_once_and_simulated_in_the_next_step() {
     let mut physics = Simulation::new(SimulationSettings {
         gravity: Vec3::ZERO,
-        beside: Some(StepThread::Other),
+        async_thread: Some(StepThread::Other),
         ..SimulationSettings::DEFAULT
     });
     let ball = physics.add(&cube(Vec3::ZERO, 5)).unwrap();
@@ -169,7 +170,7 @@ fn the_thread_makes_no_difference_whatever_is_changed_meanwhile() {
 }
 
 #[test]
-fn a_state_with_a_step_on_its_way_comes_back_to_the_bit() {
+fn a_snapshot_taken_during_a_step_restores_every_bit() {
     let straight = storm(StepThread::Other, Some(1000));
     for (thread, at) in [(StepThread::Own, 30), (StepThread::Other, 31), (StepThread::Other, 60)] {
         let again = storm(thread, Some(at));
@@ -179,7 +180,7 @@ fn a_state_with_a_step_on_its_way_comes_back_to_the_bit() {
 }
 
 #[test]
-fn a_fault_of_a_step_is_told_by_the_next_update_and_it_goes_on() {
+fn a_panic_in_a_step_is_reported_by_the_next_update() {
     let mut physics = simulation(Some(StepThread::Other));
     let ball = physics.add(&cube(Vec3::Z * 5.0, 5)).unwrap();
     physics.set_velocity(ball, Vec3::splat(f32::INFINITY));

@@ -46,7 +46,7 @@ impl Simulation {
                 "{BODIES_MAX} actors are in the world already (BODIES_MAX): destroy some first"
             ));
         }
-        let events = match body.tells || body.trigger {
+        let events = match body.reports_contacts || body.trigger {
             true => ActiveEvents::COLLISION_EVENTS,
             false => ActiveEvents::empty(),
         };

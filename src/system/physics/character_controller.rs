@@ -22,7 +22,7 @@ const GROUND: f32 = 0.03;
 /// Minimum z of a normal at which a hit is below or above, and not at the side.
 const FLOOR: f32 = 0.7;
 /// Distance around a shape in which rapier's controller looks for ground, with a margin, in metres.
-const BESIDE: f32 = 0.1;
+const GROUND_MARGIN: f32 = 0.1;
 /// Width that a shape needs on a step, as a fraction of its radius. With less, its round foot still
 /// touches the edge of a high step when it comes at an angle, and the edge counts as a steep slope.
 const ROOM: f32 = 0.6;
@@ -119,7 +119,7 @@ impl Simulation {
             stride.is_wall(hit) && is_dynamic(bodies, queries.colliders.get(hit.handle))
         };
         if near_kinematic && controller.autostep.is_some() && hits.iter().any(climbs) {
-            moved = stride.make_on_still(&queries, bodies, (&pose, first), &mut hits);
+            moved = stride.move_on_static(&queries, bodies, (&pose, first), &mut hits);
         }
         let mut position = from + moved.translation;
         let mut grounded = moved.grounded;
@@ -201,15 +201,16 @@ pub(super) fn is_of(bodies: &[BodyId], collider: &rapier::Collider) -> bool {
 
 /// Returns true if a kinematic body is near the path of a shape. rapier's controller carries a
 /// shape along with a part of the body's motion and gets stuck on the body, so it must not know
-/// that the body moves. [`Simulation::bring`] carries the shape along with the whole motion.
+/// that the body moves. [`Simulation::carry_along`] carries the shape along with the whole motion.
 fn is_near_kinematic(
     queries: &rapier::QueryPipeline<'_>,
     shape: &dyn rapier::Shape,
     pose: &rapier::Pose,
     displacement: Vec3,
 ) -> bool {
-    let bounds =
-        shape.compute_swept_aabb(pose, &pose.append_translation(displacement)).loosened(BESIDE);
+    let bounds = shape
+        .compute_swept_aabb(pose, &pose.append_translation(displacement))
+        .loosened(GROUND_MARGIN);
     queries.intersect_aabb_conservative(bounds).any(|(_, collider)| {
         let body = collider.parent().and_then(|body| queries.bodies.get(body));
         body.is_some_and(|body| body.is_kinematic())
@@ -249,7 +250,7 @@ impl ShapeMove<'_> {
 
     /// Moves the shape along all obstacles, and climbs steps only on bodies that are not dynamic,
     /// although `queries` does not know the bodies.
-    fn make_on_still(
+    fn move_on_static(
         &self,
         queries: &rapier::QueryPipeline<'_>,
         bodies: &rapier::RigidBodySet,

@@ -26,7 +26,7 @@ impl Simulation {
     /// Calls `each` with every line of all bodies and the color class of its body.
     pub fn outlines(&self, mut each: impl FnMut(BodyColorClass, Vec3, Vec3)) {
         for (handle, body) in self.world.bodies.iter() {
-            let look = self.look(body);
+            let look = self.color_class(body);
             self.outline_of(handle, &mut |from, to| each(look, from, to));
         }
     }
@@ -36,7 +36,7 @@ impl Simulation {
         self.outline_of(body.0, &mut each);
     }
 
-    fn look(&self, body: &rapier::RigidBody) -> BodyColorClass {
+    fn color_class(&self, body: &rapier::RigidBody) -> BodyColorClass {
         let first = body.colliders().first().and_then(|handle| self.collider(*handle));
         if first.is_some_and(rapier::Collider::is_sensor) {
             return BodyColorClass::Trigger;
@@ -79,7 +79,7 @@ fn arc(
 fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) {
     let whole = [0.0, TAU];
     if let Some(cuboid) = of.as_cuboid() {
-        boxed(cuboid.half_extents, pose, each);
+        box_edges(cuboid.half_extents, pose, each);
     } else if let Some(ball) = of.as_ball() {
         let (x, y, z) = (Vec3::X * ball.radius, Vec3::Y * ball.radius, Vec3::Z * ball.radius);
         for axes in [[x, y], [y, z], [x, z]] {
@@ -136,7 +136,7 @@ fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) 
     }
 }
 
-fn boxed(half: Vec3, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) {
+fn box_edges(half: Vec3, pose: &Pose, each: &mut dyn FnMut(Vec3, Vec3)) {
     let corner = |i: usize| {
         let sign = |bit: usize| if i & bit == 0 { -1.0 } else { 1.0 };
         *pose * (half * Vec3::new(sign(1), sign(2), sign(4)))

@@ -181,7 +181,7 @@ pub struct BodyDesc {
     pub continuous: bool,
     pub locks: AxisLocks,
     /// True if its contacts are reported.
-    pub tells: bool,
+    pub reports_contacts: bool,
     pub owner: BodyOwner,
 }
 
@@ -200,7 +200,7 @@ impl BodyDesc {
         gravity: 1.0,
         continuous: false,
         locks: AxisLocks { translation: [false; 3], rotation: [false; 3] },
-        tells: true,
+        reports_contacts: true,
         owner: 0,
     };
 }
@@ -223,7 +223,7 @@ pub struct SimulationSettings {
     pub flat: bool,
     /// Thread for asynchronous steps, which run in parallel with scripts and become visible one
     /// update later. `None`: steps run within the update.
-    pub beside: Option<StepThread>,
+    pub async_thread: Option<StepThread>,
 }
 
 impl SimulationSettings {
@@ -231,7 +231,7 @@ impl SimulationSettings {
         gravity: Vec3::new(0.0, 0.0, -9.81),
         step_seconds: 1.0 / 60.0,
         flat: false,
-        beside: None,
+        async_thread: None,
     };
 }
 
@@ -271,7 +271,7 @@ impl Simulation {
             collector: EventCollector::default(),
             track: MovedBodies::default(),
             links: joints::JointTable::default(),
-            async_step: setup.beside.map(|thread| Box::new(AsyncStep::new(thread))),
+            async_step: setup.async_thread.map(|thread| Box::new(AsyncStep::new(thread))),
             touches: None,
         }
     }

@@ -43,7 +43,7 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns an error if the shape is invalid.
-    pub fn bring(
+    pub fn carry_along(
         &self,
         shape: &ColliderShape,
         from: Vec3,

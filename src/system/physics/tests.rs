@@ -30,7 +30,7 @@ fn play(physics: &mut Simulation, frames: usize) {
 }
 
 #[test]
-fn a_box_falls_lands_sleeps_and_tells_of_it() {
+fn a_falling_box_lands_sleeps_and_reports_its_contact() {
     let mut physics = world();
     let cube =
         physics.add(&body(MotionType::Dynamic, Vec3::new(0.0, 0.0, 3.0), cube(), 7)).unwrap();
@@ -67,7 +67,7 @@ fn a_frame_between_two_steps_shows_bodies_between_them() {
 }
 
 #[test]
-fn a_trigger_tells_who_came_and_went() {
+fn a_trigger_reports_who_enters_and_leaves() {
     let mut physics = floating();
     let zone = body(MotionType::Kinematic, Vec3::new(2.0, 0.0, 0.0), cube(), 5);
     physics.add(&BodyDesc { trigger: true, ..zone }).unwrap();
@@ -132,7 +132,7 @@ fn a_sweep_meets_each_of_many_bodies_once_and_the_nearest_first() {
 }
 
 #[test]
-fn a_walker_climbs_steps_and_stops_at_walls() {
+fn a_character_climbs_steps_and_stops_at_walls() {
     let mut physics = world();
     let step = ColliderDesc {
         shape: ColliderShape::Box { half: Vec3::new(1.0, 1.0, 0.1) },
@@ -171,7 +171,7 @@ fn a_walker_climbs_steps_and_stops_at_walls() {
 }
 
 #[test]
-fn a_walker_stands_still_on_a_plane() {
+fn a_character_rests_on_a_plane() {
     let mut physics = world();
     physics.update(1.0 / 60.0).unwrap();
     let settings = ControllerSettings { step_height: 0.3, slope_max: 0.8, snap: 0.2, mass: 70.0 };
@@ -194,7 +194,7 @@ fn a_walker_stands_still_on_a_plane() {
 }
 
 #[test]
-fn a_walker_climbs_a_high_step_at_an_angle() {
+fn a_character_climbs_a_high_step_at_an_angle() {
     let mut physics = world();
     let step = ColliderDesc {
         shape: ColliderShape::Box { half: Vec3::new(1.0, 9.0, 0.14) },
@@ -235,7 +235,7 @@ fn a_flat_world_stays_flat() {
 }
 
 #[test]
-fn shapes_that_cannot_be_say_why() {
+fn invalid_shapes_are_refused_with_a_reason() {
     let message_of = |shape: ColliderShape| shape.check().unwrap_err().message;
     assert_eq!(
         message_of(ColliderShape::Sphere { radius: 0.0 }),
@@ -302,7 +302,7 @@ fn two_runs_are_equal_bit_for_bit() {
 }
 
 #[test]
-fn what_lies_still_is_shown_where_it_lies() {
+fn resting_bodies_are_shown_where_they_rest() {
     let mut physics = world();
     let cube =
         physics.add(&body(MotionType::Dynamic, Vec3::new(0.0, 0.0, 2.0), cube(), 7)).unwrap();
@@ -319,7 +319,7 @@ fn what_lies_still_is_shown_where_it_lies() {
 }
 
 #[test]
-fn a_state_comes_back_to_the_bit() {
+fn a_snapshot_restores_every_bit() {
     let mut physics = world();
     let mut bodies = Vec::new();
     for i in 0..20u32 {

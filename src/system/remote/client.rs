@@ -1,7 +1,7 @@
 //! The client side of the tool connection, for `engine console` and for tests. It runs on one
 //! thread, and blocks up to the timeouts that the caller passes.
 
-use super::session_file::SessionFile;
+use super::endpoint_file::EndpointFile;
 use super::{MESSAGE_BYTES_MAX, json};
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -37,7 +37,7 @@ impl RemoteClient {
     ///
     /// # Errors
     /// Returns an error if no game answers, or if the game refuses the connection.
-    pub fn connect(session: &SessionFile) -> Result<RemoteClient, Error> {
+    pub fn connect(session: &EndpointFile) -> Result<RemoteClient, Error> {
         let no_answer = |reason: io::Error| {
             let process = session.process;
             error!("the game (process {process}) does not answer: {reason}: is it still running?")

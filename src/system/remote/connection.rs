@@ -220,8 +220,8 @@ fn read_all(shared: &ServerShared, peer: &Arc<RemoteConnection>, stream: TcpStre
                 }
                 peer.pending.fetch_add(1, Ordering::AcqRel);
                 peer.pending_bytes.fetch_add(bytes, Ordering::AcqRel);
-                let what = ClientEventKind::Message(fields, bytes);
-                shared.send_event(ClientEvent { peer: peer.clone(), what });
+                let kind = ClientEventKind::Message(fields, bytes);
+                shared.send_event(ClientEvent { peer: peer.clone(), kind });
             }
             Ok(Message::Binary(_)) => return peer.close(1003, "messages are text: JSON"),
             Ok(_) => {}

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_a_second_in_all_however_slowly_it_drips() {
+    fn a_slow_request_times_out_after_a_second_in_total() {
         let mut pair = SocketPair::new();
         for i in 0..9 {
             pair.send(b"G");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_sent_whole_to_one_who_reads_and_one_who_does_not_holds_nobody_up() {
+    fn a_client_that_does_not_read_delays_no_other() {
         let mut pair = SocketPair::new();
         let head = format!("GET /page.css HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", pair.own.port);
         pair.send(head.as_bytes());

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn malformed_requests_are_refused() {
         let own = ServerIdentity::new(4000, "abcd");
         let check = |head: &[u8], wanted: u16| match answer(&own, head) {
             HttpReply::Refuse(status, _) => assert_eq!(status, wanted, "{head:?}"),

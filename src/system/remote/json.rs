@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_says_where() {
+    fn json_errors_name_the_position() {
         assert_eq!(
             read("{\"a\": [1, 2").unwrap_err(),
             "line 1, column 7: list is not closed: add ']'"

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_never_gives_way() {
+    fn the_newest_connection_is_never_dropped() {
         let mut strangers = Strangers::new();
         // The connection without a request is the newest.
         strangers.add(HANDSHAKES_MAX, true);
@@ -267,7 +267,7 @@ mod tests {
         let errors = log::errors_since(errors);
         let ours = errors.iter().filter(|message| message.contains("it fell over a request"));
         assert_eq!(ours.count(), 3, "{errors:?}");
-        let known = super::super::session_file::SessionFile::read(&folder).unwrap();
+        let known = super::super::endpoint_file::EndpointFile::read(&folder).unwrap();
         assert!(RemoteClient::connect(&known).is_ok(), "tools are let in");
         drop(server);
         std::fs::remove_dir_all(&folder).unwrap();

@@ -8,6 +8,7 @@
 
 pub mod client;
 mod connection;
+pub mod endpoint_file;
 mod handshake;
 mod http_request;
 pub mod json;
@@ -15,14 +16,13 @@ mod listener;
 pub mod outbox;
 mod page_files;
 pub mod send_queue;
-pub mod session_file;
 
+use endpoint_file::EndpointFile;
 use engine_foundation::counter;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, panic};
 use http_request::{HttpReply, ServerIdentity};
-use session_file::SessionFile;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -68,7 +68,7 @@ pub enum ClientEventKind {
 /// An event of a client.
 pub struct ClientEvent {
     pub peer: Arc<RemoteConnection>,
-    pub what: ClientEventKind,
+    pub kind: ClientEventKind,
 }
 
 /// State that all threads of a server share.
@@ -113,13 +113,13 @@ impl ServerShared {
         }
         peers.push(peer.clone());
         drop(peers);
-        self.send_event(ClientEvent { peer: peer.clone(), what: ClientEventKind::Joined });
+        self.send_event(ClientEvent { peer: peer.clone(), kind: ClientEventKind::Joined });
         true
     }
 
     fn release(&self, peer: &Arc<RemoteConnection>) {
         self.peers().retain(|known| known.number != peer.number);
-        self.send_event(ClientEvent { peer: peer.clone(), what: ClientEventKind::Left });
+        self.send_event(ClientEvent { peer: peer.clone(), kind: ClientEventKind::Left });
     }
 }
 
@@ -128,7 +128,7 @@ pub struct RemoteServer {
     shared: Arc<ServerShared>,
     incoming: Receiver<ClientEvent>,
     accepting: Option<JoinHandle<()>>,
-    session: SessionFile,
+    session: EndpointFile,
     game: PathBuf,
 }
 
@@ -160,9 +160,9 @@ impl RemoteServer {
             refused: AtomicU64::new(0),
             closing: AtomicBool::new(false),
         });
-        let session = SessionFile { version: VERSION, port, token, process: std::process::id() };
+        let session = EndpointFile { version: VERSION, port, token, process: std::process::id() };
         session.write(&game).map_err(|reason| {
-            let path = session_file::path(&game);
+            let path = endpoint_file::path(&game);
             error!("tools cannot find the game: {} is not written: {reason}", path.display())
         })?;
         let accepting = {
@@ -192,7 +192,7 @@ impl RemoteServer {
     /// Returns the next event of a client, if there is one. Never waits.
     pub fn take(&self) -> Option<ClientEvent> {
         let incoming = self.incoming.try_recv().ok()?;
-        if let ClientEventKind::Message(_, bytes) = incoming.what {
+        if let ClientEventKind::Message(_, bytes) = incoming.kind {
             incoming.peer.note_taken(bytes);
             counter!("tools/heard") += 1;
             counter!("tools/heard_bytes") += bytes;

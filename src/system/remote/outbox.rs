@@ -49,13 +49,13 @@ impl RemoteOutbox {
     }
 
     /// Adds a command, unless it already waits.
-    pub fn wish(&mut self, command: ConsoleCommand) {
+    pub fn push_command(&mut self, command: ConsoleCommand) {
         if !self.commands.contains(&command) {
             self.commands.push(command);
         }
     }
 
-    pub fn take_wishes(&mut self) -> Vec<ConsoleCommand> {
+    pub fn take_commands(&mut self) -> Vec<ConsoleCommand> {
         std::mem::take(&mut self.commands)
     }
 }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_hears_is_not_kept_and_what_does_not_fit_is_counted() {
+    fn messages_without_clients_are_discarded_and_overflow_is_counted() {
         let mut outbox = RemoteOutbox::default();
         outbox.send("unheard".to_string());
         assert_eq!(outbox.take(), (Vec::new(), 0));
@@ -81,15 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_is_there_once() {
+    fn a_pending_command_is_queued_once() {
         let mut outbox = RemoteOutbox::default();
-        outbox.wish(ConsoleCommand::Refresh);
-        outbox.wish(ConsoleCommand::Refresh);
-        outbox.wish(ConsoleCommand::Reload("unit".to_string()));
+        outbox.push_command(ConsoleCommand::Refresh);
+        outbox.push_command(ConsoleCommand::Refresh);
+        outbox.push_command(ConsoleCommand::Reload("unit".to_string()));
         assert_eq!(
-            outbox.take_wishes(),
+            outbox.take_commands(),
             [ConsoleCommand::Refresh, ConsoleCommand::Reload("unit".to_string())]
         );
-        assert!(outbox.take_wishes().is_empty());
+        assert!(outbox.take_commands().is_empty());
     }
 }

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_lets_answers_pile_up_is_at_its_end() {
+    fn a_client_with_too_many_unread_answers_is_disconnected() {
         let queue = SendQueue::default();
         for _ in 0..ITEMS_MAX {
             assert!(queue.push(item(1)));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_sent_before_the_end() {
+    fn queued_messages_are_sent_before_the_end() {
         let queue = SendQueue::default();
         queue.push(OutgoingMessage::Close(1000, "bye".into()));
         queue.end();

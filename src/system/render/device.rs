@@ -87,7 +87,7 @@ fn backends() -> Vec<wgpu::Backends> {
 }
 
 /// Returns true if there may be a graphics card that the first backend did not report.
-fn card_likely() -> bool {
+fn may_have_graphics_card() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
     }
@@ -212,7 +212,8 @@ pub fn open(choice: AdapterChoice, output: &SurfaceTarget) -> Result<OpenedDevic
         {
             best = Some(candidate);
         }
-        let good = |rank: u32| rank > 1 || choice == AdapterChoice::Software || !card_likely();
+        let good =
+            |rank: u32| rank > 1 || choice == AdapterChoice::Software || !may_have_graphics_card();
         if best.as_ref().is_some_and(|best| good(best.rank)) {
             break;
         }
@@ -430,7 +431,8 @@ impl GpuDevice {
         run: impl FnOnce(&wgpu::Device) -> T + Send,
     ) -> Result<T, String> {
         let work = || self.checked(run);
-        panic::on_stack("shader", STACK_BYTES, work).unwrap_or_else(|error| Err(error.message))
+        panic::run_with_stack("shader", STACK_BYTES, work)
+            .unwrap_or_else(|error| Err(error.message))
     }
 
     /// Records errors that have occurred by now, without waiting.
@@ -457,7 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_say_what_was_found_and_what_to_do() {
+    fn adapter_errors_list_what_was_found_and_a_remedy() {
         let check = |choice, found: &[&str], wanted: &str| {
             let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
             assert_eq!(no_adapter_error(choice, &found).message, wanted);

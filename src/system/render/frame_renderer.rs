@@ -199,23 +199,23 @@ impl FrameRenderer {
     /// Handles a window that cannot be drawn to any more. A lent window is replaced by an offscreen
     /// target.
     fn drop_window(&mut self, message: String) {
-        let SurfaceTarget::Window { width, height, lent: true, .. } = self.output else {
+        let SurfaceTarget::Window { width, height, is_foreign: true, .. } = self.output else {
             return self.fail(message);
         };
         match self.move_to(SurfaceTarget::Offscreen { width, height }) {
-            Ok(()) => self.events.push(RendererEvent::WindowLost { words: message }),
+            Ok(()) => self.events.push(RendererEvent::WindowLost { message }),
             Err(move_error) => self.fail(format!("{message}, and {move_error}")),
         }
     }
 
     fn fail(&mut self, message: String) {
         self.failed = true;
-        self.events.push(RendererEvent::Failed { words: message });
+        self.events.push(RendererEvent::Failed { message });
     }
 
     /// Recovers from a panic in one of the other functions, at `packet` or between packets. A new
     /// device is opened, because the old one may be in an inconsistent state.
-    pub fn survive(&mut self, packet: Option<&FramePacket>, error: &Error) {
+    pub fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error) {
         if let Some(packet) = packet {
             self.refuse_captures(packet);
         }
@@ -227,7 +227,7 @@ impl FrameRenderer {
             return self.fail(format!("the renderer fails again and again: {}", error.message));
         }
         let message = format!("a frame was left out: {}", error.message);
-        self.events.push(RendererEvent::Fault { words: message });
+        self.events.push(RendererEvent::Fault { message });
         if let Err(error) = panic::contain(|| self.recover("the renderer failed".to_string())) {
             self.fail(error.message);
         }
@@ -284,8 +284,7 @@ impl FrameRenderer {
     fn refuse_captures(&mut self, packet: &FramePacket) {
         for capture in &packet.captures {
             let message = "the frame could not be drawn, so there is no picture of it".to_string();
-            self.events
-                .push(RendererEvent::CaptureFailed { number: capture.number, words: message });
+            self.events.push(RendererEvent::CaptureFailed { number: capture.number, message });
         }
     }
 
@@ -304,21 +303,21 @@ impl FrameRenderer {
 
     fn report_errors(&mut self) {
         for message in self.device.take_other_errors() {
-            self.events.push(RendererEvent::Fault { words: message });
+            self.events.push(RendererEvent::Fault { message });
         }
         if let Some(message) = self.device.take_out_of_memory() {
             let name = &self.device.about.name;
             let message = format!(
                 "the adapter {name} is out of memory ({message}): use fewer or smaller textures"
             );
-            self.events.push(RendererEvent::Fault { words: message });
+            self.events.push(RendererEvent::Fault { message });
         }
     }
 
     /// Opens the adapter again, and restores all its resources.
     fn recover(&mut self, lost: String) {
         match self.move_to(self.output.clone()) {
-            Ok(()) => self.events.push(RendererEvent::DeviceRecovered { words: lost }),
+            Ok(()) => self.events.push(RendererEvent::DeviceRecovered { message: lost }),
             Err(message) => {
                 self.drop_window(format!("the adapter was lost ({lost}), and {message}"))
             }
@@ -349,7 +348,7 @@ impl FrameRenderer {
         if let Some(message) =
             self.buffers.refusal(&self.device, packet, &mut self.guis, &self.list)
         {
-            self.events.push(RendererEvent::Fault { words: message });
+            self.events.push(RendererEvent::Fault { message });
             return self.refuse_captures(packet);
         }
         let begun = Instant::now();
@@ -417,7 +416,7 @@ impl FrameRenderer {
                 Ok(forward) => self.forward = Some(Box::new(forward)),
                 Err(message) => {
                     self.scenes_unsupported = true;
-                    self.events.push(RendererEvent::Fault { words: message });
+                    self.events.push(RendererEvent::Fault { message });
                 }
             }
         }
@@ -472,7 +471,7 @@ impl FrameRenderer {
             let done = copy.and_then(|copy| readback::end(&self.device, &copy, opaque));
             self.events.push(match done {
                 Ok(picture) => RendererEvent::Captured { number, frame: packet.frame, picture },
-                Err(message) => RendererEvent::CaptureFailed { number, words: message },
+                Err(message) => RendererEvent::CaptureFailed { number, message },
             });
         }
     }

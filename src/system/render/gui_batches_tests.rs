@@ -129,7 +129,7 @@ fn reset_ends_every_object_and_what_follows_it_stays() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_dirty_and_what_has_is_alone() {
+fn only_changed_ranges_are_dirty() {
     let mut bench = Bench::default();
     let objects: Vec<(u64, GuiBatchKey, &[u32])> =
         (0..1000).map(|i| (i, key(0, 1), [7].as_slice())).collect();

@@ -264,10 +264,10 @@ impl MaterialTable {
                         }
                     }
                 }
-                MaterialChange::Texture { slot, place, texture } => {
+                MaterialChange::Texture { slot, index, texture } => {
                     if let Some(game_material) = self.game_materials.get_mut(&slot.0)
                         && let Some(binding) =
-                            game_material.material.textures.get_mut(*place as usize)
+                            game_material.material.textures.get_mut(*index as usize)
                     {
                         binding.0 = *texture;
                         game_material.group = None;
@@ -300,7 +300,7 @@ impl MaterialTable {
             (Err(message), before) => {
                 let shader =
                     material.shader.as_ref().map_or_else(String::new, |it| it.name.clone());
-                events.push(RendererEvent::ShaderFailed { shader, words: message });
+                events.push(RendererEvent::ShaderFailed { shader, message });
                 match before {
                     // The working material stays complete, because the new variables may not fit
                     // it.
@@ -419,7 +419,7 @@ impl MaterialTable {
             let pipeline = program.make(device, purpose);
             if let Err(message) = &pipeline {
                 let shader = program.name.clone();
-                events.push(RendererEvent::ShaderFailed { shader, words: message.clone() });
+                events.push(RendererEvent::ShaderFailed { shader, message: message.clone() });
             }
             program.pipelines.insert(purpose, pipeline.ok());
         }

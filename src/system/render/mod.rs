@@ -78,7 +78,7 @@ pub enum SurfaceTarget {
         window: Arc<dyn SurfaceWindow>,
         width: u32,
         height: u32,
-        lent: bool,
+        is_foreign: bool,
     },
     Offscreen {
         width: u32,
@@ -165,49 +165,49 @@ pub enum RendererEvent {
     },
     CaptureFailed {
         number: u64,
-        words: String,
+        message: String,
     },
     /// A texture could not be created; draws with it are white.
     TextureRefused {
         slot: TextureSlot,
-        words: String,
+        message: String,
     },
     /// A mesh could not be created; draws with it show nothing.
     MeshRefused {
         slot: MeshSlot,
         name: String,
-        words: String,
+        message: String,
     },
     /// A material's shader does not work with this adapter; the previous one stays.
     ShaderFailed {
         shader: String,
-        words: String,
+        message: String,
     },
     /// The adapter was lost, and is available again; only the contents of render targets are lost.
     DeviceRecovered {
-        words: String,
+        message: String,
     },
     /// A view shows only some of its lights, because it has too many; reported once.
     Crowded {
-        words: String,
+        message: String,
     },
     /// An operation failed on the adapter: memory has run out, or the engine made an invalid
     /// request.
     Fault {
-        words: String,
+        message: String,
     },
     /// The lent window cannot be drawn to any more; frames are drawn without a window.
     WindowLost {
-        words: String,
+        message: String,
     },
     /// A secondary window cannot be drawn to any more.
     OtherWindowLost {
         window: u64,
-        words: String,
+        message: String,
     },
     /// The renderer has failed: nothing is drawn from now on.
     Failed {
-        words: String,
+        message: String,
     },
 }
 

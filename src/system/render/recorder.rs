@@ -75,7 +75,7 @@ impl DrawRecorder {
         for capture in &packet.captures {
             self.events.push(RendererEvent::CaptureFailed {
                 number: capture.number,
-                words: "the null renderer draws nothing, so there is no picture of it: run with \
+                message: "the null renderer draws nothing, so there is no picture of it: run with \
                         --renderer software"
                     .to_string(),
             });
@@ -101,7 +101,7 @@ impl DrawRecorder {
     }
 
     /// Returns the scene draw calls of the newest packet's views, with every object.
-    pub fn scene_seen(&self) -> Vec<RecordedSceneDraw> {
+    pub fn recorded_scene_draws(&self) -> Vec<RecordedSceneDraw> {
         self.scenes.recorded_draws()
     }
 

@@ -74,7 +74,7 @@ impl SecondarySurfaces {
             }
             match screen.acquire(device) {
                 Err(message) if device.lost().is_none() => {
-                    events.push(RendererEvent::OtherWindowLost { window: *number, words: message });
+                    events.push(RendererEvent::OtherWindowLost { window: *number, message });
                     false
                 }
                 Ok(_) | Err(_) => true,
@@ -99,7 +99,7 @@ impl SecondarySurfaces {
             match surface.and_then(|surface| screen(device, window, size, surface)) {
                 Ok(screen) => self.all.push((number, screen)),
                 Err(message) => {
-                    events.push(RendererEvent::OtherWindowLost { window: number, words: message })
+                    events.push(RendererEvent::OtherWindowLost { window: number, message })
                 }
             }
         }

@@ -395,7 +395,7 @@ impl TextureTable {
                 }
             };
             if let Err(message) = done {
-                events.push(RendererEvent::TextureRefused { slot, words: message });
+                events.push(RendererEvent::TextureRefused { slot, message });
             }
         }
     }
@@ -479,7 +479,7 @@ impl TextureTable {
         self.generation = old.generation + 1;
         let mut refuse = |slot: TextureSlot, done: Result<(), String>| {
             if let Err(message) = done {
-                events.push(RendererEvent::TextureRefused { slot, words: message });
+                events.push(RendererEvent::TextureRefused { slot, message });
             }
         };
         for fill in old.atlas.fills {

@@ -75,7 +75,7 @@ impl RenderShared {
         may_give_up: impl Fn(&ThreadState) -> bool,
     ) -> MutexGuard<'a, ThreadState> {
         while !until(&state) && !state.dead {
-            if platform::asked_to_end().is_some() && may_give_up(&state) {
+            if platform::end_requested().is_some() && may_give_up(&state) {
                 return state;
             }
             let waited = self.changed.wait_timeout(state, END_CHECK_INTERVAL);
@@ -178,7 +178,7 @@ trait PacketSink {
     fn command(&mut self, command: RenderCommand);
     fn packet(&mut self, packet: &FramePacket);
     /// Recovers from a panic inside of one of these functions, of which this is the error.
-    fn survive(&mut self, packet: Option<&FramePacket>, error: &Error);
+    fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error);
     fn take_events(&mut self) -> Vec<RendererEvent>;
     fn statistics(&self) -> &FrameStatistics;
 }
@@ -196,8 +196,8 @@ impl PacketSink for FrameRenderer {
         FrameRenderer::packet(self, packet);
     }
 
-    fn survive(&mut self, packet: Option<&FramePacket>, error: &Error) {
-        FrameRenderer::survive(self, packet, error);
+    fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error) {
+        FrameRenderer::recover_from_panic(self, packet, error);
     }
 
     fn take_events(&mut self) -> Vec<RendererEvent> {
@@ -219,7 +219,7 @@ fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
         && !state.closing
     {
         let message = format!("the render thread ended: {}", error.message);
-        state.events.push(RendererEvent::Failed { words: message });
+        state.events.push(RendererEvent::Failed { message });
     }
     shared.changed.notify_all();
 }
@@ -227,7 +227,7 @@ fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
 /// Runs one operation of the painter, and recovers from a panic in it, if possible.
 fn contained<D: PacketSink>(sink: &mut D, packet: Option<&FramePacket>, work: impl FnOnce(&mut D)) {
     if let Err(error) = panic::contain(|| work(sink)) {
-        sink.survive(packet, &error);
+        sink.recover_from_panic(packet, &error);
     }
 }
 
@@ -295,9 +295,9 @@ mod tests {
             assert!(!self.panics.contains(&self.packets), "packet {} fell", self.packets);
         }
 
-        fn survive(&mut self, packet: Option<&FramePacket>, error: &Error) {
+        fn recover_from_panic(&mut self, packet: Option<&FramePacket>, error: &Error) {
             self.survived.push(format!("{} {}", packet.is_some(), error.message));
-            self.events.push(RendererEvent::Fault { words: error.message.clone() });
+            self.events.push(RendererEvent::Fault { message: error.message.clone() });
         }
 
         fn take_events(&mut self) -> Vec<RendererEvent> {

@@ -296,7 +296,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_recording_must_be_so() {
+    fn impossible_headers_of_clips_are_refused() {
         let file = check(wav_file(8000, 1, &[0, 100, 200, 300])).unwrap();
         let check_message = |file: &SoundClipData| {
             let mut writer = BlobWriter::default();
@@ -332,7 +332,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_refused_with_words() {
+    fn unplayable_clips_are_refused_with_a_message() {
         assert_eq!(refused(b""), "the file is empty");
         let check_complete = tone(440.0, 0.01);
         assert_eq!(
@@ -361,7 +361,7 @@ pub mod tests {
     }
 
     #[test]
-    fn no_cut_and_no_flipped_bit_of_the_head_takes_the_engine_along() {
+    fn damaged_headers_of_clips_never_panic() {
         let check_complete = tone(440.0, 0.005);
         for length in 0..60 {
             assert!(check(check_complete[..length].to_vec()).is_err(), "{length}");

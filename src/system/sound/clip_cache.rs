@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_played_for_longest_goes_and_what_plays_stays() {
+    fn the_least_recently_played_clip_is_evicted_and_playing_ones_stay() {
         let mut clip_cache = ClipCache::new(3 * 8 * 100);
         let playing = clip(100);
         clip_cache.insert((0, 0), playing.clone());

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_never_repeats_itself_and_leaves_nothing_out() {
+    fn random_selection_never_repeats_and_omits_nothing() {
         let sound = sound("play = { random = [\"a\", { file = \"b\", weight = 5 }, \"c\"] }");
         let played = play(&sound, None, 300);
         assert!(played.windows(2).all(|pair| pair[0] != pair[1]));

@@ -2,12 +2,12 @@
 //! checks every index, so that damaged data is an error here and never later. Knows no text format
 //! (compile.rs) and plays nothing.
 
-mod encoding;
+mod blob_format;
 
 use super::curve::{CurveTarget, Easing, POINTS_MAX};
 use super::limits::{self, damaged};
 use super::parameters::ValueTag;
-use encoding::{
+use blob_format::{
     float, read_layer, read_node, read_options, read_parameter, write_node, write_options,
 };
 use engine_foundation::Error;

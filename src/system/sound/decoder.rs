@@ -34,7 +34,7 @@ enum DecodeRequest {
 /// The game's ends of the channels to both decoder threads. Streams have a thread of their own, so
 /// that music does not wait until a hundred files are decoded.
 pub struct Decoder {
-    wholes: Sender<DecodeRequest>,
+    clip_requests: Sender<DecodeRequest>,
     streams: Sender<DecodeRequest>,
     results: Receiver<DecodeResult>,
     /// Number of streams requested so far; it numbers the answers.
@@ -68,9 +68,9 @@ impl Drop for StreamSlot {
 impl Default for Decoder {
     fn default() -> Decoder {
         let (result_sender, results) = channel();
-        let wholes = thread("sound decoder", result_sender.clone());
+        let clip_requests = thread("sound decoder", result_sender.clone());
         let streams = thread("sound streams", result_sender);
-        Decoder { wholes, streams, results, tickets: 0, stream_count: Arc::default() }
+        Decoder { clip_requests, streams, results, tickets: 0, stream_count: Arc::default() }
     }
 }
 
@@ -78,7 +78,7 @@ impl Decoder {
     /// Requests the decoding of a whole recording.
     pub fn decode(&self, key: ClipKey, file: &SoundClipData) {
         // If the receiver is gone, the decoder has panicked, and its message was logged.
-        let _ = self.wholes.send(DecodeRequest::Whole(key, file.clone()));
+        let _ = self.clip_requests.send(DecodeRequest::Whole(key, file.clone()));
     }
 
     /// Requests a recording that is decoded while it plays. Returns the number of the answer and

@@ -13,7 +13,7 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 /// The kind `sound`. A recording alone stands for rules that play it once.
 pub static SOUND: ResourceKind = ResourceKind {
     name: "sound",
-    words: "A sound: rules for what is played and how, or only a recording",
+    doc: "A sound: rules for what is played and how, or only a recording",
     extensions: &[
         ("sound", SourceForm::Own),
         ("wav", SourceForm::Raw),
@@ -30,7 +30,7 @@ pub static SOUND: ResourceKind = ResourceKind {
 /// The kind `mixer`.
 pub static MIXER: ResourceKind = ResourceKind {
     name: "mixer",
-    words: "The buses that sounds play on, with their effects",
+    doc: "The buses that sounds play on, with their effects",
     extensions: &[("mixer", SourceForm::Own)],
     version: 1,
     reload: &[ReloadStep::Mixers],

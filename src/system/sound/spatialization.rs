@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_sounds_higher_and_what_goes_lower() {
+    fn approaching_sources_sound_higher_and_receding_ones_lower() {
         let pan_at = |speed| {
             let velocity = Vec3::new(0.0, speed, 0.0);
             spatialize(

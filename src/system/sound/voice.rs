@@ -97,7 +97,7 @@ impl VolumeFade {
     }
 
     /// Starts a fade from the current value.
-    pub fn go(&mut self, to: f32, seconds: f32) {
+    pub fn start(&mut self, to: f32, seconds: f32) {
         *self = VolumeFade { from: self.value(), to, passed: 0.0, seconds };
     }
 }

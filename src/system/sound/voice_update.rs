@@ -68,7 +68,7 @@ impl ParameterSources<'_> {
 
 impl Voices {
     /// Advances everything by `delta` seconds. Commands for the device are then in
-    /// [`Voices::commands`], and events for games in [`Voices::told`].
+    /// [`Voices::commands`], and events for games in [`Voices::readable_events`].
     pub fn step(&mut self, delta: f64) {
         self.evaluate();
         self.update_spatial_levels(delta as f32);
@@ -78,8 +78,8 @@ impl Voices {
         self.advance(delta);
         self.send_bar_events(delta);
         self.time += delta;
-        self.told.clear();
-        self.told.extend(self.events.drain(..));
+        self.readable_events.clear();
+        self.readable_events.extend(self.events.drain(..));
         let lost = self.lost_events - std::mem::replace(&mut self.warned_events, self.lost_events);
         if lost > 0 {
             log::warning(&format!(
@@ -417,7 +417,7 @@ impl Voices {
                 bars.push(SoundEventKind::Bar { clock: clock.name.clone(), bar });
             }
         }
-        bars.into_iter().for_each(|kind| self.note(SoundEvent { kind, world: None }));
+        bars.into_iter().for_each(|kind| self.push_event(SoundEvent { kind, world: None }));
     }
 
     /// Passes a hash of each part of the simulation state to `each`. The first, with key 0, covers

@@ -49,7 +49,7 @@ pub struct Voices {
     pub commands: Vec<MixerCommand>,
     pub events: VecDeque<SoundEvent>,
     /// Events of the last step, for games to read.
-    pub told: Vec<SoundEvent>,
+    pub readable_events: Vec<SoundEvent>,
     /// Total number of dropped events.
     pub lost_events: u64,
     /// Number of dropped events for which a warning was logged.
@@ -85,7 +85,7 @@ impl Voices {
             mixed_max,
             commands: Vec::new(),
             events: VecDeque::new(),
-            told: Vec::new(),
+            readable_events: Vec::new(),
             lost_events: 0,
             warned_events: 0,
             history: VecDeque::new(),
@@ -252,7 +252,7 @@ impl Voices {
             let victim = match policy {
                 VoiceLimitPolicy::Refuse => None,
                 VoiceLimitPolicy::Oldest => self.active.iter().copied().find(own),
-                VoiceLimitPolicy::Quietest => self.quietest(own),
+                VoiceLimitPolicy::Quietest => self.least_audible(own),
             };
             let Some(victim) = victim else { return false };
             self.end(victim, "stolen", Some(CUT_SECONDS));
@@ -264,7 +264,7 @@ impl Voices {
         if lowest > priority {
             return false;
         }
-        let victim = self.quietest(|i| self.get(*i).priority == lowest);
+        let victim = self.least_audible(|i| self.get(*i).priority == lowest);
         victim.is_some_and(|victim| {
             self.end(victim, "stolen", Some(CUT_SECONDS));
             true
@@ -272,7 +272,7 @@ impl Voices {
     }
 
     /// Returns the least audible voice that `which` accepts; of equals, the oldest.
-    fn quietest(&self, which: impl Fn(&u32) -> bool) -> Option<u32> {
+    fn least_audible(&self, which: impl Fn(&u32) -> bool) -> Option<u32> {
         let audible = |i: &u32| self.levels[*i as usize].audible;
         self.active
             .iter()
@@ -317,7 +317,7 @@ impl Voices {
         let random_pitch = 1.0 + spread(&mut self.random) * options.pitch_random;
         let rise = trigger.fade_in_seconds.unwrap_or(options.fade_in_seconds);
         let mut envelope = VolumeFade::at(if rise > 0.0 { 0.0 } else { 1.0 });
-        envelope.go(1.0, rise);
+        envelope.start(1.0, rise);
         self.ages += 1;
         let position = trigger.position.unwrap_or(Vec3::ZERO);
         self.voices[index as usize] = Some(Voice {
@@ -382,10 +382,10 @@ impl Voices {
         sound.voices -= 1;
         self.slots.remove(voice.handle, &sound.name, self.frame, reason);
         let kind = SoundEventKind::Ended { voice: voice.handle, sound: voice.sound, reason };
-        self.note(SoundEvent { kind, world: Some(voice.world) });
+        self.push_event(SoundEvent { kind, world: Some(voice.world) });
     }
 
-    pub(super) fn note(&mut self, event: SoundEvent) {
+    pub(super) fn push_event(&mut self, event: SoundEvent) {
         if self.events.len() < EVENTS_MAX {
             self.events.push_back(event);
         } else {
@@ -405,7 +405,7 @@ impl Voices {
             return true;
         }
         let voice = self.voices[index as usize].as_mut().expect("it was there");
-        voice.envelope.go(0.0, seconds);
+        voice.envelope.start(0.0, seconds);
         voice.ending = true;
         true
     }

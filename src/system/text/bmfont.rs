@@ -212,7 +212,7 @@ impl FntRecord {
         number.ok_or_else(|| error!("{path}:{line}: {name} must be a number, got '{text}'"))
     }
 
-    fn whole(&self, name: &str, path: &str) -> Result<u32, Error> {
+    fn integer(&self, name: &str, path: &str) -> Result<u32, Error> {
         // BMFont numbers the glyph for missing characters -1.
         let text = self.get(name).unwrap_or("");
         if text.trim() == "-1" {
@@ -281,8 +281,8 @@ fn build(records: &[FntRecord], path: &str) -> Result<BitmapFont, Error> {
             "page" => font.pages.push(record.get("file").unwrap_or("").to_string()),
             "char" => font.glyphs.push(glyph(record, path)?),
             "kerning" => font.kernings.push(KerningPair {
-                first: record.whole("first", path)?,
-                second: record.whole("second", path)?,
+                first: record.integer("first", path)?,
+                second: record.integer("second", path)?,
                 amount: record.number("amount", path)?,
             }),
             _ => {}
@@ -299,7 +299,7 @@ fn set_size(font: &mut BitmapFont, size: f32) {
 
 fn glyph(record: &FntRecord, path: &str) -> Result<BitmapGlyph, Error> {
     Ok(BitmapGlyph {
-        id: record.whole("id", path)?,
+        id: record.integer("id", path)?,
         x: record.number("x", path)?,
         y: record.number("y", path)?,
         width: record.number("width", path)?,
@@ -307,8 +307,8 @@ fn glyph(record: &FntRecord, path: &str) -> Result<BitmapGlyph, Error> {
         x_offset: record.number("xoffset", path)?,
         y_offset: record.number("yoffset", path)?,
         x_advance: record.number("xadvance", path)?,
-        page: if record.get("page").is_some() { record.whole("page", path)? } else { 0 },
-        channel: if record.get("chnl").is_some() { record.whole("chnl", path)? } else { 15 },
+        page: if record.get("page").is_some() { record.integer("page", path)? } else { 0 },
+        channel: if record.get("chnl").is_some() { record.integer("chnl", path)? } else { 15 },
     })
 }
 

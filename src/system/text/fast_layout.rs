@@ -42,7 +42,7 @@ struct LineCursor<'a> {
     y: f32,
     size: f32,
     /// How far quads extend beyond the ink, in ems.
-    around: f32,
+    margin: f32,
     quads: &'a mut Vec<GlyphQuad>,
     /// Index of the first quad of the line. `lines` counts the lines.
     line: usize,
@@ -54,7 +54,7 @@ impl LineCursor<'_> {
     #[inline(always)]
     fn draw(&mut self, glyph: &Glyph, color: Option<[u8; 4]>) {
         if glyph.state == GlyphState::Ready {
-            self.quads.push(quad(glyph, self.x, self.y, self.size, self.around, color));
+            self.quads.push(quad(glyph, self.x, self.y, self.size, self.margin, color));
         }
         self.x += glyph.advance * self.size;
     }
@@ -86,10 +86,10 @@ pub fn quad(
     x: f32,
     y: f32,
     size: f32,
-    around: f32,
+    margin: f32,
     color: Option<[u8; 4]>,
 ) -> GlyphQuad {
-    let texels = (around * glyph.texels).min(glyph.room);
+    let texels = (margin * glyph.texels).min(glyph.room);
     let wide = texels * glyph.texel * size;
     let [left, bottom, right, top] = glyph.ink;
     let (u, v) = (texels * glyph.uv_texel[0], texels * glyph.uv_texel[1]);
@@ -117,13 +117,13 @@ pub fn lay_out(
     text: &[u8],
     spans: &[ColorSpan],
     request: &TextRequest,
-    around: f32,
+    margin: f32,
 ) -> Option<TextExtents> {
     quads.clear();
     let LayoutContext { fonts, glyphs } = part;
     let (number, frame) = (request.font, glyphs.frame);
     let mut cursor =
-        LineCursor { x: 0.0, y: 0.0, size: request.size, around, quads, line: 0, lines: 1 };
+        LineCursor { x: 0.0, y: 0.0, size: request.size, margin, quads, line: 0, lines: 1 };
     let (mut color, mut next_span) = (None, 0);
     let mut before = PreviousGlyph::NONE_BEFORE;
     let mut i = 0;
@@ -160,7 +160,7 @@ pub fn lay_out(
         let glyph = &mut glyphs.all[now.index as usize];
         glyph.used = frame;
         cursor.draw(glyph, color);
-        if request.kept {
+        if request.is_retained {
             glyphs.mark_retained(now.index);
         }
         before = now;

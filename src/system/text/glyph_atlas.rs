@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn places_do_not_overlap_and_fill_one_layer_after_the_other() {
+    fn slots_do_not_overlap_and_fill_one_layer_after_the_other() {
         let mut atlas = GlyphAtlas::of_layers(2);
         let mut allocated: Vec<AtlasSlot> = Vec::new();
         let sizes = [(20, 31), (40, 30), (256, 256), (8, 8)];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_atlas_takes_the_place_that_was_used_longest_ago() {
+    fn a_full_atlas_reuses_the_least_recently_used_slot() {
         let mut atlas = GlyphAtlas::of_layers(1);
         let mut evicted = Vec::new();
         let mut slots = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_small_places_are_cut_again_for_a_wide_glyph() {
+    fn rows_of_small_slots_are_divided_again_for_a_wide_glyph() {
         let mut atlas = GlyphAtlas::of_layers(1);
         let mut evicted = Vec::new();
         for i in 0..16 * 8 {

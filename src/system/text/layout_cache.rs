@@ -28,7 +28,7 @@ struct LayoutKey {
     size: f32,
     max_width: f32,
     align: TextAlign,
-    around: f32,
+    margin: f32,
 }
 
 /// All cached texts, by a hash of everything that they depend on.
@@ -53,10 +53,10 @@ impl<'a> LayoutRequest<'a> {
         text: &'a [u8],
         spans: &'a [ColorSpan],
         request: &TextRequest,
-        around: f32,
+        margin: f32,
     ) -> LayoutRequest<'a> {
         let TextRequest { font, size, max_width, align, .. } = *request;
-        let key = LayoutKey { font: font.0, size, max_width, align, around };
+        let key = LayoutKey { font: font.0, size, max_width, align, margin };
         let mut hash = StateHash::new(0);
         hash.write_bytes(text);
         for span in spans {
@@ -64,7 +64,7 @@ impl<'a> LayoutRequest<'a> {
             hash.write_bytes(&span.color.unwrap_or_default());
         }
         hash.write_u64(u64::from(font.0) << 8 | align as u64);
-        for length in [size, max_width, around] {
+        for length in [size, max_width, margin] {
             hash.write_f32(length);
         }
         LayoutRequest { text, spans, key, hash: hash.finish() }

@@ -148,7 +148,7 @@ impl TextSystem {
             return Ok(&self.work.quads);
         }
         let reach = text_effects::reach(request, &mut self.fonts[request.font.0 as usize]);
-        self.lay_out(request, (PIXEL + reach.around) / request.size);
+        self.lay_out(request, (PIXEL + reach.margin) / request.size);
         let width = |page| self.glyphs.page(page).width;
         let (letters, styled) = (&self.work.quads, &mut self.work.styled);
         text_effects::apply(letters, &request.style, reach, width, styled);
@@ -162,7 +162,7 @@ impl TextSystem {
     /// Returns an error under the conditions of [`TextSystem::layout`].
     pub fn extents(&mut self, request: &TextRequest) -> Result<TextExtents, Error> {
         check(request)?;
-        let mut extents = self.lay_out(&TextRequest { kept: false, ..*request }, 0.0);
+        let mut extents = self.lay_out(&TextRequest { is_retained: false, ..*request }, 0.0);
         let none = [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
         let bounds = self.work.quads.iter().fold(none, |[l, b, r, t], quad| {
             let [left, bottom, right, top] = quad.rect;
@@ -293,9 +293,9 @@ fn missing(font: &mut Font, c: char) {
 }
 
 impl TextSystem {
-    /// Lays out a text into the working quads, which extend `around` ems beyond the ink. The bounds
+    /// Lays out a text into the working quads, which extend `margin` ems beyond the ink. The bounds
     /// of the returned extents are not filled in.
-    fn lay_out(&mut self, request: &TextRequest, around: f32) -> TextExtents {
+    fn lay_out(&mut self, request: &TextRequest, margin: f32) -> TextExtents {
         let TextSystem { fonts, glyphs, work, cache, .. } = self;
         let part = &mut LayoutContext { fonts, glyphs };
         let (text, spans) = match work.markup.extract(request) {
@@ -305,17 +305,17 @@ impl TextSystem {
         let quads = &mut work.quads;
         let is_wrapped = request.max_width > 0.0;
         if !is_wrapped
-            && let Some(extents) = fast_layout::lay_out(part, quads, text, spans, request, around)
+            && let Some(extents) = fast_layout::lay_out(part, quads, text, spans, request, margin)
         {
             return extents;
         }
-        let wanted = LayoutRequest::new(text, spans, request, around);
+        let wanted = LayoutRequest::new(text, spans, request, margin);
         if let Some(entry) = cache.find(&wanted, part.glyphs.version) {
             quads.clear();
             quads.extend(&entry.quads);
             for index in &entry.glyphs {
                 part.glyphs.all[*index as usize].used = part.glyphs.frame;
-                if request.kept {
+                if request.is_retained {
                     part.glyphs.mark_retained(*index);
                 }
             }
@@ -331,7 +331,7 @@ impl TextSystem {
         }
         let (used, shaper) = (&mut work.used, &mut work.shaper);
         let extents =
-            shaped_layout::lay_out(part, shaper, quads, used, (&valid, spans), request, around);
+            shaped_layout::lay_out(part, shaper, quads, used, (&valid, spans), request, margin);
         cache.keep(&wanted, part.glyphs.version, quads, used, extents);
         extents
     }
@@ -394,7 +394,7 @@ impl TextSystem {
         let resource = ResourceName::new(resource::FONT.name, name);
         if !store.has(&resource) {
             let Some(file) = built_in_fonts::find(name) else {
-                let message = store.missing_words(&resource);
+                let message = store.missing_message(&resource);
                 return Err(error!("{message}; the engine's own font is '{DEFAULT_FONT}'"));
             };
             let face = FontFace::open(Arc::new(FontBytes::Embedded(file)), 0)?;

@@ -32,7 +32,7 @@ const EXTENSIONS: [&str; 4] = ["ttf", "otf", "ttc", "fnt"];
 /// The entry of fonts in the table of resource kinds.
 pub static FONT: ResourceKind = ResourceKind {
     name: "font",
-    words: "A font: outlines or pages of letters, and its fallback fonts",
+    doc: "A font: outlines or pages of letters, and its fallback fonts",
     extensions: &[
         ("font", SourceForm::Own),
         ("ttf", SourceForm::Raw),
@@ -128,7 +128,7 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
         writer.u32(settings.face);
         writer.bytes(&bytes);
     }
-    Ok(writer.framed(MAGIC, VERSION))
+    Ok(writer.into_frame(MAGIC, VERSION))
 }
 
 /// Returns the raw font next to a .font file.

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shrunk_is_told_with_its_remedy() {
+    fn fonts_that_cannot_be_converted_are_reported_with_a_remedy() {
         #[track_caller]
         fn check(font: &BitmapFont, side: usize, scale: u32, message: &str) {
             let error = shrink(font, &[disc(side, 9.0)], scale, 4).unwrap_err();

@@ -58,7 +58,7 @@ pub fn lay_out(
     used: &mut Vec<u32>,
     (text, spans): (&str, &[ColorSpan]),
     request: &TextRequest,
-    around: f32,
+    margin: f32,
 ) -> TextExtents {
     quads.clear();
     used.clear();
@@ -74,9 +74,9 @@ pub fn lay_out(
             for shaped in &shaper.glyphs[shaper.glyphs_of(run, number)] {
                 let [dx, dy] = shaped.offset.map(|length| length * size);
                 let color = color_at(spans, shaped.cluster);
-                if mark_shown(part.glyphs, shaped.index, request.kept) {
+                if mark_shown(part.glyphs, shaped.index, request.is_retained) {
                     let glyph = &part.glyphs.all[shaped.index as usize];
-                    quads.push(quad(glyph, x + dx, y + dy, size, around, color));
+                    quads.push(quad(glyph, x + dx, y + dy, size, margin, color));
                     used.push(shaped.index);
                 }
                 x += shaped.advance * size;

@@ -13,7 +13,7 @@ pub struct EffectExtents {
     glow: f32,
     softness: f32,
     /// Largest distance from the letters at which any effect is drawn.
-    pub around: f32,
+    pub margin: f32,
 }
 
 /// Returns true if a style has no effects.
@@ -46,7 +46,7 @@ pub fn reach(request: &TextRequest, font: &mut Font) -> EffectExtents {
             font.name, request.size
         ));
     }
-    EffectExtents { outline, glow, softness, around: outline + glow.max(softness / 2.0) }
+    EffectExtents { outline, glow, softness, margin: outline + glow.max(softness / 2.0) }
 }
 
 /// Writes the quads of shadow, glow and outline, followed by the quads of the letters.

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn places_never_overlap_whatever_comes_and_goes() {
+    fn regions_never_overlap_in_any_order_of_allocation() {
         let (mut atlas, mut random) = (AtlasAllocator::default(), Random::seed(7));
         let mut regions: Vec<AtlasRegion> = Vec::new();
         for step in 0..3000 {

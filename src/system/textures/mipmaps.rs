@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_srgb_byte_survives_the_way_through_light() {
+    fn every_srgb_byte_survives_conversion_to_linear_and_back() {
         for byte in 0..=255u8 {
             assert_eq!(to_srgb(LINEAR[usize::from(byte)]), byte);
         }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn black_and_white_mix_to_half_the_light() {
+    fn black_and_white_average_in_linear_light() {
         let rows = [0, 0, 0, 255, 255, 255, 255, 255];
         assert_eq!(half(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
         assert_eq!(
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_invisible_colours_nothing() {
+    fn transparent_texels_do_not_bleed() {
         let mut texels = [255, 0, 0, 255, 0, 255, 0, 0];
         premultiply(&mut texels);
         let mixed = half(TexelFormat::Rgba8Srgb, 2, 1, &texels);

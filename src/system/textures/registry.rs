@@ -116,7 +116,7 @@ pub struct Textures {
     queue: Vec<TextureChange>,
     cached_stats: statistics::StatsSnapshot,
     version: u64,
-    abilities: TextureCaps,
+    caps: TextureCaps,
     /// True if textures without a filter setting use nearest filtering.
     nearest: bool,
 }
@@ -137,7 +137,7 @@ impl Textures {
             queue: Vec::new(),
             cached_stats: statistics::StatsSnapshot::default(),
             version: 0,
-            abilities: TextureCaps::DEFAULT,
+            caps: TextureCaps::DEFAULT,
             nearest,
         };
         let (width, height, mut rgba) = mipmaps::checkerboard();
@@ -240,7 +240,7 @@ impl Textures {
         width: u32,
         height: u32,
     ) -> Result<TextureNumber, Error> {
-        let most = self.abilities.side_max;
+        let most = self.caps.side_max;
         if width == 0 || height == 0 || width > most || height > most {
             return Err(error!(
                 "a texture to draw to must have 1 to {most} texels a side here, got {width} x \
@@ -331,11 +331,11 @@ impl Textures {
 
     /// Sets the capabilities of the renderer. Loads textures again, because some may not have been
     /// supported before.
-    pub fn set_abilities(&mut self, store: &mut ResourceStore, abilities: TextureCaps) {
-        if self.abilities == abilities {
+    pub fn set_caps(&mut self, store: &mut ResourceStore, caps: TextureCaps) {
+        if self.caps == caps {
             return;
         }
-        self.abilities = abilities;
+        self.caps = caps;
         let files = self.records.iter().filter(|record| record.source == TextureOrigin::File);
         let files: Vec<_> =
             files.map(|record| ResourceName::new(TEXTURE.name, &record.name)).collect();
@@ -353,7 +353,7 @@ impl Textures {
     }
 
     /// Returns the number of textures and their memory use.
-    pub fn figures(&self) -> TextureStats {
+    pub fn statistics(&self) -> TextureStats {
         let held = self.records.iter().filter_map(|record| record.held.as_ref());
         let held: Vec<&RendererTexture> =
             held.chain(self.sheets.iter().flat_map(|sheet| &sheet.pictures)).collect();
@@ -464,7 +464,7 @@ impl Textures {
         }
         let resource = ResourceName::new("texture", name);
         store.record_request(&resource);
-        let message = store.missing_words(&resource);
+        let message = store.missing_message(&resource);
         let exported = name.rmatch_indices('/').map(|(at, _)| &name[..at]);
         let json = |sheet: &&str| store.has(&ResourceName::new("config", sheet));
         match exported.into_iter().find(json) {
@@ -510,7 +510,7 @@ impl Textures {
         if !store.has(resource) {
             log::error(&format!(
                 "{}: it is shown as a checkerboard",
-                store.missing_words(resource)
+                store.missing_message(resource)
             ));
             if let Some(held) = self.records[index].held.take() {
                 self.release_texture(held);

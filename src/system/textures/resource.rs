@@ -19,7 +19,7 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 /// The resource kind of pictures and the settings next to them.
 pub static TEXTURE: ResourceKind = ResourceKind {
     name: "texture",
-    words: "A picture, or settings for the picture of the same name next to it",
+    doc: "A picture, or settings for the picture of the same name next to it",
     extensions: &[
         ("texture", SourceForm::Own),
         ("png", SourceForm::Raw),

@@ -24,7 +24,7 @@ pub const FRAME_MILLISECONDS: f64 = 100.0;
 /// The resource kind of sheets.
 pub static SHEET: ResourceKind = ResourceKind {
     name: "sheet",
-    words: "Frames of animations in one picture: from TexturePacker, Aseprite, or in a grid",
+    doc: "Frames of animations in one picture: from TexturePacker, Aseprite, or in a grid",
     extensions: &[
         ("sheet", SourceForm::Own),
         ("aseprite", SourceForm::Raw),

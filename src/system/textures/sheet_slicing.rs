@@ -99,7 +99,7 @@ impl SliceFields<'_> {
         error!("{path}:{}: frame '{name}': {message}", value.line())
     }
 
-    fn whole(&self, value: SjsonValue, key: &str) -> Result<u32, Error> {
+    fn integer(&self, value: SjsonValue, key: &str) -> Result<u32, Error> {
         let found = value.get(key).and_then(SjsonValue::as_f64);
         let whole = found.filter(|n| n.fract() == 0.0 && (0.0..=f64::from(SIDE_MAX)).contains(n));
         whole.map(|number| number as u32).ok_or_else(|| {
@@ -159,8 +159,8 @@ fn rectangle(path: &str, name: &str, value: SjsonValue) -> Result<FrameRectangle
     let fields = SliceFields { path, name: name.to_string() };
     let frame =
         value.get("frame").ok_or_else(|| fields.fault(value, "it has no 'frame': x, y, w, h"))?;
-    let (x, y) = (fields.whole(frame, "x")?, fields.whole(frame, "y")?);
-    let (width, height) = (fields.whole(frame, "w")?, fields.whole(frame, "h")?);
+    let (x, y) = (fields.integer(frame, "x")?, fields.integer(frame, "y")?);
+    let (width, height) = (fields.integer(frame, "w")?, fields.integer(frame, "h")?);
     let mut out = FrameRectangle {
         name: bare(name),
         milliseconds: FRAME_MILLISECONDS,
@@ -180,8 +180,9 @@ fn rectangle(path: &str, name: &str, value: SjsonValue) -> Result<FrameRectangle
             .ok_or_else(|| fields.fault(duration, "'duration' must be milliseconds"))?;
     }
     if let (Some(offset), Some(size)) = (value.get("spriteSourceSize"), value.get("sourceSize")) {
-        (out.left, out.top) = (fields.whole(offset, "x")?, fields.whole(offset, "y")?);
-        (out.full_width, out.full_height) = (fields.whole(size, "w")?, fields.whole(size, "h")?);
+        (out.left, out.top) = (fields.integer(offset, "x")?, fields.integer(offset, "y")?);
+        (out.full_width, out.full_height) =
+            (fields.integer(size, "w")?, fields.integer(size, "h")?);
     }
     let fits = out.left + width <= out.full_width && out.top + height <= out.full_height;
     if !fits || out.full_width == 0 || out.full_height == 0 {

@@ -150,7 +150,7 @@ fn many_small_pictures_share_one_layer() {
     for i in 0..50 {
         assert_eq!(game.entry(&format!("t{i}")).slot, TextureSlot::SHARED);
     }
-    let stats = game.textures.figures();
+    let stats = game.textures.statistics();
     assert_eq!((stats.textures, stats.slots, stats.atlas_layers), (50, 0, 1));
 }
 
@@ -236,7 +236,7 @@ fn wrong_settings_say_where_and_what() {
 }
 
 #[test]
-fn a_missing_texture_says_what_is_there() {
+fn a_missing_texture_is_reported_with_existing_names() {
     let mut game =
         Game::new("missing", &[("ship.png", &picture(4, 4, RED)), ("x/run.json", b"frames = {}")]);
     assert_eq!(game.refused("shipp"), "there is no texture 'shipp', did you mean 'ship'?");
@@ -250,7 +250,7 @@ fn a_missing_texture_says_what_is_there() {
 }
 
 #[test]
-fn a_saved_picture_is_filled_anew_in_its_place() {
+fn a_saved_texture_is_reloaded_into_its_slot() {
     let mut game = Game::new("reload", &[("ship.png", &picture(30, 20, RED))]);
     let number = game.find("ship");
     let (before, version) = (*game.textures.entry(number), game.textures.version());
@@ -270,7 +270,7 @@ fn a_saved_picture_is_filled_anew_in_its_place() {
     assert_eq!(game.textures.entry(number).slot, TextureSlot::SHARED);
     let ended = |change: &TextureChange| matches!(change, TextureChange::End { .. });
     assert!(game.changes().iter().any(ended), "its slot is given back");
-    assert_eq!(game.textures.figures().slots, 0);
+    assert_eq!(game.textures.statistics().slots, 0);
 }
 
 #[test]
@@ -304,12 +304,12 @@ fn unloading_gives_all_room_back() {
     let (a, b) = (game.find("a"), game.find("b"));
     let extra = game.textures.slot(&mut game.store, a).unwrap();
     assert_eq!(extra, TextureSlot(2), "materials get a slot of what is in the atlas");
-    let before = game.textures.figures();
+    let before = game.textures.statistics();
     assert_eq!((before.textures, before.slots), (2, 2));
     game.textures.unload(a);
     game.textures.unload(b);
     game.textures.unload(b);
-    let after = game.textures.figures();
+    let after = game.textures.statistics();
     assert_eq!((after.textures, after.slots), (0, 0));
     assert!(!game.textures.entry(a).loaded);
     assert_eq!(game.find("a"), a);
@@ -326,7 +326,7 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
             ("flat.texture", b"mips = false"),
         ],
     );
-    game.textures.set_abilities(&mut game.store, TextureCaps { side_max: 256, blocks: true });
+    game.textures.set_caps(&mut game.store, TextureCaps { side_max: 256, blocks: true });
     for name in ["huge", "flat"] {
         game.changes();
         let entry = game.entry(name);
@@ -392,9 +392,9 @@ fn frames_of_a_sheet_are_textures() {
         game.refused("s/hero/run_1"),
         "the sheet 's/hero' has no frame 'run_1', did you mean 'run_01'?"
     );
-    assert_eq!(game.textures.figures().textures, 2);
+    assert_eq!(game.textures.statistics().textures, 2);
     game.textures.unload(TextureNumber(1));
-    assert_eq!(game.textures.figures().textures, 0);
+    assert_eq!(game.textures.statistics().textures, 0);
     assert!(game.entry("s/hero/run_02").loaded);
 }
 
@@ -431,7 +431,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     let numbers = ["hero/1", "hero/2"].map(|name| game.find(name));
     game.changes();
     let scene_textures = |game: &mut Game| {
-        numbers.map(|number| game.textures.placed(&mut game.store, number).unwrap())
+        numbers.map(|number| game.textures.scene_texture(&mut game.store, number).unwrap())
     };
     let [one, two] = scene_textures(&mut game);
     assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));

@@ -98,14 +98,14 @@ impl Tilemap {
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());
         let (mut parts, mut sets) = (Vec::new(), Vec::new());
         for run in quads.chunk_by(|a, b| a.set == b.set) {
-            let (first, place) = (indices.len() as u32, sets.len() as u32);
+            let (first, surface) = (indices.len() as u32, sets.len() as u32);
             let of = &self.map_file.sets[run[0].set];
             let inset = if smooth[run[0].set] { of.half_texel() } else { [0.0; 2] };
             for quad in run {
                 let quad = &TileQuad { part: inside(quad.part, inset), ..*quad };
                 add(quad, alpha, metres, &mut vertices, &mut indices);
             }
-            parts.push(MeshPart { first, count: indices.len() as u32 - first, place });
+            parts.push(MeshPart { first, count: indices.len() as u32 - first, surface });
             sets.push(run[0].set);
         }
         let name = format!("{} of the tile map {}", of.name, self.name);

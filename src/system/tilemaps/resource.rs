@@ -13,7 +13,7 @@ use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 /// Resource kind of tile maps.
 pub static TILEMAP: ResourceKind = ResourceKind {
     name: "tilemap",
-    words: "Tile maps from Tiled or LDtk",
+    doc: "Tile maps from Tiled or LDtk",
     extensions: &[
         ("tilemap", SourceForm::Own),
         ("tmj", SourceForm::Raw),

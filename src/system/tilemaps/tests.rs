@@ -186,7 +186,7 @@ fn levels_of_ldtk_are_maps() {
 }
 
 #[test]
-fn tiles_that_no_set_has_are_told() {
+fn tiles_without_a_tile_set_are_reported() {
     let (world, _) = compiled("maps/cave.tmj", &json("[1,99,0,2147483747,3,40]"), &[]).unwrap();
     assert_eq!(
         world.unknown_tiles,
@@ -226,7 +226,7 @@ fn tiles_that_no_set_has_are_told() {
 }
 
 #[test]
-fn where_texels_are_mixed_tiles_keep_to_their_own() {
+fn filtered_tiles_do_not_bleed_into_each_other() {
     let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
     let map = tilemap(world);
     let chunk = chunks(&map)[0];
@@ -251,7 +251,7 @@ fn where_texels_are_mixed_tiles_keep_to_their_own() {
 }
 
 #[test]
-fn what_cannot_be_drawn_says_what_to_change() {
+fn maps_that_cannot_be_drawn_are_refused_with_a_remedy() {
     let check = |path: &str, text: &str, message: &str| {
         assert_eq!(compiled(path, text, &[]).unwrap_err(), message);
     };

@@ -45,7 +45,7 @@ const fn real(name: &'static str, min: f64, max: f64) -> PolicyParameter {
 const fn above(name: &'static str, min: f64, max: f64) -> PolicyParameter {
     PolicyParameter { name, min, max, whole: false, above: true }
 }
-const fn whole(name: &'static str, min: f64, max: f64) -> PolicyParameter {
+const fn whole_number(name: &'static str, min: f64, max: f64) -> PolicyParameter {
     PolicyParameter { name, min, max, whole: true, above: false }
 }
 
@@ -65,8 +65,8 @@ const ROWS: &[PolicyRow] = &[
     PolicyRow {
         name: "smoothing",
         parameters: &[
-            whole("history", 1.0, HISTORY_FRAMES_MAX as f64),
-            whole("outliers", 0.0, (HISTORY_FRAMES_MAX / 2 - 1) as f64),
+            whole_number("history", 1.0, HISTORY_FRAMES_MAX as f64),
+            whole_number("outliers", 0.0, (HISTORY_FRAMES_MAX / 2 - 1) as f64),
             above("factor", 0.0, 1.0),
         ],
         build: build_smoothing,
@@ -100,7 +100,7 @@ const ROWS: &[PolicyRow] = &[
     },
     PolicyRow {
         name: "debt_payback",
-        parameters: &[whole("frames", 0.0, 1000.0)],
+        parameters: &[whole_number("frames", 0.0, 1000.0)],
         build: |values| Ok(StepPolicy::DebtPayback(values[0] as u32)),
     },
     PolicyRow { name: "clear_history", parameters: &[], build: |_| Ok(StepPolicy::ClearHistory) },

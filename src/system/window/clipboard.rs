@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_games_own_clipboard_gives_back_what_was_put_there() {
+    fn the_games_own_clipboard_returns_the_copied_text() {
         let mut clipboard = Clipboard::default();
         assert_eq!(clipboard.text(), Ok(String::new()));
         clipboard.set_text("käse").unwrap();

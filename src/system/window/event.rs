@@ -121,7 +121,7 @@ pub enum WindowEvent {
     },
     Touch {
         finger: u64,
-        what: PointerPhase,
+        phase: PointerPhase,
         x: f32,
         y: f32,
         pressure: f32,

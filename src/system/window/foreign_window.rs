@@ -72,7 +72,7 @@ mod platform {
         }
 
         /// Returns the changes of the window since the last check.
-        pub fn look(&mut self) -> ForeignWindowStatus {
+        pub fn poll(&mut self) -> ForeignWindowStatus {
             let (before, window) = (self.size, self.handle.window.get());
             loop {
                 match self.handle.connection.poll_for_event() {
@@ -132,7 +132,7 @@ mod platform {
             match *self {}
         }
 
-        pub fn look(&mut self) -> ForeignWindowStatus {
+        pub fn poll(&mut self) -> ForeignWindowStatus {
             match *self {}
         }
     }

@@ -34,7 +34,7 @@ pub const SIDE_MAX: u32 = 16384;
 /// Maximum number of remembered files that were dropped on the window.
 pub const DROPPED_MAX: usize = 4096;
 /// Maximum side of a cursor image or icon, in pixels.
-pub const PICTURE_SIDE_MAX: u32 = 256;
+pub const IMAGE_SIDE_MAX: u32 = 256;
 /// Maximum number of queued commands.
 pub const COMMANDS_MAX: usize = 4096;
 
@@ -148,7 +148,7 @@ pub enum WindowCommand {
     CursorMode(CursorMode),
     CursorShape(CursorShape),
     /// Cursor image with its hotspot, measured from the top left corner.
-    CursorPicture(IconImage, u32, u32),
+    CursorImage(IconImage, u32, u32),
     /// Position in logical pixels from the bottom left corner.
     MoveCursor(f32, f32),
     Ime(bool),
@@ -358,8 +358,8 @@ impl Window {
     }
 
     /// Issues a command. State that follows from the command changes immediately.
-    pub fn wish(&mut self, wish: WindowCommand) {
-        match &wish {
+    pub fn push_command(&mut self, push_command: WindowCommand) {
+        match &push_command {
             WindowCommand::Title(title) => self.title.clone_from(title),
             WindowCommand::Fullscreen(fullscreen) => self.fullscreen = *fullscreen,
             WindowCommand::Resizable(resizable) => self.resizable = *resizable,
@@ -374,7 +374,7 @@ impl Window {
             _ => {}
         }
         if self.detached {
-            match wish {
+            match push_command {
                 WindowCommand::Size(width, height) => {
                     let pixels = |side: u32| (f64::from(side) * self.scale).round() as u32;
                     self.pixels = (pixels(width), pixels(height));
@@ -384,12 +384,12 @@ impl Window {
                 _ => {}
             }
         } else if !self.shut && self.commands.len() < COMMANDS_MAX {
-            self.commands.push_back(wish);
+            self.commands.push_back(push_command);
         }
     }
 
     /// Takes the queued commands in their order.
-    pub fn take_wishes(&mut self) -> impl Iterator<Item = WindowCommand> {
+    pub fn take_commands(&mut self) -> impl Iterator<Item = WindowCommand> {
         std::mem::take(&mut self.commands).into_iter()
     }
 
@@ -413,24 +413,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_desktop_wishes_come_true_at_once() {
+    fn without_a_desktop_commands_take_effect_immediately() {
         let mut window = Window::new(&WindowOptions::default());
-        window.wish(WindowCommand::Size(640, 360));
-        window.wish(WindowCommand::Position(3, -4));
-        window.wish(WindowCommand::Title("Yard".into()));
-        window.wish(WindowCommand::Fullscreen(Fullscreen::Borderless));
+        window.push_command(WindowCommand::Size(640, 360));
+        window.push_command(WindowCommand::Position(3, -4));
+        window.push_command(WindowCommand::Title("Yard".into()));
+        window.push_command(WindowCommand::Fullscreen(Fullscreen::Borderless));
         assert_eq!((window.pixels, window.position), ((640, 360), (3, -4)));
         assert_eq!((&window.title[..], window.fullscreen), ("Yard", Fullscreen::Borderless));
-        assert_eq!(window.take_wishes().count(), 0);
+        assert_eq!(window.take_commands().count(), 0);
     }
 
     #[test]
-    fn with_a_desktop_the_size_is_what_it_tells() {
+    fn with_a_desktop_the_size_follows_its_events() {
         let mut window = Window::new(&WindowOptions::default());
         window.listen();
-        window.wish(WindowCommand::Size(640, 360));
+        window.push_command(WindowCommand::Size(640, 360));
         assert_eq!(window.pixels, (1280, 720));
-        assert_eq!(window.take_wishes().collect::<Vec<_>>(), [WindowCommand::Size(640, 360)]);
+        assert_eq!(window.take_commands().collect::<Vec<_>>(), [WindowCommand::Size(640, 360)]);
         let changes = [
             WindowChange::Scale(2.0),
             WindowChange::Resized { width: 1280, height: 700 },
@@ -460,20 +460,20 @@ mod tests {
             window.begin_frame([&change]);
             assert_eq!(window.is_unseen(), unseen, "{change:?}");
         }
-        window.wish(WindowCommand::Visible(false));
+        window.push_command(WindowCommand::Visible(false));
         assert!(window.is_unseen());
     }
 
     #[test]
-    fn what_is_wished_of_a_window_that_was_taken_away_waits_for_nobody() {
+    fn commands_to_a_removed_window_are_discarded() {
         let mut window = Window::new(&WindowOptions::default());
         window.listen();
         window.begin_frame(&[WindowChange::Opened, WindowChange::Focus(true)]);
-        window.wish(WindowCommand::Minimize);
+        window.push_command(WindowCommand::Minimize);
         window.begin_frame(&[WindowChange::Gone]);
         assert!(window.closing && window.shut && !window.is_open && !window.focused);
-        window.wish(WindowCommand::Focus);
-        assert_eq!(window.take_wishes().count(), 0);
+        window.push_command(WindowCommand::Focus);
+        assert_eq!(window.take_commands().count(), 0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use winit::window::{
 const PIXELS_PER_NOTCH: f64 = 100.0;
 
 /// Interval at which a minimized window is checked.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const MINIMIZED_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Interval at which grabbing the cursor is retried after the desktop refused it.
 const GRAB_RETRY_INTERVAL: Duration = Duration::from_millis(100);
@@ -194,7 +194,7 @@ impl NativeWindow {
             }
             WindowCommand::CursorMode(mode) => return self.set_cursor_mode(mode),
             WindowCommand::CursorShape(shape) => window.set_cursor(icon_of(shape)),
-            WindowCommand::CursorPicture(cursor_image, x, y) => {
+            WindowCommand::CursorImage(cursor_image, x, y) => {
                 self.cursor_image = Some((cursor_image, x, y))
             }
             WindowCommand::MoveCursor(x, y) => {
@@ -415,7 +415,7 @@ impl NativeWindow {
     /// the window may not get the focus with it. The interval gives a slow desktop time to minimize
     /// it first.
     pub fn poll_minimized(&mut self, events: &mut Vec<WindowEvent>) {
-        if self.minimized.is_none_or(|looked| looked.elapsed() < LOOK_AGAIN) {
+        if self.minimized.is_none_or(|looked| looked.elapsed() < MINIMIZED_CHECK_INTERVAL) {
             return;
         }
         if self.window.is_minimized() == Some(false) {
@@ -430,7 +430,7 @@ impl NativeWindow {
         let (x, y) = self.to_logical(touch.location);
         events.push(WindowEvent::Touch {
             finger: touch.id,
-            what: match touch.phase {
+            phase: match touch.phase {
                 TouchPhase::Started => PointerPhase::Began,
                 TouchPhase::Moved => PointerPhase::Moved,
                 TouchPhase::Ended => PointerPhase::Ended,
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_beside_the_main_one_says_nothing_of_the_focus_when_it_is_opened() {
+    fn a_secondary_window_sends_no_focus_event_when_it_opens() {
         let lost = WindowChange::Focus(false);
         assert!(first_changes(None, 1.0, (3, 2)).contains(&lost));
         let events = first_changes(Some(7), 2.0, (3, 2));
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_says_nonsense_of_a_fingers_force_is_not_believed() {
+    fn invalid_touch_pressure_is_ignored() {
         let force = |force: f64, most: f64| {
             let (max_possible_force, altitude_angle) = (most, None);
             pressure(Force::Calibrated { force, max_possible_force, altitude_angle })

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_of_a_window_reaches_that_one_alone() {
+    fn events_reach_only_their_window() {
         let (mut main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         main.listen();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_so_many_windows_at_most_and_a_closed_one_makes_room() {
+    fn the_number_of_windows_is_limited_and_closing_one_frees_a_slot() {
         let (main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         let opening = WindowOptions::default();

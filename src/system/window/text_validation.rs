@@ -1,7 +1,7 @@
 //! Validation of texts passed from a game to the desktop: window titles and clipboard text.
 //! Taskbars, terminals and other programs read these texts, so control characters are rejected.
 
-use engine_foundation::terminal::{escape_line, steers};
+use engine_foundation::terminal::{controls_terminal, escape_line};
 
 /// Maximum length of a title, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1000;
@@ -13,7 +13,7 @@ pub fn title_error(title: &str) -> Option<String> {
         let message = format!("has {length} bytes, and {TITLE_BYTES_MAX} are the most");
         return Some(format!("{message} (TITLE_BYTES_MAX)"));
     }
-    match title.chars().find(|c| c.is_control() || steers(*c))? {
+    match title.chars().find(|c| c.is_control() || controls_terminal(*c))? {
         '\0' => Some("has a zero byte, which no title can have".to_string()),
         odd => Some(format!("has {odd:?} in it: a title is one line of letters")),
     }

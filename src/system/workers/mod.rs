@@ -98,17 +98,17 @@ pub struct Workers {
     frame: u64,
     started: u64,
     parent: Option<WorkerId>,
-    asked_to_end: fn() -> bool,
+    end_requested: fn() -> bool,
     /// Inside a worker: the result of this worker.
     result: Option<Vec<u8>>,
 }
 
 impl Workers {
-    /// Creates an empty set of workers. `asked_to_end` returns true if the process should end, so
+    /// Creates an empty set of workers. `end_requested` returns true if the process should end, so
     /// that nothing waits any longer.
-    pub fn new(lockstep: bool, asked_to_end: fn() -> bool) -> Workers {
+    pub fn new(lockstep: bool, end_requested: fn() -> bool) -> Workers {
         let slots = Slots::new(HandleKind::Worker, WORKERS_MAX);
-        Workers { slots, lockstep, frame: 0, started: 0, parent: None, asked_to_end, result: None }
+        Workers { slots, lockstep, frame: 0, started: 0, parent: None, end_requested, result: None }
     }
 
     /// Turns this set into that of a worker: it contains only the connection to its parent.
@@ -186,7 +186,7 @@ impl Workers {
         for handle in handles {
             let Some(Worker::Child(child)) = self.slots.get_mut(handle) else { continue };
             if child.link.lockstep && child.end.is_none() && frame >= child.turn_end_frame {
-                child.run_turn(frame, self.asked_to_end);
+                child.run_turn(frame, self.end_requested);
             }
             child.report_failure(frame);
         }
@@ -227,11 +227,11 @@ impl Workers {
     /// Returns the next message, and blocks until there is one. Returns `None` if there will be
     /// none because the worker has ended or waits for a message itself.
     pub fn wait(&mut self, id: WorkerId) -> Result<Option<Vec<u8>>, String> {
-        let (frame, asked_to_end) = (self.frame, self.asked_to_end);
+        let (frame, end_requested) = (self.frame, self.end_requested);
         match self.worker(id) {
             Worker::Parent(inside) => inside.wait(),
             Worker::Child(child) if child.link.lockstep => {
-                Ok(child.wait_by_turns(frame, asked_to_end))
+                Ok(child.wait_by_turns(frame, end_requested))
             }
             Worker::Child(child) => {
                 let something = |state: &channel::ChannelState| {
@@ -239,7 +239,7 @@ impl Workers {
                         state.wait_reason == WorkerActivity::Message && state.inbox.is_empty();
                     !state.outbox.is_empty() || state.end.is_some() || waits
                 };
-                Ok(child.link.wait_until(something, asked_to_end).outbox.take())
+                Ok(child.link.wait_until(something, end_requested).outbox.take())
             }
         }
     }
@@ -325,11 +325,11 @@ impl WorkerHandle {
     }
 
     /// Ends a turn and begins the next. Returns false if the process is to end.
-    fn run_turn(&mut self, frame: u64, asked_to_end: fn() -> bool) -> bool {
+    fn run_turn(&mut self, frame: u64, end_requested: fn() -> bool) -> bool {
         let over = |state: &channel::ChannelState| {
             state.wait_reason != WorkerActivity::NotWaiting || state.end.is_some()
         };
-        let mut state = self.link.wait_until(over, asked_to_end);
+        let mut state = self.link.wait_until(over, end_requested);
         if !over(&state) {
             return false;
         }
@@ -347,12 +347,12 @@ impl WorkerHandle {
         true
     }
 
-    fn wait_by_turns(&mut self, frame: u64, asked_to_end: fn() -> bool) -> Option<Vec<u8>> {
+    fn wait_by_turns(&mut self, frame: u64, end_requested: fn() -> bool) -> Option<Vec<u8>> {
         loop {
             if let Some(message) = self.arrived.take() {
                 return Some(message);
             }
-            if self.end.is_some() || !self.run_turn(frame, asked_to_end) {
+            if self.end.is_some() || !self.run_turn(frame, end_requested) {
                 return None;
             }
             let waits = self.link.lock().wait_reason == WorkerActivity::Message;

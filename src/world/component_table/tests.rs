@@ -176,7 +176,7 @@ fn unit(parts: &[(&str, &str, &str)]) -> UnitResource {
         parts: parts.collect(),
         data: SjsonTree::Object(Vec::new()),
         bases: Vec::new(),
-        twice: Vec::new(),
+        duplicate_names: Vec::new(),
         template: UnitTemplate::default(),
     }
 }

@@ -21,7 +21,7 @@ pub use joints::Joint;
 pub use movers::Mover;
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
-pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, of_extras};
+pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, from_extras};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};

@@ -117,7 +117,7 @@ impl PhysicsTables {
                 ..ColliderDesc::DEFAULT
             }],
             filter,
-            tells: false,
+            reports_contacts: false,
             ..BodyDesc::DEFAULT
         };
         let known = ActorOrigin {

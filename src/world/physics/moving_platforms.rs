@@ -140,7 +140,8 @@ impl PhysicsTables {
         let (query, physics, by) = (known.query(body), known.physics, self.actor(by).body);
         let own = self.bodies_of(known.unit);
         let simulation = &mut self.world_mut(physics).simulation;
-        let to = simulation.bring(&shape, from, displacement, by, (&settings, &query, &own))?;
+        let to =
+            simulation.carry_along(&shape, from, displacement, by, (&settings, &query, &own))?;
         simulation.drive(body, to - middle, Quat::IDENTITY);
         self.movers.get_mut(mover.0).expect("it is there").position = to - middle;
         Ok(to - from)

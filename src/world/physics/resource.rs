@@ -16,7 +16,7 @@ use engine_resource::store::ResourceStore;
 /// The resource kind of physics materials and collision filters.
 pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
     name: "physics_properties",
-    words: "Materials and collision filters of a game's physics",
+    doc: "Materials and collision filters of a game's physics",
     extensions: &[("physics_properties", SourceForm::Own)],
     version: 1,
     reload: &[ReloadStep::PhysicsProperties],

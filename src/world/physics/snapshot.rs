@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_stands_for_whatever_later_steps_depend_on() {
+    fn a_hash_covers_everything_that_later_steps_depend_on() {
         let change = |motion: MotionType, change: &dyn Fn(&mut PhysicsTables, ActorId)| {
             let (mut tables, physics) = physics();
             let actor = tables.spawn_actor(physics, cube(motion)).unwrap();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_stands_for_what_joints_are_told() {
+    fn a_hash_covers_the_settings_of_joints() {
         let plan = |kind: JointKind| JointPlan {
             kind,
             link: JointBodies(engine_physics::BodyId::none(), None),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_stands_for_all_of_a_mover() {
+    fn a_hash_covers_all_of_a_mover() {
         let (mut tables, physics) = physics();
         let actor = tables.spawn_actor(physics, cube(MotionType::Kinematic)).unwrap();
         let unit = UnitId(Slots::new(HandleKind::Unit, 1).add(()).unwrap());

@@ -260,7 +260,7 @@ impl ActorDesc {
                 translation: axes("locked_translation")?,
                 rotation: axes("locked_rotation")?,
             },
-            tells: fields.boolean("contacts")?.unwrap_or(true),
+            reports_contacts: fields.boolean("contacts")?.unwrap_or(true),
             ..BodyDesc::DEFAULT
         };
         let shapes = shapes(&fields, tree, (&subject, name), whole)?;
@@ -535,7 +535,7 @@ impl JointDesc {
 /// fields of an actor, or only its type. Without a shape, the actor has the node's mesh, or its
 /// convex hull unless the actor is static. The shapes `convex` and `mesh` without points use that
 /// mesh as well.
-pub fn of_extras(extra: &SjsonTree, node: &str, mesh: Option<String>) -> SjsonTree {
+pub fn from_extras(extra: &SjsonTree, node: &str, mesh: Option<String>) -> SjsonTree {
     let text = |text: &str| SjsonTree::String(text.to_string());
     let mut fields = match extra {
         SjsonTree::Object(fields) => fields.clone(),

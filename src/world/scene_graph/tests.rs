@@ -31,7 +31,7 @@ fn children_follow_their_parents() {
 }
 
 #[test]
-fn a_link_carries_and_letting_go_keeps_the_place() {
+fn a_link_moves_its_child_and_unlinking_keeps_the_pose() {
     let mut graph = graph(3);
     graph.link(1, 0, 1).unwrap();
     graph.link(2, 1, 1).unwrap();
@@ -50,7 +50,7 @@ fn a_link_carries_and_letting_go_keeps_the_place() {
 }
 
 #[test]
-fn units_hang_on_each_other_as_deep_as_they_like() {
+fn units_can_be_linked_to_any_depth() {
     const UNITS: u32 = 50_000;
     for from_top in [false, true] {
         let mut graph = graph(UNITS);
@@ -77,7 +77,7 @@ fn check_chain(mut graph: SceneGraph, units: u32) {
 }
 
 #[test]
-fn who_was_nowhere_has_a_place_when_it_is_let_go() {
+fn unlinking_from_a_pose_that_is_not_finite_gives_a_finite_one() {
     let mut graph = graph(2);
     graph.link(1, 0, 1).unwrap();
     let far =
@@ -91,7 +91,7 @@ fn who_was_nowhere_has_a_place_when_it_is_let_go() {
 }
 
 #[test]
-fn who_hangs_on_nothing_any_more_is_carried_by_nobody() {
+fn an_unlinked_unit_is_no_longer_moved() {
     const UNITS: u32 = 2000;
     let mut graph = graph(UNITS);
     for unit in 1..UNITS {
@@ -128,7 +128,7 @@ fn what_has_no_size_along_an_axis_has_a_rotation_all_the_same() {
 }
 
 #[test]
-fn only_what_is_meant_is_brought_up_and_the_rest_waits() {
+fn only_the_requested_units_are_updated() {
     let mut graph = graph(2);
     let mut moved = Vec::new();
     graph.world_position(1, 0);

@@ -97,10 +97,10 @@ impl UnitReader {
     /// Returns an error if the files contradict each other or the model.
     pub fn finish(mut self, model: Option<&Model>) -> Result<UnresolvedUnit, Error> {
         engine_foundation::owner!("resources/units");
-        let mut twice: Vec<String> = Vec::new();
+        let mut duplicate_names: Vec<String> = Vec::new();
         if let (Some(model), Some(nearest)) = (model, self.modelled) {
             merge(&mut self.merged, &model_resource::tree(model));
-            twice.extend(model.data.twice.iter().cloned());
+            duplicate_names.extend(model.data.duplicate_names.iter().cloned());
             check_names(&self.trees[nearest], model)?;
             self.bases.push(model.name.clone());
         }
@@ -117,7 +117,7 @@ impl UnitReader {
                 engine_foundation::error!("unit '{name}' with what it inherits: {}", fault.message)
             })?;
         }
-        let unit = UnitResource { bases, twice, ..UnitResource::of(&name, &merged)? };
+        let unit = UnitResource { bases, duplicate_names, ..UnitResource::of(&name, &merged)? };
         unit.with_parts(&merged).map(UnresolvedUnit::read)
     }
 

@@ -39,7 +39,7 @@ pub fn run(root: &Path, index: ResourceIndex, sample: &Sample) -> String {
         seed: 1,
         deterministic: true,
         boot: Some("use".to_string()),
-        forget: true,
+        in_memory_saves: true,
         sandbox: true,
         coverage: false,
         lines: false,

@@ -12,7 +12,7 @@ mod spec;
 mod tap;
 
 use super::result::{TestCounts, TestResult};
-use engine_foundation::terminal::{escape_line as printable, is_watched};
+use engine_foundation::terminal::{escape_line as printable, is_terminal};
 
 pub use output_sink::{LostOutput, OutputSink};
 pub use passed_names::PassedNames;
@@ -90,7 +90,7 @@ impl OutputFormat {
 
     /// Returns the default format: dots on a terminal, plain for a file or pipe.
     pub fn default_format() -> &'static OutputFormat {
-        let name = if is_watched() { "dots" } else { "plain" };
+        let name = if is_terminal() { "dots" } else { "plain" };
         OutputFormat::by_name(name).expect("the table has both")
     }
 
@@ -141,7 +141,7 @@ fn failed_at(test: &TestResult) -> &str {
 mod tests {
     use super::super::result::{TestFailure, TestStatus};
     use super::*;
-    use engine_foundation::terminal::steers;
+    use engine_foundation::terminal::controls_terminal;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
@@ -217,7 +217,7 @@ mod tests {
     fn no_form_lets_a_test_steer_the_terminal() {
         for output in &OUTPUTS {
             let text = hostile(output.name, false, false);
-            let bad = text.chars().find(|c| steers(*c) || *c == '\0');
+            let bad = text.chars().find(|c| controls_terminal(*c) || *c == '\0');
             assert_eq!(bad, None, "{}: {text}", output.name);
             assert!(hostile(output.name, true, true).len() >= text.len());
         }

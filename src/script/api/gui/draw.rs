@@ -179,7 +179,7 @@ pub(in crate::api) struct DrawCall<'a> {
     pub gui: GuiId,
     pub object: f64,
     pub pose: Option<Mat4>,
-    pub what: PrimitiveKind,
+    pub primitive: PrimitiveKind,
     pub layer: i32,
 }
 
@@ -188,7 +188,7 @@ impl<'a> DrawCall<'a> {
     pub fn begin(
         engine: &'a mut Engine,
         to: DrawDestination,
-        what: PrimitiveKind,
+        primitive: PrimitiveKind,
         z: f32,
         sum: f32,
     ) -> Result<Self, DrawRefused> {
@@ -219,7 +219,7 @@ impl<'a> DrawCall<'a> {
             }
         };
         let (object, layer) = (to.object, layer(z));
-        Ok(DrawCall { engine, gui: GuiId(gui), object, pose, what, layer })
+        Ok(DrawCall { engine, gui: GuiId(gui), object, pose, primitive, layer })
     }
 
     /// Draws one quadrilateral of a source.
@@ -229,16 +229,16 @@ impl<'a> DrawCall<'a> {
         source: u32,
         make: impl FnOnce(&engine_gui::TextureSource) -> QuadInstance,
     ) -> DrawResult {
-        let DrawCall { engine, gui, object, pose, what, layer } = self;
+        let DrawCall { engine, gui, object, pose, primitive, layer } = self;
         let pose = pose.as_ref();
-        let request = DrawRequest { gui, object, what, layer, pose };
+        let request = DrawRequest { gui, object, primitive, layer, pose };
         engine.drawing.guis.submit_quad(request, SourceNumber(source), make)
     }
 
     fn many(self, source: SourceNumber, instances: &[QuadInstance]) -> DrawResult {
-        let DrawCall { engine, gui, object, pose, what, layer } = self;
+        let DrawCall { engine, gui, object, pose, primitive, layer } = self;
         let pose = pose.as_ref();
-        let request = DrawRequest { gui, object, what, layer, pose };
+        let request = DrawRequest { gui, object, primitive, layer, pose };
         engine.drawing.guis.put(request, &[SourcePart { source, instances }])
     }
 
@@ -251,7 +251,7 @@ impl<'a> DrawCall<'a> {
     /// has no length.
     fn logical_pixel(&mut self) -> f32 {
         let gui = self.engine.drawing.guis.gui(self.gui);
-        match (gui.making.space, gui.pen.transform()) {
+        match (gui.desc.space, gui.transform_stack.transform()) {
             (GuiSpace::World, _) => 0.0,
             (GuiSpace::Screen, None) => 1.0,
             (GuiSpace::Screen, Some(moved)) => 1.0 / moved.stretch().max(STRETCH_MIN),
@@ -260,7 +260,7 @@ impl<'a> DrawCall<'a> {
 
     /// Returns the length of a pixel of the render target in the units of this call.
     fn pixel(&mut self) -> f32 {
-        let drawn_into = self.engine.drawing.guis.gui(self.gui).making.target.is_some();
+        let drawn_into = self.engine.drawing.guis.gui(self.gui).desc.target.is_some();
         let scale = if drawn_into { 1.0 } else { self.engine.devices.window.scale as f32 };
         self.logical_pixel() / scale
     }
@@ -269,8 +269,8 @@ impl<'a> DrawCall<'a> {
     #[inline(always)]
     fn is_straight(&mut self) -> bool {
         let gui = self.engine.drawing.guis.gui(self.gui);
-        let flat = self.pose.is_none() || gui.making.space == GuiSpace::World;
-        flat && gui.pen.transform().is_none_or(Affine2::is_straight)
+        let flat = self.pose.is_none() || gui.desc.space == GuiSpace::World;
+        flat && gui.transform_stack.transform().is_none_or(Affine2::is_straight)
     }
 
     /// Returns the `count` points at `points`.
@@ -308,7 +308,7 @@ fn rect(
     if !draw.is_straight() {
         let look = draw.look(bytes(r, g, b, a), 0.0, 0.0);
         let rect = [x.min(x + w), y.min(y + h), x.max(x + w), y.max(y + h)];
-        return draw.one(PLAIN.0, |_| tessellation::boxed(rect, look));
+        return draw.one(PLAIN.0, |_| tessellation::box_quad(rect, look));
     }
     draw.one(PLAIN.0, |of| tessellation::quad([x, y, x + w, y + h], of, bytes(r, g, b, a)))
 }
@@ -333,7 +333,7 @@ fn boxed(
         DrawCall::begin(engine, to, PrimitiveKind::Rect, z, x + y + w + h + radius + outline)?;
     let look = draw.look(bytes(r, g, b, a), radius, outline);
     let rect = [x.min(x + w), y.min(y + h), x.max(x + w), y.max(y + h)];
-    draw.one(PLAIN.0, |_| tessellation::boxed(rect, look))
+    draw.one(PLAIN.0, |_| tessellation::box_quad(rect, look))
 }
 
 #[inline(always)]

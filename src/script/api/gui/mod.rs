@@ -288,27 +288,27 @@ fn alive(engine: &mut Engine, gui: HandleNumber) -> bool {
 }
 
 fn push(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.drawing.guis.pen(gui).push().map_err(Error::new)
+    engine.drawing.guis.transform_stack(gui).push().map_err(Error::new)
 }
 
 fn pop(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.drawing.guis.pen(gui).pop().map_err(Error::new)
+    engine.drawing.guis.transform_stack(gui).pop().map_err(Error::new)
 }
 
 fn translate(engine: &mut Engine, gui: GuiId, offset: Vec2) {
-    engine.drawing.guis.pen(gui).apply(Affine2::translation(offset.to_array()));
+    engine.drawing.guis.transform_stack(gui).apply(Affine2::translation(offset.to_array()));
 }
 
 fn rotate(engine: &mut Engine, gui: GuiId, angle: f64) {
-    engine.drawing.guis.pen(gui).apply(Affine2::rotation(angle as f32));
+    engine.drawing.guis.transform_stack(gui).apply(Affine2::rotation(angle as f32));
 }
 
 fn scale(engine: &mut Engine, gui: GuiId, scale: Vec2) {
-    engine.drawing.guis.pen(gui).apply(Affine2::scaling(scale.to_array()));
+    engine.drawing.guis.transform_stack(gui).apply(Affine2::scaling(scale.to_array()));
 }
 
 fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Result<(), Error> {
-    if engine.drawing.guis.gui(gui).making.space == GuiSpace::World {
+    if engine.drawing.guis.gui(gui).desc.space == GuiSpace::World {
         return Err(engine_foundation::error!(
             "a Gui in the world cannot be clipped: draw into a texture and show that instead \
              (World.create_texture_gui)"
@@ -316,15 +316,15 @@ fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Res
     }
     let corner = position + size;
     let rectangle = [position.x, position.y, corner.x, corner.y];
-    engine.drawing.guis.pen(gui).push_clip(rectangle).map_err(Error::new)
+    engine.drawing.guis.transform_stack(gui).push_clip(rectangle).map_err(Error::new)
 }
 
 fn pop_clip(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
-    engine.drawing.guis.pen(gui).pop_clip().map_err(Error::new)
+    engine.drawing.guis.transform_stack(gui).pop_clip().map_err(Error::new)
 }
 
 fn move_to(engine: &mut Engine, gui: GuiId, pose: Mat4) {
-    let pose = match engine.drawing.guis.gui(gui).making.space {
+    let pose = match engine.drawing.guis.gui(gui).desc.space {
         GuiSpace::Screen => plane_within(pose),
         GuiSpace::World => plane_of(pose),
     };
@@ -377,7 +377,7 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
         let [red, green, blue, alpha] = seen.color;
         let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
         let mut fields = vec![
-            ("kind".to_string(), ScriptValue::Text(seen.what.to_string())),
+            ("kind".to_string(), ScriptValue::Text(seen.primitive.to_string())),
             number("layer", seen.layer.into()),
             number("left", left.into()),
             number("bottom", bottom.into()),
@@ -581,7 +581,7 @@ fn draws(engine: &mut Engine) -> ScriptValue {
 }
 
 fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Error> {
-    if engine.drawing.guis.gui(gui).making.world != Some(world.0) {
+    if engine.drawing.guis.gui(gui).desc.world != Some(world.0) {
         return Err(engine_foundation::error!("this Gui belongs to another world"));
     }
     let location = crate::script_location();

@@ -94,7 +94,7 @@ pub(in crate::api) fn text(
     b: f32,
     a: f32,
 ) -> DrawResult {
-    let DrawCall { engine, gui, object, pose, what, layer } =
+    let DrawCall { engine, gui, object, pose, primitive, layer } =
         DrawCall::begin(engine, to, PrimitiveKind::Text, z, x + y + size)?;
     // SAFETY: the prelude passes a string and its length, and a style or null.
     let (mut request, styled) = unsafe {
@@ -108,9 +108,9 @@ pub(in crate::api) fn text(
         request.markup = styled.markup;
         request.spans = &styled.spans;
     }
-    request.kept = engine.drawing.guis.gui(gui).making.mode == GuiMode::Retained;
+    request.is_retained = engine.drawing.guis.gui(gui).desc.mode == GuiMode::Retained;
     let color = bytes(r, g, b, a);
-    let draw_request = DrawRequest { gui, object, what, layer, pose: pose.as_ref() };
+    let draw_request = DrawRequest { gui, object, primitive, layer, pose: pose.as_ref() };
     engine.drawing.guis.record_text(request.text);
     let quads = match engine.assets.text.layout(&request) {
         Ok(quads) => quads,

@@ -153,11 +153,11 @@ pub fn active<const D: u8>(engine: &mut Engine) -> bool {
 }
 
 pub fn connected<const D: u8>(engine: &mut Engine) -> bool {
-    device::<D>(engine).came
+    device::<D>(engine).appeared
 }
 
 pub fn disconnected<const D: u8>(engine: &mut Engine) -> bool {
-    device::<D>(engine).went
+    device::<D>(engine).disappeared
 }
 
 pub fn used<const D: u8>(engine: &mut Engine) -> bool {
@@ -226,7 +226,7 @@ pub fn axis_name<const D: u8>(_: &mut Engine, axis: AxisIndex<D>) -> String {
 }
 
 pub fn dead_zone<const D: u8>(engine: &mut Engine, axis: AxisIndex<D>) -> ManyResults {
-    let (mode, size) = device::<D>(engine).dead_zone(axis.0).words();
+    let (mode, size) = device::<D>(engine).dead_zone(axis.0).name_and_size();
     ManyResults(vec![ScriptValue::Text(mode.to_string()), ScriptValue::Number(f64::from(size))])
 }
 

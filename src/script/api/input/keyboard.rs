@@ -58,7 +58,7 @@ fn keystrokes(engine: &mut Engine) -> Vec<String> {
         return strokes;
     }
     for event in engine.devices.input.events().iter().filter(|event| event.device == KEYBOARD) {
-        match &event.what {
+        match &event.kind {
             EventKind::Text(text) => strokes.extend(text.chars().map(String::from)),
             EventKind::Button { button, value, .. } if *value > 0.0 => {
                 let name =

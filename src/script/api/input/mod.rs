@@ -101,16 +101,16 @@ impl ReturnValue for PressedBinding {
 fn any_pressed(engine: &mut Engine) -> PressedBinding {
     let input = &engine.devices.input;
     let pressed = input.events().iter().enumerate().find_map(|(at, event)| {
-        let InputEvent { device, what, .. } = event;
+        let InputEvent { device, kind, .. } = event;
         let class = class_of(device.0);
-        let name = match what {
+        let name = match kind {
             EventKind::Button { button, value, repeat: false } if *value >= PRESSED_AT => {
                 let button = usize::from(*button);
                 let name = class.buttons().get(button)?.name;
                 input.device(*device).pressed(button).then(|| name.to_string())
             }
             EventKind::Axis { .. } => {
-                let AxisDirection { axis, part, positive } = input.thrown_by(at)?;
+                let AxisDirection { axis, part, positive } = input.flick_of(at)?;
                 let (part, sign) = (["x", "y"][part], if positive { "+" } else { "-" });
                 Some(format!("{}.{part}{sign}", class.axes()[axis].name))
             }
@@ -161,7 +161,7 @@ fn event(event: &InputEvent) -> Option<ScriptValue> {
         ("age", ScriptValue::Number(event.age)),
     ];
     let axis_name = |axis: u8| Some(text(class.axes().get(usize::from(axis))?.name));
-    let kind = match &event.what {
+    let kind = match &event.kind {
         EventKind::Button { button, value, repeat } => {
             let index = usize::from(*button);
             fields.push(("button", text(class.buttons().get(index)?.name)));

@@ -157,7 +157,8 @@ fn down(engine: &mut Engine, contact: Integer) -> Result<Finger, Error> {
 }
 
 fn num_contacts(engine: &mut Engine) -> u64 {
-    engine.devices.input.fingers().iter().flatten().filter(|finger| !finger.went).count() as u64
+    engine.devices.input.fingers().iter().flatten().filter(|finger| !finger.disappeared).count()
+        as u64
 }
 
 fn contacts(engine: &mut Engine) -> ScriptValue {
@@ -167,7 +168,7 @@ fn contacts(engine: &mut Engine) -> ScriptValue {
 }
 
 fn has_contact(engine: &mut Engine, contact: Integer) -> Result<bool, Error> {
-    Ok(finger(engine, contact)?.is_some_and(|finger| !finger.went))
+    Ok(finger(engine, contact)?.is_some_and(|finger| !finger.disappeared))
 }
 
 fn is_primary(_: &mut Engine, contact: Integer) -> Result<bool, Error> {
@@ -175,11 +176,11 @@ fn is_primary(_: &mut Engine, contact: Integer) -> Result<bool, Error> {
 }
 
 fn is_touch_down(engine: &mut Engine, contact: Integer) -> Result<bool, Error> {
-    Ok(finger(engine, contact)?.is_some_and(|finger| finger.came))
+    Ok(finger(engine, contact)?.is_some_and(|finger| finger.appeared))
 }
 
 fn is_touch_up(engine: &mut Engine, contact: Integer) -> Result<bool, Error> {
-    Ok(finger(engine, contact)?.is_some_and(|finger| finger.went))
+    Ok(finger(engine, contact)?.is_some_and(|finger| finger.disappeared))
 }
 
 fn location(engine: &mut Engine, contact: Integer) -> Result<Vec3, Error> {

@@ -500,7 +500,7 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
     let unit = &resource.units[index as usize];
     let mut spawn = || {
         let resource = unit_resource(engine, &unit.unit)?;
-        let pose = level_transform.pose(&unit.placed, &resource.poses[0]);
+        let pose = level_transform.pose(&unit.pose, &resource.poses[0]);
         if !(pose.position.is_finite() && pose.scale.is_finite()) {
             return Err(engine_foundation::error!(
                 "it would be at {} with the scale {}, which is out of range: reduce its position \

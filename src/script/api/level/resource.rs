@@ -117,11 +117,11 @@ fn unit_resource(engine: &mut Engine, name: TextArgument, index: Integer) -> Res
 }
 
 fn unit_position(engine: &mut Engine, name: TextArgument, index: Integer) -> Result<Vec3, Error> {
-    of_unit(engine, &name, index, |unit| unit.placed.position)
+    of_unit(engine, &name, index, |unit| unit.pose.position)
 }
 
 fn unit_rotation(engine: &mut Engine, name: TextArgument, index: Integer) -> Result<Quat, Error> {
-    of_unit(engine, &name, index, |unit| unit.placed.rotation.unwrap_or(Quat::IDENTITY))
+    of_unit(engine, &name, index, |unit| unit.pose.rotation.unwrap_or(Quat::IDENTITY))
 }
 
 fn unit_data(

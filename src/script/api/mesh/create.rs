@@ -122,7 +122,7 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
         bounds: MeshBounds::of(&built.vertices),
         vertices: built.vertices,
         indices: built.indices,
-        parts: vec![MeshPart { first: 0, count, place: 0 }],
+        parts: vec![MeshPart { first: 0, count, surface: 0 }],
     })
 }
 

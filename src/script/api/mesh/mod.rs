@@ -18,7 +18,7 @@ use engine_world::unit::UnitId;
 use std::sync::Arc;
 
 const MESH_ARG: (&str, &str) = ("mesh", "a mesh");
-const PLACE_ARG: (&str, &str) = ("index", "the material's index, from 1");
+const MATERIAL_INDEX_ARG: (&str, &str) = ("index", "the material's index, from 1");
 
 pub static MESH: ModuleRows = module(
     "Mesh",
@@ -73,7 +73,7 @@ Application.release_world(world)"#,
         func(
             "material_slot_name",
             material_slot_name,
-            &[MESH_ARG, PLACE_ARG],
+            &[MESH_ARG, MATERIAL_INDEX_ARG],
             "Returns the name of one of its materials in the file; an empty string if it has none.",
         )
         .pure(),
@@ -82,7 +82,7 @@ Application.release_world(world)"#,
             set_material,
             &[
                 MESH_ARG,
-                PLACE_ARG,
+                MATERIAL_INDEX_ARG,
                 ("material", "a material with a surface; nil restores that of its model"),
             ],
             "Sets the material of one of its parts.",

@@ -431,12 +431,12 @@ fn fade(
 ) -> Result<bool, Error> {
     let volume = in_range("#2 'volume'", volume, 0.0, 16.0)?;
     let seconds = in_range("#3 'seconds'", seconds, 0.0, SECONDS_MAX)?;
-    Ok(change(engine, voice, |voice| voice.volume.go(volume, seconds)))
+    Ok(change(engine, voice, |voice| voice.volume.start(volume, seconds)))
 }
 
 fn set_volume(engine: &mut Engine, voice: VoiceArgument, volume: f64) -> Result<bool, Error> {
     let volume = in_range("#2 'volume'", volume, 0.0, 16.0)?;
-    Ok(change(engine, voice, |voice| voice.volume.go(volume, 0.0)))
+    Ok(change(engine, voice, |voice| voice.volume.start(volume, 0.0)))
 }
 
 fn set_pitch(engine: &mut Engine, voice: VoiceArgument, pitch: f64) -> Result<bool, Error> {
@@ -484,7 +484,7 @@ fn set_bus_volume(
     let volume = in_range("#2 'volume'", volume, 0.0, 16.0)?;
     let seconds = seconds_of(seconds, "#3 'seconds'")?;
     let seconds = seconds.unwrap_or(0.0);
-    engine.devices.sounds.voices.buses.states[bus].volume.go(volume, seconds);
+    engine.devices.sounds.voices.buses.states[bus].volume.start(volume, seconds);
     Ok(())
 }
 
@@ -537,7 +537,7 @@ fn events(engine: &mut Engine) -> ScriptValue {
             ("bar", ScriptValue::Number(*bar as f64)),
         ]),
     };
-    ScriptValue::List(engine.devices.sounds.voices.told.iter().map(one).collect())
+    ScriptValue::List(engine.devices.sounds.voices.readable_events.iter().map(one).collect())
 }
 
 fn history(engine: &mut Engine) -> ScriptValue {

@@ -1,7 +1,7 @@
 //! Custom materials of the sprites and tile maps of units, and their range of visible distances.
 
 use crate::api::mesh::range_of;
-use crate::api::sprite::{MAP_ARG, SPRITE_ARG, change, look};
+use crate::api::sprite::{MAP_ARG, SPRITE_ARG, change, settings};
 use crate::api_row::{ModuleRows, func, more};
 use engine_foundation::{Error, Handle};
 use engine_materials::MaterialId;
@@ -68,7 +68,7 @@ pub static TILEMAP: ModuleRows = more(
 );
 
 fn material(engine: &mut Engine, sprite: SpriteId) -> Option<MaterialId> {
-    look(engine, sprite).placement.material.map(MaterialId)
+    settings(engine, sprite).placement.material.map(MaterialId)
 }
 
 /// Checks the material of a sprite placement. Lit sprites cannot have a material.
@@ -80,7 +80,7 @@ fn check_material(
     let Some(material) = material else { return Ok(None) };
     engine
         .assets
-        .check_picture_material(material)
+        .check_image_material(material)
         .map_err(|fault| engine_foundation::error!("argument #2 'material': {}", fault.message))?;
     match placement.lit {
         false => Ok(Some(material.0)),
@@ -96,14 +96,14 @@ fn set_material(
     sprite: SpriteId,
     material: Option<MaterialId>,
 ) -> Result<(), Error> {
-    let placement = look(engine, sprite).placement;
+    let placement = settings(engine, sprite).placement;
     let material_handle = check_material(engine, placement, material)?;
     change(engine, sprite).placement.material = material_handle;
     Ok(())
 }
 
 fn range(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
-    let [near, far] = look(engine, sprite).placement.range;
+    let [near, far] = settings(engine, sprite).placement.range;
     (near.into(), far.into())
 }
 

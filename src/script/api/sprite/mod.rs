@@ -14,7 +14,7 @@ use engine_world::mesh::flag;
 use engine_world::sprite::{
     SpriteId, SpritePlacement, SpriteSequence, SpriteSettings, SpriteSource,
 };
-use engine_world::sprite_component::{check_layer, check_picture_part};
+use engine_world::sprite_component::{check_image_part, check_layer};
 use engine_world::unit::UnitId;
 
 pub(in crate::api) const SPRITE_ARG: (&str, &str) = ("sprite", "a sprite of a unit");
@@ -249,12 +249,12 @@ fn alive(engine: &mut Engine, sprite: HandleNumber) -> bool {
     handle.is_some_and(|handle| engine.worlds.scenes.sprites.slots.get(handle).is_some())
 }
 
-pub(in crate::api) fn look(engine: &mut Engine, sprite: SpriteId) -> SpriteSettings {
-    engine.worlds.scenes.sprites.of(sprite).look
+pub(in crate::api) fn settings(engine: &mut Engine, sprite: SpriteId) -> SpriteSettings {
+    engine.worlds.scenes.sprites.of(sprite).settings
 }
 
 pub(in crate::api) fn change(engine: &mut Engine, sprite: SpriteId) -> &mut SpriteSettings {
-    &mut engine.worlds.scenes.sprites.change(sprite).look
+    &mut engine.worlds.scenes.sprites.change(sprite).settings
 }
 
 fn unit(engine: &mut Engine, sprite: SpriteId) -> UnitId {
@@ -267,7 +267,7 @@ fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
 }
 
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
-    let found = engine.assets.find_picture(texture.as_str());
+    let found = engine.assets.find_drawable_texture(texture.as_str());
     let found = found
         .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Picture(found));
@@ -297,7 +297,7 @@ fn set_part(
         (None, None, None, None) => SpriteSettings::DEFAULT.part,
         (Some(left), Some(top), Some(width), Some(height)) => {
             let part = [left, top, width, height].map(|number| number as f32);
-            check_picture_part(part)
+            check_image_part(part)
                 .map_err(|message| engine_foundation::error!("the part {message}"))?;
             part
         }
@@ -314,7 +314,7 @@ fn set_part(
 fn size(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
     let of = engine.worlds.scenes.sprites.of(sprite);
     let entry = engine.assets.textures.entry(of.picture);
-    let [width, height] = of.look.metres([entry.width as f32, entry.height as f32]);
+    let [width, height] = of.settings.metres([entry.width as f32, entry.height as f32]);
     (width.into(), height.into())
 }
 
@@ -343,9 +343,9 @@ pub(in crate::api) fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
     let mut corners = Vec::new();
     for slot in slots {
         let sprite = engine.worlds.scenes.sprites.slots.at(slot).expect("it is in a chain");
-        let (look, node) = (sprite.look, usize::from(sprite.node));
+        let (settings, node) = (sprite.settings, usize::from(sprite.node));
         let entry = engine.assets.textures.entry(sprite.picture);
-        let placed = look.square_to_node([entry.width as f32, entry.height as f32]);
+        let placed = settings.square_to_node([entry.width as f32, entry.height as f32]);
         let pose = engine.worlds.units.scene.world(unit.row(), node) * placed;
         let square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
         corners.extend(square.map(|[x, z]| pose.transform_point3(Vec3::new(x, 0.0, z))));
@@ -354,7 +354,7 @@ pub(in crate::api) fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
 }
 
 fn pivot(engine: &mut Engine, sprite: SpriteId) -> (f64, f64) {
-    let [x, y] = look(engine, sprite).pivot;
+    let [x, y] = settings(engine, sprite).pivot;
     (x.into(), y.into())
 }
 
@@ -363,7 +363,7 @@ fn set_pivot(engine: &mut Engine, sprite: SpriteId, x: f64, y: f64) {
 }
 
 fn tint(engine: &mut Engine, sprite: SpriteId) -> Color {
-    let [red, green, blue, alpha] = look(engine, sprite).placement.tint.map(f32::from);
+    let [red, green, blue, alpha] = settings(engine, sprite).placement.tint.map(f32::from);
     Color { red, green, blue, alpha }
 }
 
@@ -372,7 +372,7 @@ fn set_tint(engine: &mut Engine, sprite: SpriteId, color: Color) {
 }
 
 fn layer(engine: &mut Engine, sprite: SpriteId) -> f64 {
-    look(engine, sprite).placement.layer.into()
+    settings(engine, sprite).placement.layer.into()
 }
 
 fn set_layer(engine: &mut Engine, sprite: SpriteId, layer: f64) -> Result<(), Error> {
@@ -383,16 +383,16 @@ fn set_layer(engine: &mut Engine, sprite: SpriteId, layer: f64) -> Result<(), Er
 }
 
 fn flip_x(engine: &mut Engine, sprite: SpriteId) -> bool {
-    look(engine, sprite).flip_x
+    settings(engine, sprite).flip_x
 }
 
 fn flip_y(engine: &mut Engine, sprite: SpriteId) -> bool {
-    look(engine, sprite).flip_y
+    settings(engine, sprite).flip_y
 }
 
 fn set_flip(engine: &mut Engine, sprite: SpriteId, x: bool, y: Option<bool>) {
-    let look = change(engine, sprite);
-    (look.flip_x, look.flip_y) = (x, y.unwrap_or(false));
+    let settings = change(engine, sprite);
+    (settings.flip_x, settings.flip_y) = (x, y.unwrap_or(false));
 }
 
 fn visibility(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -437,7 +437,7 @@ fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
     let picture = engine.worlds.scenes.sprites.of(sprite).picture;
-    engine.assets.picture_name(picture).to_string()
+    engine.assets.drawable_texture_name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -563,10 +563,10 @@ fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
         lines.push(format!(
             "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
             at + 1,
-            engine.assets.picture_name(sprite.picture),
+            engine.assets.drawable_texture_name(sprite.picture),
             sprite.node + 1,
-            sprite.look.placement.layer,
-            material_text(engine, &sprite.look.placement),
+            sprite.settings.placement.layer,
+            material_text(engine, &sprite.settings.placement),
             hidden(sprite.flags)
         ));
     }

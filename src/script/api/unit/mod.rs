@@ -358,7 +358,7 @@ fn world_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<M
 
 fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<f64, Error> {
     let (name, resource) = (name.as_str(), &engine.worlds.units.of(unit).resource);
-    if resource.twice.iter().any(|known| known == name) {
+    if resource.duplicate_names.iter().any(|known| known == name) {
         return Err(engine_foundation::error!(
             "argument #2 'name': two nodes are named '{name}' in unit \"{}\": rename one, so that \
              it is clear which is meant",

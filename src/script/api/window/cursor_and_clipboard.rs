@@ -13,7 +13,7 @@ use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
 use engine_textures as textures;
 use engine_window::{
-    CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, IconImage, PICTURE_SIDE_MAX, WindowCommand,
+    CLIPBOARD_BYTES_MAX, CursorMode, CursorShape, IMAGE_SIDE_MAX, IconImage, WindowCommand,
     WindowId, clipboard_error, read_as_if_dropped, read_dropped,
 };
 use mlua::ffi::{lua_State, lua_pushlstring};
@@ -31,7 +31,7 @@ pub fn show_cursor(engine: &mut Engine, window: Option<WindowId>) -> bool {
 }
 
 pub fn set_show_cursor(engine: &mut Engine, show: bool, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::ShowCursor(show));
+    of(engine, window).push_command(WindowCommand::ShowCursor(show));
 }
 
 pub fn clip_cursor(engine: &mut Engine, window: Option<WindowId>) -> bool {
@@ -40,7 +40,7 @@ pub fn clip_cursor(engine: &mut Engine, window: Option<WindowId>) -> bool {
 
 pub fn set_clip_cursor(engine: &mut Engine, clip: bool, window: Option<WindowId>) {
     let mode = if clip { CursorMode::Clip } else { CursorMode::Free };
-    of(engine, window).wish(WindowCommand::CursorMode(mode));
+    of(engine, window).push_command(WindowCommand::CursorMode(mode));
 }
 
 pub fn cursor_mode(engine: &mut Engine, window: Option<WindowId>) -> String {
@@ -53,12 +53,12 @@ pub fn set_cursor_mode(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let mode = choice(mode.as_str(), "argument #1 'mode'", CursorMode::WORDS, CursorMode::of)?;
-    of(engine, window).wish(WindowCommand::CursorMode(mode));
+    of(engine, window).push_command(WindowCommand::CursorMode(mode));
     Ok(())
 }
 
 pub fn set_cursor_position(engine: &mut Engine, x: f64, y: f64, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::MoveCursor(x as f32, y as f32));
+    of(engine, window).push_command(WindowCommand::MoveCursor(x as f32, y as f32));
 }
 
 pub fn set_cursor(
@@ -67,17 +67,17 @@ pub fn set_cursor(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let shape = choice(shape.as_str(), "argument #1 'shape'", CursorShape::WORDS, CursorShape::of)?;
-    of(engine, window).wish(WindowCommand::CursorShape(shape));
+    of(engine, window).push_command(WindowCommand::CursorShape(shape));
     Ok(())
 }
 
 fn picture(engine: &mut Engine, name: &str) -> Result<IconImage, Error> {
     let bytes = engine.assets.store.read(&ResourceName::new("texture", name))?;
     let (width, height, rgba) = textures::picture(&bytes)?;
-    if width.max(height) > PICTURE_SIDE_MAX {
+    if width.max(height) > IMAGE_SIDE_MAX {
         return Err(engine_foundation::error!(
             "argument #1 'texture': '{name}' has {width} × {height} pixels, and may have \
-             {PICTURE_SIDE_MAX} a side"
+             {IMAGE_SIDE_MAX} a side"
         ));
     }
     Ok(IconImage { width, height, rgba: rgba.into() })
@@ -102,7 +102,7 @@ pub fn set_cursor_picture(
         })
     };
     let (x, y) = (inside(x, picture.width, 2, "x")?, inside(y, picture.height, 3, "y")?);
-    of(engine, window).wish(WindowCommand::CursorPicture(picture, x, y));
+    of(engine, window).push_command(WindowCommand::CursorImage(picture, x, y));
     Ok(())
 }
 
@@ -112,7 +112,7 @@ pub fn set_icon(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let picture = picture(engine, texture.as_str())?;
-    of(engine, window).wish(WindowCommand::Icon(picture));
+    of(engine, window).push_command(WindowCommand::Icon(picture));
     Ok(())
 }
 
@@ -136,7 +136,7 @@ pub fn set_clipboard(
 }
 
 pub fn set_ime_enabled(engine: &mut Engine, enabled: bool, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Ime(enabled));
+    of(engine, window).push_command(WindowCommand::Ime(enabled));
 }
 
 pub fn set_ime_area(
@@ -148,7 +148,7 @@ pub fn set_ime_area(
     window: Option<WindowId>,
 ) {
     let area = [left, bottom, width, height].map(|number| number as f32);
-    of(engine, window).wish(WindowCommand::ImeArea(area));
+    of(engine, window).push_command(WindowCommand::ImeArea(area));
 }
 
 pub fn set_keystroke_enabled(engine: &mut Engine, enabled: bool) {

@@ -411,7 +411,7 @@ fn rect(engine: &mut Engine, window: Option<WindowId>) -> ManyResults {
 }
 
 /// Maximum window coordinate in pixels. No desktop is that large.
-pub const PLACE_MAX: i64 = 1 << 20;
+pub const POSITION_MAX: i64 = 1 << 20;
 
 fn side(number: Integer, index: usize, name: &str) -> Result<u32, Error> {
     let found = u32::try_from(number.0).ok().filter(|side| (SIDE_MIN..=SIDE_MAX).contains(side));
@@ -433,7 +433,7 @@ fn set_rect(
 ) -> Result<(), Error> {
     let to_coordinate = |number: Integer, index: usize, name: &str| {
         let found =
-            Some(number.0).filter(|coordinate| (-PLACE_MAX..=PLACE_MAX).contains(coordinate));
+            Some(number.0).filter(|coordinate| (-POSITION_MAX..=POSITION_MAX).contains(coordinate));
         found.map(|coordinate| coordinate as i32).ok_or_else(|| {
             engine_foundation::error!(
                 "argument #{index} '{name}' is outside of any desktop: {}",
@@ -444,8 +444,8 @@ fn set_rect(
     let (left, top) = (to_coordinate(left, 1, "left")?, to_coordinate(top, 2, "top")?);
     let (width, height) = (side(width, 3, "width")?, side(height, 4, "height")?);
     let window = of(engine, window);
-    window.wish(WindowCommand::Position(left, top));
-    window.wish(WindowCommand::Size(width, height));
+    window.push_command(WindowCommand::Position(left, top));
+    window.push_command(WindowCommand::Size(width, height));
     Ok(())
 }
 
@@ -456,7 +456,7 @@ fn set_resolution(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let (width, height) = (side(width, 1, "width")?, side(height, 2, "height")?);
-    of(engine, window).wish(WindowCommand::Size(width, height));
+    of(engine, window).push_command(WindowCommand::Size(width, height));
     Ok(())
 }
 
@@ -474,7 +474,7 @@ fn set_title(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     check_title("argument #1 'title'", title.as_str())?;
-    of(engine, window).wish(WindowCommand::Title(title.as_str().to_string()));
+    of(engine, window).push_command(WindowCommand::Title(title.as_str().to_string()));
     Ok(())
 }
 
@@ -488,7 +488,7 @@ fn set_fullscreen(
     window: Option<WindowId>,
 ) -> Result<(), Error> {
     let mode = choice(mode.as_str(), "argument #1 'mode'", Fullscreen::WORDS, Fullscreen::of)?;
-    of(engine, window).wish(WindowCommand::Fullscreen(mode));
+    of(engine, window).push_command(WindowCommand::Fullscreen(mode));
     Ok(())
 }
 
@@ -507,19 +507,19 @@ fn is_resizable(engine: &mut Engine, window: Option<WindowId>) -> bool {
 }
 
 fn set_resizable(engine: &mut Engine, resizable: bool, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Resizable(resizable));
+    of(engine, window).push_command(WindowCommand::Resizable(resizable));
 }
 
 fn minimize(engine: &mut Engine, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Minimize);
+    of(engine, window).push_command(WindowCommand::Minimize);
 }
 
 fn maximize(engine: &mut Engine, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Maximize);
+    of(engine, window).push_command(WindowCommand::Maximize);
 }
 
 fn restore(engine: &mut Engine, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Restore);
+    of(engine, window).push_command(WindowCommand::Restore);
 }
 
 fn is_minimized(engine: &mut Engine, window: Option<WindowId>) -> bool {
@@ -543,7 +543,7 @@ fn set_focus(engine: &mut Engine, window: Option<WindowId>) {
         engine.devices.window.focused = false;
         engine.devices.windows.lose_focus();
     }
-    of(engine, window).wish(WindowCommand::Focus);
+    of(engine, window).push_command(WindowCommand::Focus);
 }
 
 fn is_visible(engine: &mut Engine, window: Option<WindowId>) -> bool {
@@ -551,7 +551,7 @@ fn is_visible(engine: &mut Engine, window: Option<WindowId>) -> bool {
 }
 
 fn set_visible(engine: &mut Engine, visible: bool, window: Option<WindowId>) {
-    of(engine, window).wish(WindowCommand::Visible(visible));
+    of(engine, window).push_command(WindowCommand::Visible(visible));
 }
 
 fn mouse_focus(engine: &mut Engine, window: Option<WindowId>) -> bool {

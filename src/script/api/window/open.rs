@@ -1,6 +1,6 @@
 //! The functions of `Window` that open and close windows in addition to the main window.
 
-use crate::api::window::{PLACE_MAX, check_title, choice};
+use crate::api::window::{POSITION_MAX, check_title, choice};
 use crate::argument::{ArgumentError, HandleNumber, stale_message};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, HandleKind, suggest};
@@ -31,7 +31,7 @@ const OPTIONS: &[&str] =
     &["title", "x", "y", "width", "height", "visible", "resizable", "fullscreen"];
 
 /// Reads a whole number option within a range.
-fn whole(key: &str, value: &ScriptValue, least: i64, most: i64) -> Result<i64, Error> {
+fn whole_number(key: &str, value: &ScriptValue, least: i64, most: i64) -> Result<i64, Error> {
     match value {
         ScriptValue::Number(number)
             if number.fract() == 0.0 && (least as f64..=most as f64).contains(number) =>
@@ -59,7 +59,7 @@ fn opening(title: String, options: Option<ScriptValue>) -> Result<WindowOptions,
     };
     let mut opening = WindowOptions { title, width: 640, height: 480, ..WindowOptions::default() };
     let (mut x, mut y) = (None, None);
-    let (side, range) = ((SIDE_MIN.into(), SIDE_MAX.into()), (-PLACE_MAX, PLACE_MAX));
+    let (side, range) = ((SIDE_MIN.into(), SIDE_MAX.into()), (-POSITION_MAX, POSITION_MAX));
     for (key, value) in &entries {
         match (key.as_str(), value) {
             ("title", ScriptValue::Text(title)) => {
@@ -67,10 +67,14 @@ fn opening(title: String, options: Option<ScriptValue>) -> Result<WindowOptions,
                 opening.title.clone_from(title);
             }
             ("title", _) => return Err(engine_foundation::error!("'title' must be a string")),
-            ("x", value) => x = Some(whole("x", value, range.0, range.1)? as i32),
-            ("y", value) => y = Some(whole("y", value, range.0, range.1)? as i32),
-            ("width", value) => opening.width = whole("width", value, side.0, side.1)? as u32,
-            ("height", value) => opening.height = whole("height", value, side.0, side.1)? as u32,
+            ("x", value) => x = Some(whole_number("x", value, range.0, range.1)? as i32),
+            ("y", value) => y = Some(whole_number("y", value, range.0, range.1)? as i32),
+            ("width", value) => {
+                opening.width = whole_number("width", value, side.0, side.1)? as u32
+            }
+            ("height", value) => {
+                opening.height = whole_number("height", value, side.0, side.1)? as u32
+            }
             ("visible", ScriptValue::Boolean(on)) => opening.visible = *on,
             ("resizable", ScriptValue::Boolean(on)) => opening.resizable = *on,
             ("visible" | "resizable", _) => {

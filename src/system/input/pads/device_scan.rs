@@ -67,7 +67,7 @@ impl DeviceNodes {
             }
             if !is_connected {
                 let device = pad.translator.device;
-                events.push(InputEvent { device, age: 0.0, what: EventKind::Disconnected });
+                events.push(InputEvent { device, age: 0.0, kind: EventKind::Disconnected });
             }
             is_connected
         });
@@ -147,7 +147,7 @@ impl DeviceNodes {
         let rumbles = node.codes(EV_FF).contains(&FF_RUMBLE);
         let motors = if rumbles { 2 } else { 0 };
         let name = node.name();
-        events.push(InputEvent { device, age: 0.0, what: EventKind::Connected { name, motors } });
+        events.push(InputEvent { device, age: 0.0, kind: EventKind::Connected { name, motors } });
         let translator = PadTranslator::new(device, codes, rules);
         let mut pad =
             DeviceNode { path: path.to_path_buf(), node, translator, rumbles, effect: -1 };

@@ -139,8 +139,8 @@ impl PadTranslator {
         let previous = &mut self.buttons[usize::from(button)];
         if *previous != value {
             *previous = value;
-            let what = EventKind::Button { button, value, repeat: false };
-            events.push(InputEvent { device: self.device, age, what });
+            let kind = EventKind::Button { button, value, repeat: false };
+            events.push(InputEvent { device: self.device, age, kind });
         }
     }
 
@@ -158,7 +158,7 @@ impl PadTranslator {
         if *previous != value {
             *previous = value;
             // Both components of one report become one event.
-            if let Some(InputEvent { device, what: EventKind::Axis { axis, value: last }, .. }) =
+            if let Some(InputEvent { device, kind: EventKind::Axis { axis, value: last }, .. }) =
                 events.last_mut()
                 && *device == self.device
                 && *axis == wanted
@@ -166,8 +166,8 @@ impl PadTranslator {
                 *last = value;
                 return;
             }
-            let what = EventKind::Axis { axis: wanted, value };
-            events.push(InputEvent { device: self.device, age, what });
+            let kind = EventKind::Axis { axis: wanted, value };
+            events.push(InputEvent { device: self.device, age, kind });
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pad_says_becomes_buttons_and_sticks() {
+    fn raw_pad_input_becomes_buttons_and_sticks() {
         let range = |min, max| AxisRange { min, max, value: 0 };
         let codes = DeviceCodes {
             keys: vec![0x130],
@@ -211,10 +211,10 @@ mod tests {
         ] {
             translator.take(input, &mut events);
         }
-        let whats: Vec<_> = events.into_iter().map(|event| event.what).collect();
+        let kinds: Vec<_> = events.into_iter().map(|event| event.kind).collect();
         let button = |button, value| EventKind::Button { button, value, repeat: false };
         assert_eq!(
-            whats,
+            kinds,
             [
                 button(pad::A, 1.0),
                 button(pad::LEFT_TRIGGER, 1.0),

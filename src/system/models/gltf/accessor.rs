@@ -67,7 +67,7 @@ fn number(kind: ComponentType, bytes: &[u8], normalized: bool) -> f32 {
     if normalized { (value / most).max(-1.0) } else { value }
 }
 
-fn whole(kind: ComponentType, bytes: &[u8]) -> u32 {
+fn integer(kind: ComponentType, bytes: &[u8]) -> u32 {
     match kind {
         ComponentType::U16 => u32::from(u16::from_le_bytes([bytes[0], bytes[1]])),
         ComponentType::U32 => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
@@ -257,7 +257,7 @@ impl<'a> GltfSource<'a> {
         let size = size_of_component(kind.0);
         let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
         let from = self.elements(index, view, offset, (count, size))?;
-        let read_index = |at: usize| whole(kind.0, &from.bytes[at * from.stride..]) as usize;
+        let read_index = |at: usize| integer(kind.0, &from.bytes[at * from.stride..]) as usize;
         let indices: Vec<usize> = (0..count).map(read_index).collect();
         match indices.iter().find(|index| **index >= most) {
             None => Ok(indices),
@@ -268,7 +268,7 @@ impl<'a> GltfSource<'a> {
     }
 
     /// Reads the elements of an accessor as `N` integers each: indices, joints.
-    pub fn wholes<const N: usize>(
+    pub fn integers<const N: usize>(
         &self,
         index: usize,
         name: &str,
@@ -287,7 +287,7 @@ impl<'a> GltfSource<'a> {
             let from = self.elements(index, view, offset, (count, size * N))?;
             for (slot, element) in out.iter_mut().enumerate() {
                 let bytes = &from.bytes[slot * from.stride..];
-                *element = std::array::from_fn(|part| whole(kind, &bytes[part * size..]));
+                *element = std::array::from_fn(|part| integer(kind, &bytes[part * size..]));
             }
         }
         Ok(out)

@@ -1,7 +1,9 @@
 //! Skins and animations of a glTF file, checked and kept for the animation of units.
 
 use super::accessor::GltfSource;
-use super::nodes::{NodeOrder, model_index, turned, turned_matrix, turned_rotation, turned_scale};
+use super::nodes::{
+    NodeOrder, matrix_to_z_up, model_index, rotation_to_z_up, scale_to_z_up, to_z_up,
+};
 use crate::data::{
     AnimationChannel, AnimationData, ChannelTarget, KeyInterpolation, ModelData, SkinData,
 };
@@ -44,7 +46,7 @@ pub fn skins(source: &GltfSource, ordered: &NodeOrder) -> Result<Vec<SkinData>, 
                         matrices.len()
                     ));
                 }
-                matrices.iter().take(joints.len()).map(turned_matrix).collect()
+                matrices.iter().take(joints.len()).map(matrix_to_z_up).collect()
             }
         };
         skins.push(SkinData { name, joints, inverse_bind });
@@ -104,15 +106,15 @@ fn one(
     let (track, values, width) = match property {
         Property::Translation => {
             let moved = source.floats::<3>(output, "positions", Type::Vec3)?;
-            (ChannelTarget::Position, flat(moved.into_iter().map(turned)), 3)
+            (ChannelTarget::Position, flat(moved.into_iter().map(to_z_up)), 3)
         }
         Property::Rotation => {
             let turns = source.floats::<4>(output, "rotations", Type::Vec4)?;
-            (ChannelTarget::Rotation, flat(turns.into_iter().map(turned_rotation)), 4)
+            (ChannelTarget::Rotation, flat(turns.into_iter().map(rotation_to_z_up)), 4)
         }
         Property::Scale => {
             let sizes = source.floats::<3>(output, "scales", Type::Vec3)?;
-            (ChannelTarget::Scale, flat(sizes.into_iter().map(turned_scale)), 3)
+            (ChannelTarget::Scale, flat(sizes.into_iter().map(scale_to_z_up)), 3)
         }
         Property::MorphTargetWeights => {
             let mesh = model.nodes[node as usize].mesh;

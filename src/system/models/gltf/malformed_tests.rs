@@ -36,7 +36,7 @@ fn indices(count: usize) -> String {
 }
 
 #[test]
-fn what_a_file_only_claims_is_refused_before_it_is_made() {
+fn false_sizes_are_refused_before_allocation() {
     let one = "{\"attributes\": {\"POSITION\": 0}, \"indices\": 1}";
     let fault = claims(one, &format!("{}, {}", positions(3), indices(120_000_000)));
     assert!(fault.contains("more than 16777216 vertices, 67108864 indices or 256"), "{fault}");
@@ -131,7 +131,7 @@ fn a_hundred_thousand_nodes_of_one_name_are_told_apart_at_once() {
 }
 
 #[test]
-fn movements_of_what_is_no_node_are_left_out() {
+fn animations_of_unknown_nodes_are_skipped() {
     let text = gltf().replacen("\"node\": 1, \"path\": \"rotation\"", "\"path\": \"pointer\"", 1);
     let model = imported(&text).unwrap();
     assert_eq!(model.clips[0].channels.len(), 0);
@@ -144,7 +144,7 @@ fn movements_of_what_is_no_node_are_left_out() {
 }
 
 #[test]
-fn extras_that_cannot_be_read_are_told() {
+fn unreadable_extras_are_reported() {
     for (value, message) in [
         ("1e2147483648", "number 1e2147483648 is too large: the largest is about 1.8e308"),
         (
@@ -174,7 +174,7 @@ fn a_texture_without_a_picture_says_so() {
 }
 
 #[test]
-fn shear_and_circles_are_told() {
+fn shear_and_cycles_are_reported() {
     let sheared = "\"matrix\": [1,0,0,0, 0.5,1,0,0, 0,0,1,0, 0,0,0,1]";
     let text = gltf().replacen("\"scale\": [1, 0.25, 1]", sheared, 1);
     let text = text.replacen("\"translation\": [0, 1.25, 0], ", "", 1);

@@ -3,7 +3,7 @@
 
 use super::accessor::{GltfSource, missing};
 use super::materials::GltfMaterials;
-use super::nodes::{direction, turned};
+use super::nodes::{direction, to_z_up};
 use crate::data::MeshData;
 use crate::geometry::{NormalSource, TriangleInput, to_srgb};
 use crate::unique_names::UniqueNames;
@@ -117,7 +117,7 @@ fn add(
     data.parts.push(MeshPart {
         first: data.indices.len() as u32,
         count: built.indices.len() as u32,
-        place: surface_index as u32,
+        surface: surface_index as u32,
     });
     let base = data.vertices.len() as u32;
     data.indices.extend(built.indices.iter().map(|index| index + base));
@@ -139,7 +139,7 @@ fn indices(
     }
     let listed: Vec<u32> = match primitive.indices {
         Some(index) => {
-            let listed = source.wholes::<1>(index.value(), "indices", Type::Scalar)?;
+            let listed = source.integers::<1>(index.value(), "indices", Type::Scalar)?;
             listed.into_iter().map(|[index]| index).collect()
         }
         None => (0..count as u32).collect(),
@@ -175,7 +175,7 @@ fn corners(
     let positions: Vec<Vec3> = source
         .floats::<3>(positions, "positions", Type::Vec3)?
         .into_iter()
-        .map(|position| Vec3::from_array(turned(position)))
+        .map(|position| Vec3::from_array(to_z_up(position)))
         .collect();
     let count = positions.len();
     let mut corners = TriangleInput { positions, indices, ..TriangleInput::default() };
@@ -238,7 +238,7 @@ fn skin(
         }
         return Ok(());
     };
-    let joints = same(source.wholes::<4>(joints, "joints", Type::Vec4)?, count, "joints")?;
+    let joints = same(source.integers::<4>(joints, "joints", Type::Vec4)?, count, "joints")?;
     let weights = same(source.floats::<4>(weights, "weights", Type::Vec4)?, count, "weights")?;
     data.joints.resize(before, [0; 4]);
     data.weights.resize(before, [1.0, 0.0, 0.0, 0.0]);
@@ -276,7 +276,7 @@ fn targets(
             Some(index) => {
                 let moved = source.floats::<3>(index.value(), "morph targets", Type::Vec3)?;
                 let moved = same(moved, count, "moved ones in a morph target")?;
-                target.extend(from.iter().map(|from| turned(moved[*from as usize])));
+                target.extend(from.iter().map(|from| to_z_up(moved[*from as usize])));
             }
         }
     }

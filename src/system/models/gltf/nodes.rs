@@ -7,7 +7,7 @@ use crate::data::{CameraData, LightData, ModelData, ModelLightType, ModelNode};
 use crate::unique_names::UniqueNames;
 use crate::validate::{NODES_MAX, camera_error};
 use engine_foundation::error;
-use engine_foundation::hash::clash;
+use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, Mat4, Quat, Vec3};
 use engine_frame_packet::{NEAR_MIN, SIGHT_MAX};
@@ -17,22 +17,22 @@ use gltf::json::{Extras, Root, camera, scene};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// Converts a point or a direction to z up.
-pub fn turned(v: [f32; 3]) -> [f32; 3] {
+pub fn to_z_up(v: [f32; 3]) -> [f32; 3] {
     [v[0], -v[2], v[1]]
 }
 
 /// Converts a rotation to z up.
-pub fn turned_rotation(q: [f32; 4]) -> [f32; 4] {
+pub fn rotation_to_z_up(q: [f32; 4]) -> [f32; 4] {
     [q[0], -q[2], q[1], q[3]]
 }
 
 /// Converts scale factors to z up.
-pub fn turned_scale(s: [f32; 3]) -> [f32; 3] {
+pub fn scale_to_z_up(s: [f32; 3]) -> [f32; 3] {
     [s[0], s[2], s[1]]
 }
 
 /// Converts a matrix to z up: the same transform, expressed in the other axes.
-pub fn turned_matrix(matrix: &[f32; 16]) -> [f32; 16] {
+pub fn matrix_to_z_up(matrix: &[f32; 16]) -> [f32; 16] {
     let turn = Mat4::from_cols_array(&[
         1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0,
     ]);
@@ -79,7 +79,7 @@ fn node_transform(node: &scene::Node, name: &str) -> Result<NodeTransform, Error
              length 0, or a matrix with a scale of 0): apply its transform"
         ));
     }
-    Ok((turned(position), turned_rotation(rotation.to_array()), turned_scale(scale)))
+    Ok((to_z_up(position), rotation_to_z_up(rotation.to_array()), scale_to_z_up(scale)))
 }
 
 /// Returns true if a matrix contains more than translation, rotation and scale.
@@ -105,14 +105,15 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
         }
         (None, first) => first,
     };
-    let tops: Vec<usize> = match first {
+    let root_nodes: Vec<usize> = match first {
         Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
-        None => tops(root),
+        None => root_nodes(root),
     };
     model.extras = first.and_then(|scene| extras(&scene.extras, "the scene", &mut model.warnings));
     let mut model_indices = vec![None; root.nodes.len()];
     // A stack: reversed, so that nodes are visited in the file's order.
-    let mut waiting: Vec<(usize, Option<u32>)> = tops.iter().rev().map(|i| (*i, None)).collect();
+    let mut waiting: Vec<(usize, Option<u32>)> =
+        root_nodes.iter().rev().map(|i| (*i, None)).collect();
     let mut names = UniqueNames::of_nodes();
     while let Some((index, parent)) = waiting.pop() {
         let node = root.nodes.get(index).ok_or_else(|| missing("node", index))?;
@@ -161,16 +162,16 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
     if let Some(index) = lost {
         return Err(error!("node {index} is its own ancestor: nodes must be a tree"));
     }
-    if let Some((one, other)) = clash(model.nodes.iter().map(|node| &node.name[..])) {
+    if let Some((one, other)) = find_collision(model.nodes.iter().map(|node| &node.name[..])) {
         return Err(error!("the nodes '{one}' and '{other}' have the same hash: rename one"));
     }
-    model.twice = names.duplicate_names;
+    model.duplicate_names = names.duplicate_names;
     model.warnings.append(&mut names.warnings);
     Ok(NodeOrder { model_indices })
 }
 
 /// Returns the nodes without a parent, for a file without a scene.
-fn tops(root: &Root) -> Vec<usize> {
+fn root_nodes(root: &Root) -> Vec<usize> {
     let mut is_child = vec![false; root.nodes.len()];
     for child in root.nodes.iter().flat_map(|node| node.children.iter().flatten()) {
         if let Some(slot) = is_child.get_mut(child.value()) {
@@ -295,5 +296,5 @@ pub fn lights(root: &Root) -> Result<Vec<LightData>, Error> {
 
 /// Converts a direction to z up, normalized unless its length is 0.
 pub fn direction(v: [f32; 3]) -> Vec3 {
-    Vec3::from_array(turned(v)).normalize_or_zero()
+    Vec3::from_array(to_z_up(v)).normalize_or_zero()
 }

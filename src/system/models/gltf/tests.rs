@@ -5,7 +5,7 @@ use super::super::{ImageUse, ModelImage};
 use super::test_models::{buffer, glb, gltf, text};
 use super::{buffers, import};
 use crate::validate::NODES_MAX;
-use engine_foundation::panic::on_stack;
+use engine_foundation::panic::run_with_stack;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Vec3};
 use engine_frame_packet::texture::WrapMode;
@@ -67,7 +67,7 @@ fn a_file_is_the_same_as_text_as_glb_and_with_its_buffer_beside() {
 }
 
 #[test]
-fn what_a_file_says_is_there_turned_to_z_up() {
+fn the_content_of_a_file_is_converted_to_z_up() {
     let (model, _) = imported(gltf().into_bytes()).unwrap();
     let names: Vec<&str> = model.nodes.iter().map(|node| &node.name[..]).collect();
     assert_eq!(names, ["Chest", "Lid", "Lamp", "Eye"]);
@@ -112,7 +112,7 @@ fn check(from: &str, to: &str, message: &str) {
 }
 
 #[test]
-fn numbers_that_lead_nowhere_are_told() {
+fn dangling_indices_are_reported() {
     check(
         "\"count\": 24, \"type\": \"VEC2\"",
         "\"count\": 25, \"type\": \"VEC2\"",
@@ -181,7 +181,7 @@ fn numbers_that_lead_nowhere_are_told() {
 }
 
 #[test]
-fn an_index_beyond_the_vertices_is_told() {
+fn an_index_beyond_the_vertices_is_reported() {
     let mut bytes = buffer();
     bytes[768..770].copy_from_slice(&24u16.to_le_bytes());
     let fault = imported(glb(&text(""), &bytes)).unwrap_err();
@@ -229,7 +229,7 @@ fn a_chain_of_nodes_as_long_as_it_may_be_needs_no_deep_stack() {
         "{{ \"asset\": {{ \"version\": \"2.0\" }}, \"scene\": 0, \
          \"scenes\": [{{ \"nodes\": [0] }}], \"nodes\": [{chain}{{}}] }}"
     );
-    let world = on_stack("test", 256 << 10, move || {
+    let world = run_with_stack("test", 256 << 10, move || {
         let (model, _) = imported(text.into_bytes()).unwrap();
         let last = model.nodes.last().unwrap();
         model.world(last).transform_point3(Vec3::ZERO).length()
@@ -291,11 +291,11 @@ fn what_cannot_be_read_says_so() {
 }
 
 #[test]
-fn two_nodes_of_one_name_are_told_apart_and_told() {
+fn duplicate_node_names_are_made_unique_and_reported() {
     let text = gltf().replace("\"Lamp\"", "\"Lid\"");
     let (model, _) = imported(text.into_bytes()).unwrap();
     assert_eq!(model.nodes[2].name, "Lid#2");
-    assert_eq!(model.twice, ["Lid"]);
+    assert_eq!(model.duplicate_names, ["Lid"]);
     let message = "two nodes are named 'Lid': the second is 'Lid#2' here; rename one";
     assert_eq!(model.warnings, [message]);
 }

@@ -99,7 +99,7 @@ impl CustomShaders {
             );
             if let Err(message) = &created {
                 let shader = shader.map_or_else(String::new, |it| it.name.clone());
-                events.push(RendererEvent::ShaderFailed { shader, words: message.clone() });
+                events.push(RendererEvent::ShaderFailed { shader, message: message.clone() });
             }
             self.all[at].pipelines.insert(variant, created.ok());
         }

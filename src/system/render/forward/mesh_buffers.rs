@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_taken_from_the_first_gap_and_gaps_grow_together_again() {
+    fn ranges_are_allocated_first_fit_and_free_ranges_merge() {
         let mut free = RangeAllocator::all(100);
         let starts: Vec<_> = [30, 30, 30, 30].map(|count| free.take(count)).to_vec();
         assert_eq!(starts, [Some(0), Some(30), Some(60), None]);

@@ -77,7 +77,7 @@ fn report_refused(
 ) {
     for (slot, message) in all {
         let name = scenes.library.mesh(slot).map_or_else(String::new, |mesh| mesh.name.clone());
-        events.push(RendererEvent::MeshRefused { slot: MeshSlot(slot), name, words: message });
+        events.push(RendererEvent::MeshRefused { slot: MeshSlot(slot), name, message });
     }
 }
 

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spheres_are_seen_that_reach_into_the_planes_and_no_others() {
+    fn only_spheres_that_intersect_the_frustum_are_visible() {
         // Clip space itself: x and y from -1 to 1, z from 0 to 1.
         let planes = planes(&Mat4::IDENTITY);
         let mut spheres = Spheres::default();

@@ -427,7 +427,7 @@ impl DrawPlans {
         let mut all =
             SceneStatistics { shadow_maps: self.shadows.len() as u32, ..Default::default() };
         for view in &self.views {
-            all.seen += view.count;
+            all.visible += view.count;
             all.draw_calls += (view.solid.len() + view.blended.len()) as u32;
             all.lights += view.uniform.counts[1];
         }

@@ -199,7 +199,7 @@ fn class_of(surface: &SurfaceFrame) -> PipelineClass {
     PipelineClass(match surface.alpha {
         SurfaceAlphaMode::Mask(_) => double | PipelineClass::MASK,
         // A material may paint transparent pixels anywhere.
-        SurfaceAlphaMode::Opaque if surface.painter.is_none() => double,
+        SurfaceAlphaMode::Opaque if surface.custom_material.is_none() => double,
         SurfaceAlphaMode::Opaque | SurfaceAlphaMode::Blend => double | PipelineClass::BLEND,
     })
 }
@@ -269,7 +269,7 @@ impl DrawResources {
             }
             if let Some(message) = message {
                 let name = mesh.map_or_else(String::new, |mesh| mesh.name.clone());
-                events.push(RendererEvent::MeshRefused { slot, name, words: message });
+                events.push(RendererEvent::MeshRefused { slot, name, message });
             }
         }
         for change in surfaces {
@@ -313,7 +313,7 @@ impl DrawResources {
             self.surfaces.resize(index + 1, None);
             self.data.resize(index + 1, data_of(&SurfaceFrame::DEFAULT));
         }
-        let material = surface.painter.map_or(0, |slot| slot.0);
+        let material = surface.custom_material.map_or(0, |slot| slot.0);
         let known = KnownSurface { class: class_of(surface), material, set };
         if let Some(old) = self.surfaces[index].replace(known) {
             self.sets.release(old.set);
@@ -393,7 +393,7 @@ impl DrawResources {
     ) {
         let Some(shape) = self.mesh(mesh).cloned() else { return };
         for (number, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.count > 0) {
-            let wanted = surfaces.get(part.place as usize).copied().unwrap_or(0);
+            let wanted = surfaces.get(part.surface as usize).copied().unwrap_or(0);
             let known = self.surfaces.get(wanted as usize).copied().flatten();
             let (surface, known) = match known {
                 Some(known) => (wanted, known),
@@ -436,7 +436,7 @@ mod tests {
 
     fn mesh(indices: &[u32], parts: &[[u32; 3]]) -> MeshFrame {
         let vertices = vec![MeshVertex::default(); 3];
-        let part = |it: &[u32; 3]| MeshPart { first: it[0], count: it[1], place: it[2] };
+        let part = |it: &[u32; 3]| MeshPart { first: it[0], count: it[1], surface: it[2] };
         MeshFrame {
             name: "cliff".to_string(),
             bounds: MeshBounds { min: Vec3::ZERO, max: Vec3::ONE, center: Vec3::ZERO, radius: 1.0 },
@@ -458,7 +458,7 @@ mod tests {
         let check = |mesh: MeshFrame, wanted: &str| {
             let mut library = DrawResources::new();
             let events = put(&mut library, mesh);
-            let [RendererEvent::MeshRefused { words: message, name, .. }] = &events[..] else {
+            let [RendererEvent::MeshRefused { message, name, .. }] = &events[..] else {
                 panic!("{events:?}")
             };
             assert_eq!((message.as_str(), name.as_str()), (wanted, "cliff"));

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lights_are_chosen_that_reach_nearest_and_no_more_than_there_is_room_for() {
+    fn the_nearest_lights_are_chosen_up_to_the_limit() {
         let mut scene = RetainedScene::new();
         let omni = |x: f32| LightFrame {
             kind: LightKind::Omni { position: Vec3::new(x, 0.0, 0.5), range: 0.5 },

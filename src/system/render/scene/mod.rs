@@ -71,7 +71,7 @@ pub struct RecordedSceneDraw {
     /// Name of the mesh, and its objects; particles have no name, and one object for all that are
     /// drawn at once.
     pub mesh: String,
-    pub things: Vec<RecordedObject>,
+    pub objects: Vec<RecordedObject>,
 }
 
 /// One object of a draw call.
@@ -79,7 +79,7 @@ pub struct RecordedSceneDraw {
 pub struct RecordedObject {
     pub slot: DrawSlot,
     pub surface: SurfaceSlot,
-    pub place: Vec3,
+    pub position: Vec3,
     pub tint: [u8; 4],
 }
 
@@ -91,7 +91,7 @@ pub struct SceneStatistics {
     pub surfaces: u32,
     pub draws: u32,
     /// Visible draws, in all views.
-    pub seen: u32,
+    pub visible: u32,
     /// Draw calls into views and into shadow maps.
     pub draw_calls: u32,
     pub shadow_draw_calls: u32,
@@ -161,7 +161,7 @@ impl RetainedScenes {
         if let Some(message) = self.plans.light_limit_message.take()
             && !std::mem::replace(&mut self.light_limit_reported, true)
         {
-            events.push(RendererEvent::Crowded { words: message });
+            events.push(RendererEvent::Crowded { message });
         }
     }
 
@@ -202,14 +202,8 @@ impl RetainedScenes {
             if draw.kind == SceneDrawKind::Particles {
                 let position = scene.particle_batches[draw.mesh as usize].center;
                 let (slot, surface) = (DrawSlot(draw.mesh), SurfaceSlot::DEFAULT);
-                let objects =
-                    vec![RecordedObject { slot, surface, place: position, tint: [255; 4] }];
-                all.push(RecordedSceneDraw {
-                    draw,
-                    scene: number,
-                    mesh: String::new(),
-                    things: objects,
-                });
+                let objects = vec![RecordedObject { slot, surface, position, tint: [255; 4] }];
+                all.push(RecordedSceneDraw { draw, scene: number, mesh: String::new(), objects });
                 return;
             }
             let instances = &self.plans.instances[first as usize..][..draw.instances as usize];
@@ -217,11 +211,11 @@ impl RetainedScenes {
                 let data = &scene.data[*slot as usize];
                 let position = Vec3::from_array(data.pose.0.map(|row| row[3]));
                 let (slot, surface) = (DrawSlot(*slot), SurfaceSlot(*surface));
-                RecordedObject { slot, surface, place: position, tint: data.tint }
+                RecordedObject { slot, surface, position, tint: data.tint }
             };
             let objects = instances.iter().map(recorded_object).collect();
             let mesh = self.library.mesh(draw.mesh).map_or("", |mesh| &mesh.name).to_string();
-            all.push(RecordedSceneDraw { draw, scene: number, mesh, things: objects });
+            all.push(RecordedSceneDraw { draw, scene: number, mesh, objects });
         });
         all
     }

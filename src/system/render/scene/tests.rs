@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Returns two triangles of a metre, in one or two parts.
 fn mesh(slot: u32, parts: u32) -> MeshChange {
     let vertices = vec![MeshVertex::default(); 4];
-    let part = |place| MeshPart { first: 3 * place, count: 3, place };
+    let part = |surface| MeshPart { first: 3 * surface, count: 3, surface };
     let mesh = MeshFrame {
         name: format!("mesh {slot}"),
         bounds: MeshBounds { min: -Vec3::ONE, max: Vec3::ONE, center: Vec3::ZERO, radius: 0.5 },
@@ -147,7 +147,7 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
 }
 
 #[test]
-fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
+fn transparent_draws_and_particles_are_sorted_from_far_to_near() {
     let mut scenes = RetainedScenes::default();
     let pane = |slot: u32, mesh: u32, y: f32| {
         let DrawChange::Put(put) = put(slot, mesh, Vec3::new(0.0, y, 0.0)) else { unreachable!() };
@@ -192,7 +192,7 @@ fn what_is_seen_through_is_drawn_from_far_to_near_with_particles_in_between() {
 }
 
 #[test]
-fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
+fn ordered_draws_follow_their_order_and_equal_depths_are_one_draw() {
     let mut scenes = RetainedScenes::default();
     let flat = |slot: u32, mesh: u32, y: f32, order: i32| {
         let at = Vec3::new(slot as f32 * 0.2, y, 0.0);
@@ -227,7 +227,7 @@ fn what_has_an_order_is_drawn_by_it_and_what_is_on_one_plane_at_once() {
 }
 
 #[test]
-fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
+fn draws_outside_of_the_view_cast_shadows() {
     let mut scenes = RetainedScenes::default();
     let direction = Vec3::new(0.0, 1.0, -1.0).normalize();
     let sun = LightKind::Sun { direction, casts_shadows: true };
@@ -261,7 +261,7 @@ fn shadows_are_cast_by_what_is_not_in_the_view_itself() {
     let sun: u32 = (0..3).map(|i| instances(&draws, SceneDrawKind::SunShadow(i))).sum();
     assert!(sun >= 2, "{draws:?}");
     let statistics = scenes.statistics();
-    assert_eq!((statistics.shadow_maps, statistics.lights, statistics.seen), (4, 1, 2));
+    assert_eq!((statistics.shadow_maps, statistics.lights, statistics.visible), (4, 1, 2));
     let none = RenderQuality { shadow_texels: 0, spot_texels: 0, ..RenderQuality::DEFAULT };
     scenes.plan(&first, &none, &mut Vec::new());
     assert_eq!(scenes.statistics().shadow_maps, 0);
@@ -300,7 +300,7 @@ fn a_view_that_shows_less_light_than_there_is_says_so_once() {
         let messages: Vec<&str> = events
             .iter()
             .map(|event| match event {
-                RendererEvent::Crowded { words } => words.as_str(),
+                RendererEvent::Crowded { message } => message.as_str(),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -323,11 +323,11 @@ fn a_view_that_shows_less_light_than_there_is_says_so_once() {
 }
 
 #[test]
-fn what_a_material_paints_is_a_call_of_its_own_among_what_is_seen_through() {
+fn custom_materials_are_separate_calls_among_transparent_draws() {
     let painted = |slot: u32, alpha| SurfaceFrame {
         alpha,
         double_sided: true,
-        painter: Some(MaterialSlot(slot)),
+        custom_material: Some(MaterialSlot(slot)),
         ..SurfaceFrame::DEFAULT
     };
     let mut frame = SceneFrame::default();

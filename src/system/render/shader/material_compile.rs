@@ -15,7 +15,7 @@ use engine_resource::surface_source::SurfaceSource;
 /// The kind `material`.
 pub static MATERIAL: ResourceKind = ResourceKind {
     name: "material",
-    words: "A shader with textures and variables, and how its colours blend with the background",
+    doc: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
     version: 2,
     reload: &[ReloadStep::Materials],
@@ -270,7 +270,7 @@ fn compare(
             let message = format!(
                 "the variable '{}' is {} in the shader '{name}' ({}), got {}",
                 entry.key,
-                known.kind.words(),
+                known.kind.name(),
                 known.kind.wgsl(),
                 match numbers.len() {
                     1 => "a number".to_string(),

@@ -49,7 +49,7 @@ const PRELUDE: &str = include_str!("../gui.wgsl");
 /// The kind `shader`, in WGSL.
 pub static SHADER: ResourceKind = ResourceKind {
     name: "shader",
-    words: "A shader in WGSL",
+    doc: "A shader in WGSL",
     extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
     // A different prelude produces different data from the same source.
     version: murmur32(PRELUDE.as_bytes(), 1),

@@ -102,7 +102,7 @@ fn refused(text: &str, message: &str) {
 }
 
 #[test]
-fn the_words_name_the_place_and_the_remedy() {
+fn limit_errors_name_the_location_and_the_remedy() {
     refused(
         &shader(lines(format!("x = x{};", " + x".repeat(5000)))),
         "a.wgsl:2:901: the expression is more than 200 levels deep (NESTING_MAX): put parts of it \
@@ -138,7 +138,7 @@ fn declarations(count: usize, one: impl Fn(usize) -> String) -> (String, String)
 }
 
 #[test]
-fn what_grows_when_it_is_written_out_is_refused() {
+fn declarations_that_expand_too_much_are_refused() {
     let calls = |count| {
         let (all, _) = declarations(count, |n| {
             format!("fn f{n}(x: f32) -> f32 {{ return f{}(x) + f{}(x); }}\n", n - 1, n - 1)
@@ -260,7 +260,7 @@ fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
 }
 
 #[test]
-fn what_grows_when_constants_are_written_out_is_refused() {
+fn constants_that_expand_too_much_are_refused() {
     let message = "arrays and structs have more than 1048576 elements when each is written out \
                    where it is named (ELEMENTS_MAX): use smaller ones, or a texture";
     let zeros = "const Z = array<bool, 65536>();".to_string();
@@ -346,7 +346,7 @@ fn long_texts_that_do_not_nest_are_read() {
 mod writers {
     use super::super::super::size_limits;
     use super::*;
-    use engine_foundation::panic::on_stack;
+    use engine_foundation::panic::run_with_stack;
     use wgpu::naga;
 
     /// Returns the whole text that a parser sees.
@@ -391,7 +391,7 @@ mod writers {
             let n = deepest(form);
             assert!(n >= 49, "{}: only {n} levels are allowed", form.0);
             let text = whole(form, n);
-            on_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
+            run_with_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
         }
     }
 
@@ -401,6 +401,6 @@ mod writers {
         let both = around("for (var j = 0; j < 4; j++) {", &inner, "}", 98);
         let text = format!("{}{PRELUDE}", shader((before, both)));
         assert_eq!(super::super::check(&text), Ok(()));
-        on_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
+        run_with_stack("test", STACK_BYTES / 4, || process(&text)).unwrap();
     }
 }

@@ -30,9 +30,9 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
     let whole = format!("{source}\n{PRELUDE}");
     let file = ShaderFile { path, source, whole: &whole };
     nesting_limits::check(&whole).map_err(|excess| file.exceeds(&excess))?;
-    let data = panic::on_stack("shader", nesting_limits::STACK_BYTES, || parse(&file));
+    let data = panic::run_with_stack("shader", nesting_limits::STACK_BYTES, || parse(&file));
     // A panic is reported with the shader's name, for its author.
-    let data = data.flatten().map_err(|error| match error.is_passing {
+    let data = data.flatten().map_err(|error| match error.is_transient {
         true => Error { message: format!("{path}: {}", error.message), ..error },
         false => error,
     })?;

@@ -85,7 +85,7 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
-fn names_that_hide_others_are_told() {
+fn names_that_shadow_others_are_reported() {
     refused(
         "var<private> all: f32;\nfn paint(in: Paint) -> vec4f { return in.base; }",
         "wave.wgsl:1:14: the name 'all' hides a name of WGSL or of the engine: rename it",

@@ -122,7 +122,7 @@ fn pages_with_fields_are_drawn_as_far_as_they_are_needed() {
 }
 
 #[test]
-fn faults_of_page_fonts_are_told_with_their_line() {
+fn errors_of_bitmap_fonts_are_reported_with_their_line() {
     #[track_caller]
     fn check(from: &str, to: &str, message: &str) {
         let text = TEXT.replace(from, to);
@@ -222,7 +222,7 @@ fn font_files_say_what_they_are_made_of() {
 }
 
 #[test]
-fn faults_of_font_files_are_told() {
+fn errors_of_font_files_are_reported() {
     let other_files = [("a.ttf", default_font())];
     let check =
         |text: &str, message: &str| check_refused("a.font", text.as_bytes(), &other_files, message);
@@ -320,7 +320,7 @@ fn damaged_tables_never_do_worse_than_show_something_else() {
 }
 
 #[test]
-fn unknown_fonts_and_circles_are_told() {
+fn unknown_fonts_and_cycles_are_reported() {
     let mut texts = TextSystem::new();
     let error = texts.find(&mut ResourceStore::default(), "fonts/none").unwrap_err();
     assert_eq!(error.contexts, ["When loading font: fonts/none"]);

@@ -12,10 +12,10 @@ fn shaped(texts: &mut TextSystem, request: &TextRequest) -> (Vec<GlyphQuad>, Tex
     let part = &mut LayoutContext { fonts, glyphs };
     let text = std::str::from_utf8(request.text).unwrap();
     let (mut quads, mut used) = (Vec::new(), Vec::new());
-    let around = PIXEL / request.size;
+    let margin = PIXEL / request.size;
     let shaper = &mut work.shaper;
     let extents =
-        shaped_layout::lay_out(part, shaper, &mut quads, &mut used, (text, &[]), request, around);
+        shaped_layout::lay_out(part, shaper, &mut quads, &mut used, (text, &[]), request, margin);
     (quads, extents)
 }
 
@@ -225,7 +225,7 @@ fn a_full_atlas_lets_go_of_what_was_not_used_and_keeps_the_rest() {
     let (mut texts, font) = texts();
     texts.glyphs = GlyphRegistry::of_layers(2);
     let mut atlas = TestAtlas::default();
-    let kept = TextRequest { kept: true, ..request(font, "Kept", 20.0) };
+    let kept = TextRequest { is_retained: true, ..request(font, "Kept", 20.0) };
     let before = texts.layout(&kept).unwrap().to_vec();
     flush(&mut texts, &mut atlas);
     let letters = ('\u{c0}'..'\u{24f}').chain('\u{400}'..'\u{482}').chain('\u{1e00}'..'\u{1eff}');

@@ -15,7 +15,7 @@ impl Textures {
         let resource = ResourceName::new("texture", name);
         let data = store.read(&resource)?;
         // The renderer owns the data from now on. It is read again when it is needed again.
-        store.forget(std::iter::once(resource.id()));
+        store.evict(std::iter::once(resource.id()));
         contain(&resource, || {
             self.put(&data, 0..data.len(), name, old)
                 .map_err(|fault| error!("texture '{name}': {}", fault.message))
@@ -90,7 +90,7 @@ impl Textures {
         range: Range<usize>,
         name: &str,
     ) -> Result<TextureTexels, String> {
-        let TextureCaps { side_max, blocks } = self.abilities;
+        let TextureCaps { side_max, blocks } = self.caps;
         let in_blocks = mipmaps::is_blocks(head.format);
         if in_blocks && !blocks {
             return Err("this machine's graphics cannot show block-compressed textures (BC1 to \
@@ -199,19 +199,19 @@ impl Textures {
             TextureOrigin::File => {
                 let resource = ResourceName::new("texture", &name);
                 let bytes = store.read(&resource)?;
-                store.forget(std::iter::once(resource.id()));
+                store.evict(std::iter::once(resource.id()));
                 let all = 0..bytes.len();
                 (bytes, all)
             }
             TextureOrigin::Inside { of, range } => {
                 let bytes = store.read(&of)?;
-                store.forget(std::iter::once(of.id()));
+                store.evict(std::iter::once(of.id()));
                 (bytes, range)
             }
             TextureOrigin::Frame { sheet, frame } => {
                 let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
                 let bytes = store.read(&resource)?;
-                store.forget(std::iter::once(resource.id()));
+                store.evict(std::iter::once(resource.id()));
                 let known = &self.sheets[sheet].sheet;
                 let found = known.frames.iter().find(|known| known.name == frame);
                 let found = found.ok_or_else(|| error!("there is no frame '{frame}' any more"))?;
@@ -272,7 +272,7 @@ impl Textures {
             if let Err(fault) = result {
                 log::error(&format!("{name}: {fault}: it stays as it was"));
             }
-            store.forget(std::iter::once(of.id()));
+            store.evict(std::iter::once(of.id()));
         }
     }
 }

@@ -39,7 +39,7 @@ impl Textures {
     ///
     /// # Errors
     /// Returns an error if there is no free slot, or if the data cannot be read.
-    pub fn placed(
+    pub fn scene_texture(
         &mut self,
         store: &mut ResourceStore,
         number: TextureNumber,
@@ -85,7 +85,7 @@ impl Textures {
     ) -> Result<(), Error> {
         let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
         let bytes = store.read(&resource)?;
-        store.forget(std::iter::once(resource.id()));
+        store.evict(std::iter::once(resource.id()));
         contain(&resource, || self.draw_page(&bytes, sheet))
     }
 
@@ -101,7 +101,7 @@ impl Textures {
         }
         let count = ranges.len();
         let old = self.sheets[sheet].page.take().map(|page| page.slot);
-        let size = lay_out(&mut cells, self.abilities.side_max);
+        let size = lay_out(&mut cells, self.caps.side_max);
         let (Some((width, height)), Some(first)) = (size, cells.first()) else {
             if let Some(slot) = old {
                 self.release_slot(slot);

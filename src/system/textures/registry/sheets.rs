@@ -38,7 +38,7 @@ impl Textures {
     ) -> Result<(SheetData, Vec<RendererTexture>), Error> {
         let resource = ResourceName::new("sheet", name);
         let bytes = store.read(&resource)?;
-        store.forget(std::iter::once(resource.id()));
+        store.evict(std::iter::once(resource.id()));
         contain(&resource, || self.take_sheet(&bytes, name, old))
     }
 
@@ -117,7 +117,7 @@ impl Textures {
         if !store.has(resource) {
             log::error(&format!(
                 "{}: its frames are shown as checkerboards",
-                store.missing_words(resource)
+                store.missing_message(resource)
             ));
             return self.unload_sheet(index);
         }

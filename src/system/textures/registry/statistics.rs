@@ -43,7 +43,7 @@ impl Textures {
         let uploads = std::mem::take(&mut self.cached_stats.uploads);
         let stats = match self.cached_stats.stats {
             Some((version, stats)) if version == self.version => stats,
-            _ => self.figures(),
+            _ => self.statistics(),
         };
         self.cached_stats.stats = Some((self.version, stats));
         (stats, uploads)

@@ -28,7 +28,7 @@ fn an_actor_is_read_with_all_that_it_says() {
 }
 
 #[test]
-fn what_an_actor_cannot_be_says_why() {
+fn invalid_actors_are_refused_with_a_reason() {
     let check =
         |text: &str, message: &str| assert_eq!(read(text, true).unwrap_err(), message, "{text}");
     check(
@@ -120,7 +120,7 @@ fn movers_and_joints_say_what_is_wrong_too() {
 }
 
 #[test]
-fn a_fault_knows_where_it_stands() {
+fn an_error_knows_its_path() {
     let text = "actors = {\n  body = {\n    type = \"static\"\n    shapes = [\n      { shape = \
                 \"sphere\", radius = 0 }\n    ]\n  }\n}";
     let document = sjson::parse(text).unwrap();
@@ -131,10 +131,10 @@ fn a_fault_knows_where_it_stands() {
 }
 
 #[test]
-fn what_a_model_says_of_a_node_is_an_actor() {
+fn extras_of_a_node_describe_an_actor() {
     let mesh = || Some("models/a/b".to_string());
     let read = |extra: &SjsonTree| {
-        let tree = of_extras(extra, "crate", mesh());
+        let tree = from_extras(extra, "crate", mesh());
         ActorDesc::read("crate", tree.get("crate").unwrap(), true).map_err(|fault| fault.message)
     };
     let still = read(&SjsonTree::String("static".to_string())).unwrap();

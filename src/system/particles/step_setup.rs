@@ -49,7 +49,7 @@ impl ParticleEffect {
         if data.culling == Culling::None {
             return Some(delta);
         }
-        if !self.seen && self.stepped {
+        if !self.was_visible && self.stepped {
             let is_endless = |emitter: &EmitterDef| !is_over(&emitter.numbers, f64::INFINITY);
             // An effect with an end must reach it; otherwise it would exist forever.
             if data.culling == Culling::Pause

@@ -138,11 +138,11 @@ unsafe extern "C-unwind" fn load_chunk(l: *mut lua_State) -> c_int {
             }
             Err(Fault::Refused(message)) => {
                 let memory = &ScriptContext::of(l).memory;
-                memory.be_lenient();
+                memory.begin_lenient();
                 lua_pushnil(l);
                 lua_pushlstring(l, message.as_ptr().cast(), message.len());
                 lua_pushboolean(l, 1);
-                memory.be_strict();
+                memory.end_lenient();
                 3
             }
         }
@@ -201,12 +201,12 @@ unsafe fn make(l: *mut lua_State, function: lua_CFunction, arguments: c_int) -> 
     // SAFETY: as many arguments are on the stack.
     unsafe {
         let cx = ScriptContext::of(l);
-        cx.memory.be_lenient();
+        cx.memory.begin_lenient();
         lua_settop(l, arguments);
         lua_pushnumber(l, f64::from_bits(cx.stack_floor as u64));
         lua_insert(l, 1);
         lua_pushcclosure(l, function, arguments + 1);
-        cx.memory.be_strict();
+        cx.memory.end_lenient();
         1
     }
 }

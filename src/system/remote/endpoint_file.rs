@@ -17,7 +17,7 @@ const NAME: &str = "session.json";
 
 /// Address, token and process of a running game.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SessionFile {
+pub struct EndpointFile {
     pub version: u32,
     pub port: u16,
     pub token: String,
@@ -30,7 +30,7 @@ pub fn path(game: &Path) -> PathBuf {
     game.join(FOLDER).join(NAME)
 }
 
-impl SessionFile {
+impl EndpointFile {
     /// Returns the address of the page for a browser.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
@@ -83,7 +83,7 @@ impl SessionFile {
     ///
     /// # Errors
     /// Returns an error if no game of that folder runs with tools.
-    pub fn read(game: &Path) -> Result<SessionFile, Error> {
+    pub fn read(game: &Path) -> Result<EndpointFile, Error> {
         let path = path(game);
         let file = format!("{FOLDER}/{NAME}");
         let text = match file_access::read_text(game, &file, &readers::SESSION) {
@@ -110,7 +110,7 @@ impl SessionFile {
         if port.fract() != 0.0 || !(1.0..=65535.0).contains(&port) {
             return Err(damaged("its 'port' is not a port number"));
         }
-        Ok(SessionFile {
+        Ok(EndpointFile {
             version: number("version")? as u32,
             port: port as u16,
             token: token.clone(),
@@ -121,7 +121,7 @@ impl SessionFile {
     /// Removes the file if it is still this run's: another run of the game may have written its
     /// own.
     pub fn remove(&self, game: &Path) {
-        if SessionFile::read(game).is_ok_and(|found| found == *self) {
+        if EndpointFile::read(game).is_ok_and(|found| found == *self) {
             // If the file cannot be removed, a connection attempt fails instead.
             let _ = fs::remove_file(path(game));
         }
@@ -140,17 +140,17 @@ mod tests {
         folder
     }
 
-    fn session(token: &str) -> SessionFile {
-        SessionFile { version: 1, port: 4000, token: token.into(), process: std::process::id() }
+    fn session(token: &str) -> EndpointFile {
+        EndpointFile { version: 1, port: 4000, token: token.into(), process: std::process::id() }
     }
 
     #[test]
     fn a_session_is_found_and_only_its_own_run_removes_it() {
         let game = scratch("found");
-        assert!(SessionFile::read(&game).unwrap_err().message.starts_with("no game that runs in"));
+        assert!(EndpointFile::read(&game).unwrap_err().message.starts_with("no game that runs in"));
         session("old").write(&game).unwrap();
         session("new").write(&game).unwrap();
-        assert_eq!(SessionFile::read(&game).unwrap(), session("new"));
+        assert_eq!(EndpointFile::read(&game).unwrap(), session("new"));
         let names = fs::read_dir(game.join(FOLDER)).unwrap().count();
         assert_eq!(names, 2, "the session and what ignores it");
         session("old").remove(&game);
@@ -183,7 +183,7 @@ mod tests {
         fs::create_dir_all(game.join(FOLDER)).unwrap();
         let check = |text: &str, wanted: &str| {
             fs::write(path(&game), text).unwrap();
-            let message = SessionFile::read(&game).unwrap_err().message;
+            let message = EndpointFile::read(&game).unwrap_err().message;
             assert!(message.contains(wanted), "{message}");
         };
         check("{", "remove it");

@@ -55,7 +55,7 @@ impl InitialSaves {
 
     /// Passes the files to a game without a save folder, before it runs.
     pub fn give(&self, game: &mut OpenedGame) {
-        game.saves = Saves::of_files(self.saves.clone(), game.settings.text("version"));
+        game.saves = Saves::in_memory(self.saves.clone(), game.settings.text("version"));
         game.user_settings = self.user_settings.clone();
     }
 
