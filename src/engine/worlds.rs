@@ -1,5 +1,6 @@
-//! Worlds and the objects in them: units with their components, levels, physics, particles, cameras.
-//! The Guis of worlds are in the drawing group, and the voices of their sounds in the device group.
+//! Worlds and the objects in them: units with their components, levels, physics, particles and
+//! cameras. The Guis of worlds are in the drawing group, and the voices of their sounds in the device
+//! group.
 
 use super::RenderScenes;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};

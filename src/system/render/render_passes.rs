@@ -173,8 +173,8 @@ pub static RENDER_PASSES: &[PassRow] = &[
 ];
 
 /// Checks a table: unique names, shaders and settings that exist, resources that are cleared once
-/// and before they are used, and no pass that samples what it draws onto. `shaders` are the names of
-/// all shaders. Returns a message for the first row that is wrong.
+/// and before they are used, and no pass that samples what it draws onto. `shaders` are the names
+/// of all shaders. Returns a message for the first row that is wrong.
 pub fn check(rows: &[PassRow], shaders: &[&str]) -> Result<(), String> {
     let mut drawn = vec![PassResource::Target];
     for (i, row) in rows.iter().enumerate() {
@@ -245,7 +245,8 @@ fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), Stri
         let alone = PassRow { writes: std::slice::from_ref(write), ..*row };
         if alone.attachments() != row.attachments() {
             return Err(format!(
-                "draws onto {:?} and {resource:?}, which have no common size: make two passes of it",
+                "draws onto {:?} and {resource:?}, which have no common size: make two passes of \
+                 it",
                 first.resource()
             ));
         }
