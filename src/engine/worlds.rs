@@ -1,6 +1,5 @@
 //! Worlds and the objects in them: units with their components, levels, physics, particles and
-//! cameras. The Guis of worlds are in the drawing group, and the voices of their sounds in the device
-//! group.
+//! cameras. The Guis of worlds are in the drawing group; the voices of sounds are with the devices.
 
 use super::RenderScenes;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
