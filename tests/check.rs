@@ -81,8 +81,8 @@ fn every_slip_is_told_at_once() {
         "levels/gone.level: spawning its unit 'three': there is no unit 'units/lost'",
         "component 'sprite': there is no texture 'shp'",
         "component 'tilemap': there is no tilemap 'cave'",
-        "models/cage.model: spawning it: unit \"models/cage\": 'type' of actor 'bar' must be one \
-         of static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
+        "models/cage.model: spawning it: component 'bar': 'type' of actor 'bar' must be one of \
+         static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
         "5 units, 1 model and 1 level checked, 8 problems",
         "scripts/loose.lua:1: <name> or '...' expected near 'end'",
         "2 errors in addition, such as sources that do not compile: above",

@@ -503,7 +503,7 @@ M.words = {
   ITEMS_MAX = "67,108,864", LOAD_BYTES_MAX = "more than 16777216 bytes",
   SENT_BYTES_MAX = "are the most: send it", SIZE_MAX = "the limit is 67108864",
   STRING_BYTES_MAX = "a string may have", TIMERS_MAX = "timers are waiting",
-  TWEENS_MAX = "tweens are moving", PICTURE_SIDE_MAX = "may have 256 a side",
+  TWEENS_MAX = "tweens are moving", IMAGE_SIDE_MAX = "may have 256 a side",
   ["Gui.polygon"] = "to 4096 points", ["Gui.polyline"] = "to 4096 points",
 }
 
