@@ -135,7 +135,8 @@ mod tests {
         let mut reported: Vec<&str> = engine_window::key_codes::names().collect();
         let buttons = DeviceClass::Keyboard.buttons().iter().map(|button| button.code);
         let mut known: Vec<&str> = buttons.filter(|code| !code.is_empty()).collect();
-        (reported.sort_unstable(), known.sort_unstable());
+        reported.sort_unstable();
+        known.sort_unstable();
         assert_eq!(reported, known);
     }
 
