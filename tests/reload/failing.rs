@@ -46,27 +46,27 @@ pub const FAILS: &[(&str, &str, &str)] = &[
         "late",
     ),
     (
-        "An engine function with an effect at the top level: it belongs into `init`.",
+        "A call at the top level of an engine function that has an effect: move it to `init`.",
         "local w = Application.new_world()",
         "Application.new_world: not while reloading: this changes the engine",
     ),
-    ("A hot one, too.", "for _ = 1, 200 do World.time(1) end Application.quit(3)", "World.time"),
     (
-        "A timer, a tween or a setting that is made at the top level.",
+        "The same for a function with a fast form.",
+        "for _ = 1, 200 do World.time(1) end Application.quit(3)",
+        "World.time",
+    ),
+    (
+        "A timer, a tween or a setting that is created at the top level.",
         "Timer.after(1, function() end)",
         "Timer.after: not while reloading",
     ),
     ("An endless loop at the top level.", "while true do end", "stopped: this ran for 0.3 seconds"),
     (
-        "A file that the edit newly requires and that is broken.",
+        "A `require` of a new file that has an error.",
         "new = 1 return require 'bad'",
         "unexpected symbol near '='\n    In bad.lua:1\n        1 | x = = 1",
     ),
-    (
-        "A file that the edit newly requires and that is not there.",
-        "require 'nowhere'",
-        "'nowhere'",
-    ),
+    ("A `require` of a file that does not exist.", "require 'nowhere'", "'nowhere'"),
 ];
 
 #[test]
@@ -311,41 +311,39 @@ fn what_init_does_is_told_where_it_is_edited() {
 /// The other lines of the table, each with its test.
 pub const LIMITS: &[(&str, fn())] = &[
     (
-        "Files that are saved together are taken together, or none of them is.",
+        "Files that are saved together are reloaded together, or none of them is.",
         of_two_files_both_are_reloaded_or_none,
     ),
     (
-        "What was saved together with a broken file comes when that is mended; then `on_reload` \
-         names \
-         all of it.",
+        "Files that were saved together with a broken file are reloaded when it is fixed; \
+         `on_reload` then names all of them.",
         what_was_saved_with_a_broken_file_waits_until_that_is_mended,
     ),
     (
-        "A broken file that is deleted or renamed is not waited for.",
+        "A broken file that is deleted or renamed no longer delays the others.",
         a_broken_file_that_is_gone_is_not_waited_for,
     ),
     (
-        "A file that is emptied, or all of which becomes a comment, keeps what it made until it \
-         makes something again: the log says so.",
+        "A file that becomes empty, or only a comment, keeps its objects until it creates new \
+         ones. The log says so.",
         a_file_that_is_emptied_keeps_what_it_made,
     ),
     (
-        "A closure made inside a function keeps its old body until it is made again. A reload \
-         counts those that are alive, by their lines, and the log says so.",
+        "A closure created inside a function keeps its old body until it is created again. The \
+         log counts the closures that still have old bodies, by line.",
         closures_that_keep_their_old_bodies_are_told_with_their_lines,
     ),
     (
-        "What the top level does to other files by calling their functions is done by the first \
-         load; \
-         a reload takes its own run back.",
+        "Changes that the top level makes to other files by calling their functions are made by \
+         the first load; a reload undoes its own run.",
         what_the_top_level_does_to_others_by_calls_is_done_once,
     ),
     (
-        "What a file that is new to the game does to others by calls lasts.",
+        "Changes that a newly loaded file makes to others by calls are kept.",
         what_a_newly_required_file_does_to_others_by_calls_lasts,
     ),
     (
-        "Random numbers that the top level takes while it is reloaded are put back.",
+        "Random numbers that the top level draws during a reload are put back.",
         random_numbers_go_on_as_if_nothing_was_reloaded,
     ),
     (
@@ -357,7 +355,7 @@ pub const LIMITS: &[(&str, fn())] = &[
         a_file_that_was_not_loaded_is_left_alone,
     ),
     (
-        "`init` has run, and an edit of it acts at the next start: the log says so.",
+        "`init` has run already: an edit of it takes effect at the next start. The log says so.",
         what_init_does_is_told_where_it_is_edited,
     ),
 ];

@@ -49,21 +49,22 @@ const fn beside(other: &'static str, row: Row) -> Row {
 
 pub const KEEPS: &[Row] = &[
     row(
-        "A module's table is the same table, so what other files hold of it stays valid.",
+        "A module keeps its table, so references in other files stay valid.",
         "local M = {} function M.f() return 1 end return M",
         "t = m",
         "local M = {} function M.f() return 2 end return M",
         "assert(require 'm' == t and t.f() == 2)",
     ),
     row(
-        "A top-level local keeps the value that the game gave it.",
+        "A top-level local keeps the value that the game assigned.",
         "local M, hits = {}, 0 function M.hit() hits = hits + 1 return hits end return M",
         "m.hit() m.hit()",
         "local M, hits = {}, 0 function M.hit() hits = hits + 10 return hits end return M",
         "assert(m.hit() == 12)",
     ),
     row(
-        "A local that an edit newly uses in a function has its live value there.",
+        "A local that a function uses for the first time after an edit has its current value \
+         there.",
         "local M, hits = {}, 0 function M.hit() hits = hits + 1 end function M.show() end return M",
         "m.hit() m.hit()",
         "local M, hits = {}, 0 function M.hit() hits = hits + 1 end \
@@ -71,7 +72,7 @@ pub const KEEPS: &[Row] = &[
         "assert(m.show() == 2)",
     ),
     row(
-        "Functions that share a local still share it, new ones and old ones.",
+        "Functions that share a local still share it, whether they are new or old.",
         "local M, n = {}, 0 function M.add() n = n + 1 end function M.get() return n end return M",
         "m.add() old_get = m.get",
         "local M, n = {}, 0 function M.add() n = n + 5 end function M.get() return n end \
@@ -79,14 +80,14 @@ pub const KEEPS: &[Row] = &[
         "m.add() assert(m.get() == 6 and m.twice() == 12 and old_get() == 6)",
     ),
     row(
-        "A global keeps the value that the game gave it.",
+        "A global keeps the value that the game assigned.",
         "score = 0 function win() score = score + 1 end",
         "win() win()",
         "score = 0 function win() score = score + 100 end",
         "assert(score == 2) win() assert(score == 102)",
     ),
     row(
-        "A field keeps the value that the game gave it.",
+        "A field keeps the value that the game assigned.",
         "local M = { speed = 1, nested = { deep = 1 } } return M",
         "m.speed = 7 m.nested.deep = 8 nested = m.nested",
         "local M = { speed = 2, nested = { deep = 2 } } return M",
@@ -109,7 +110,7 @@ pub const KEEPS: &[Row] = &[
         "assert(m.hp() == 30)",
     ),
     row(
-        "A table of state at the top level keeps its identity and everything in it.",
+        "A state table at the top level keeps its identity and its content.",
         "local state = {} local M = {} function M.put(k, v) state[k] = v end \
          function M.state() return state end return M",
         "m.put('a', 1) m.put(1, 'x') s = m.state()",
@@ -118,21 +119,21 @@ pub const KEEPS: &[Row] = &[
         "assert(m.state() == s and m.get('a') == 1 and m.get(1) == 'x')",
     ),
     row(
-        "A function that the game registered in the module's table at run time stays.",
+        "A function that the game added to the module's table at run time stays.",
         "local M = {} function M.f() end return M",
         "m.extra = function() return 'mine' end",
         "local M = {} return M",
         "assert(m.f == nil and m.extra() == 'mine')",
     ),
     row(
-        "A function that the game put in place of the file's own stays.",
+        "A function that the game replaced at run time keeps the replacement.",
         "local M = {} function M.f() return 1 end return M",
         "m.f = function() return 'mine' end",
         "local M = {} function M.f() return 2 end return M",
         "assert(m.f() == 'mine')",
     ),
     row(
-        "Objects keep their class: a table with `__index`, wherever it is held.",
+        "Objects keep their class (a table with `__index`), wherever the class is stored.",
         "local Enemy = {} Enemy.__index = Enemy function Enemy.new() return setmetatable({ hp = \
          1 }, \
          Enemy) end function Enemy:name() return 'old' end return Enemy",
@@ -153,7 +154,7 @@ pub const KEEPS: &[Row] = &[
          assert(class.is_a(e, Enemy) and class.is_a(Enemy.new(), class_before))",
     ),
     row(
-        "A class in a local that nothing else names is kept through its objects.",
+        "A class that is stored only in a local is kept through its objects.",
         "local Box = {} Box.__index = Box function Box:v() return 1 end \
          return function() return setmetatable({}, Box) end",
         "b = m()",
@@ -162,7 +163,7 @@ pub const KEEPS: &[Row] = &[
         "assert(b:v() == 2 and getmetatable(b) == getmetatable(require('m')()))",
     ),
     row(
-        "A closure made at the top level keeps what it counts and takes the new body.",
+        "A closure created at the top level keeps its upvalues and takes the new body.",
         "local function counter() local n = 0 return function() n = n + 1 return n end end \
          local M = { count = counter() } return M",
         "m.count() m.count() held = m.count",
@@ -178,7 +179,7 @@ pub const KEEPS: &[Row] = &[
         "assert(m.hit() == -2)",
     ),
     row(
-        "Locals of one name are told apart by the functions that use them.",
+        "Locals with the same name are distinguished by the functions that use them.",
         "local M = {} local n = 1 function M.a() n = n + 1 return n end \
          local n = 10 function M.b() n = n + 1 return n end return M",
         "m.a() m.b()",
@@ -190,8 +191,8 @@ pub const KEEPS: &[Row] = &[
         "return { counted = function(f) local n = 0 return function() n = n + 1 return n, f() \
          end end }",
         row(
-            "What another file's function made at the top level keeps its state and calls the \
-             new code.",
+            "An object that another file's function created at the top level keeps its state and \
+             calls the new code.",
             "local other = require 'other' local M = { f = other.counted(function() return 'old' \
              end) } \
          return M",
@@ -203,7 +204,7 @@ pub const KEEPS: &[Row] = &[
         ),
     ),
     row(
-        "A coroutine of the top level that has begun goes on from where it is.",
+        "A running coroutine of the top level continues from its position.",
         "local M = {} local function count() for i = 1, 9 do coroutine.yield(i) end end \
          local co, wrapped = coroutine.create(count), coroutine.wrap(count) M.wrapped = wrapped \
          local fresh = coroutine.wrap(function() return 'old' end) M.text = 1 \
@@ -223,7 +224,7 @@ pub const KEEPS: &[Row] = &[
          if not was_fresh then was_fresh = m.fresh() assert(was_fresh == 'new') end",
     ),
     row(
-        "A `Float32Array` of the top level stays the same array, with what the game put into it.",
+        "A `Float32Array` of the top level stays the same array and keeps its content.",
         "local M = {} local a = Float32Array({ 1, 2, 3 }) M.a, M.b = a, Float32Array(2) \
          function M.first() return a[1] end return M",
         "a, b = m.a, m.b a[1] = 10 b:push(7)",
@@ -234,7 +235,7 @@ pub const KEEPS: &[Row] = &[
          assert(#b == 3 and b[3] == 7)",
     ),
     row(
-        "A constant vector or colour whose numbers are the same stays the same value.",
+        "A constant vector or colour with unchanged numbers stays the same value.",
         "local M = { at = Vector3(1, 2, 3) } return M",
         "at = m.at m.at = Vector3(9, 9, 9)",
         "local M = { at = Vector3(1, 2, 3) } return M",
@@ -243,7 +244,7 @@ pub const KEEPS: &[Row] = &[
     beside(
         "return { name = 'other' }",
         row(
-            "Tables of other files and of the engine that a file only names are left alone.",
+            "Tables of other files and of the engine are unchanged if a file only refers to them.",
             "local other = require 'other' local lib = {} local M = { lib = lib } return M",
             "other = require 'other'",
             "local other = require 'other' local lib = other local M = { lib = lib } return M",
@@ -251,7 +252,7 @@ pub const KEEPS: &[Row] = &[
         ),
     ),
     row(
-        "The main world, Gui and camera, asked for at the top level, stay what they are.",
+        "The main world, Gui and camera stay the same objects if they are read at the top level.",
         "local M = { gui = Application.main_gui() } return M",
         "gui, world = m.gui, Application.main_world()",
         "local M = { gui = Application.main_gui(), world = Application.main_world(),
@@ -276,7 +277,7 @@ pub const CHANGES: &[Row] = &[
         "assert(m.f() == 2 and f() == 2)",
     ),
     row(
-        "Recursive and mutually recursive functions call their new selves.",
+        "Recursive and mutually recursive functions call their new versions.",
         "local even local function odd(n) return n ~= 0 and even(n - 1) end \
          function even(n) return n == 0 or odd(n - 1) end return { even = even, odd = odd }",
         "",
@@ -286,21 +287,21 @@ pub const CHANGES: &[Row] = &[
         "assert(m.even(10) == 'yes' and m.odd(10) == 'no')",
     ),
     row(
-        "Functions may change their arguments and results, and take any number of them.",
+        "Functions can change their parameters and results, including variable ones.",
         "return { f = function(a) return a end }",
         "",
         "return { f = function(...) return select('#', ...), ... end }",
         "local n, a, b = m.f(nil, 2) assert(n == 2 and a == nil and b == 2)",
     ),
     row(
-        "Global functions take their new bodies, also where a file returns nothing.",
+        "Global functions take their new bodies, also if the file returns nothing.",
         "function go() return 1 end local function quiet() end",
         "held = go",
         "function go() return 2 end",
         "assert(go() == 2 and held() == 2 and require 'm' == true)",
     ),
     row(
-        "A function that is held as a callback, in a registry or as a key is exchanged there.",
+        "A function that is stored as a callback, in a registry or as a key is replaced there.",
         "local M = {} function M.f() return 1 end return M",
         "list = { { fn = m.f } } keys = { [m.f] = 'k' } up = (function(f) return function() \
          return f() \
@@ -312,7 +313,7 @@ pub const CHANGES: &[Row] = &[
     beside(
         "local f = require('m').f return { call = function() return f() end }",
         row(
-            "A function that another file keeps in a local is exchanged there.",
+            "A function that another file keeps in a local is replaced there.",
             "local M = {} function M.f() return 1 end return M",
             "o = require 'other'",
             "local M = {} function M.f() return 2 end return M",
@@ -327,7 +328,7 @@ pub const CHANGES: &[Row] = &[
         "assert(m.n == 50)",
     ),
     row(
-        "Metamethods and metatables take their new forms.",
+        "Metamethods and metatables are updated.",
         "local mt = { __add = function() return 1 end } return { new = function() return \
          setmetatable({}, mt) end }",
         "v = m.new()",
@@ -337,35 +338,35 @@ pub const CHANGES: &[Row] = &[
         "assert(v + v == 2 and v() == 3 and getmetatable(v) == getmetatable(m.new()))",
     ),
     row(
-        "A constant that the game did not touch takes its new value: a local.",
+        "A constant that the game did not change takes its new value: a local.",
         "local speed = 5 return { f = function() return speed end }",
         "",
         "local speed = 6 return { f = function() return speed end }",
         "assert(m.f() == 6)",
     ),
     row(
-        "A constant that the game did not touch takes its new value: a global.",
+        "A constant that the game did not change takes its new value: a global.",
         "gravity = 10 name = 'a'",
         "",
         "gravity = 20 name = 'a'",
         "assert(gravity == 20 and name == 'a')",
     ),
     row(
-        "A constant that the game did not touch takes its new value: a field, however deep.",
+        "A constant that the game did not change takes its new value: a field, at any depth.",
         "return { a = 1, b = { c = { d = 'x', e = 1 } } }",
         "c = m.b.c c.e = 5",
         "return { a = 2, b = { c = { d = 'y', e = 2 } } }",
         "assert(m.a == 2 and m.b.c == c and c.d == 'y' and c.e == 5)",
     ),
     row(
-        "A constant that the game did not touch takes its new value: a vector or colour.",
+        "A constant that the game did not change takes its new value: a vector or colour.",
         "local at = Vector3(1, 2, 3) return { at = at, f = function() return at end }",
         "",
         "local at = Vector3(1, 2, 4) return { at = at, f = function() return at end }",
         "assert(m.at == Vector3(1, 2, 4) and m.f() == m.at)",
     ),
     row(
-        "What stands in a table under another table, such as a class, is found by that.",
+        "An entry whose key is a table, for example a class, is matched by that key.",
         "Orc, Elf, Man = class(Orc), class(Elf), class(Man) local M = { names = { [Orc] = 'orc', \
          [Elf] = 'elf', [Man] = 'man', [string] = 1 } } M.cry = { [Orc] = function() return 'old' \
          end } return M",
@@ -378,7 +379,7 @@ pub const CHANGES: &[Row] = &[
          assert(m.names[Vector3] == 3)",
     ),
     row(
-        "Items of a list are added, changed and removed by their number.",
+        "Items of a list are added, changed and removed by their index.",
         "return { list = { 1, 2, 3, { x = 1 } } }",
         "list = m.list list[2] = 'mine'",
         "return { list = { 10, 20 } }",
@@ -392,14 +393,14 @@ pub const CHANGES: &[Row] = &[
         "assert(m.f() == m and m.list[1] == 1 and m.self == m)",
     ),
     row(
-        "Functions and constants that are gone from the file are removed.",
+        "Functions and constants that were deleted from the file are removed.",
         "local M = { a = 1 } function M.f() end function g() end return M",
         "",
         "local M = {} return M",
         "assert(m.f == nil and m.a == nil and rawget(_G, 'g') == nil)",
     ),
     row(
-        "A local that is new in the file has its new value.",
+        "A local that is new in the file has its initial value.",
         "local M = {} function M.f() return 1 end return M",
         "",
         "local M, fresh = {}, { 4 } function M.f() fresh[1] = fresh[1] + 1 return fresh[1] end \
@@ -407,15 +408,15 @@ pub const CHANGES: &[Row] = &[
         "assert(m.f() == 5 and m.f() == 6)",
     ),
     row(
-        "A table that becomes something else, or the other way round, does so if it was not \
-         replaced.",
+        "A table can become another type of value, and the reverse, if the game did not replace \
+         it.",
         "local M = { a = 1, b = {}, c = {} } return M",
         "m.c = 'mine'",
         "local M = { a = { 1 }, b = function() return 2 end, c = 3 } return M",
         "assert(m.a[1] == 1 and m.b() == 2 and m.c == 'mine')",
     ),
     row(
-        "A file that returns a function: the function takes its new body wherever it is held.",
+        "If a file returns a function, the function takes its new body wherever it is stored.",
         "local n = 0 return function() n = n + 1 return n end",
         "m() f = { m }",
         "local n = 0 return function() n = n + 1 return 'n' .. n end",
@@ -424,7 +425,7 @@ pub const CHANGES: &[Row] = &[
     beside(
         "return { name = 'other' }",
         row(
-            "A file that returns another file's table changes nothing in it.",
+            "A file that returns another file's table does not change that table.",
             "return require 'other'",
             "m.mine = 1",
             "local M = require 'other' function M.extra() return M.name end return M",
@@ -432,14 +433,14 @@ pub const CHANGES: &[Row] = &[
         ),
     ),
     row(
-        "A file whose result becomes another type: `require` gives the new one from then on.",
+        "If the result of a file gets another type, `require` returns the new result from then on.",
         "return { a = 1 }",
         "",
         "return function() return 'called' end",
         "assert(type(m) == 'table' and require('m')() == 'called')",
     ),
     row(
-        "Compiled loops take the new code.",
+        "Compiled loops use the new code.",
         "local M = { n = 0 } local function add(x) return x + 1 end \
          function M.spin() for _ = 1, 5000 do M.n = add(M.n) end end return M",
         "for _ = 1, 20 do m.spin() end assert(m.n == 100000)",
@@ -448,7 +449,7 @@ pub const CHANGES: &[Row] = &[
         "for _ = 1, 20 do m.spin() end assert(m.n == 0)",
     ),
     row(
-        "A file that the edit newly requires is loaded.",
+        "A file that is required for the first time is loaded.",
         "return { f = function() end }",
         "",
         "local extra = require 'step1' local other = require 'other' \
@@ -458,8 +459,7 @@ pub const CHANGES: &[Row] = &[
     beside(
         "return { name = 'other', f = function() return 'theirs' end }",
         row(
-            "Functions that a file puts into another file's table are exchanged, added and \
-             removed.",
+            "Functions that a file stores in another file's table are replaced, added and removed.",
             "local other = require 'other' function other.a() return 1 end function other.b() end",
             "o = require 'other' o.mine = 5 held = o.a",
             "local other = require 'other' function other.a() return 2 end \
@@ -469,14 +469,14 @@ pub const CHANGES: &[Row] = &[
         ),
     ),
     row(
-        "Functions that a file adds to the engine's tables are exchanged.",
+        "Functions that a file adds to the engine's tables are replaced.",
         "function Vector3.mine() return 1 end string.mine = function() return 1 end",
         "",
         "function Vector3.mine() return 2 end string.mine = function() return 2 end",
         "assert(Vector3.mine() == 2 and string.mine() == 2 and ('x'):mine() == 2)",
     ),
     row(
-        "A class of `class` may get another base.",
+        "A class of `class` can get another base class.",
         "A = class(A) function A:who() return 'a' end B = class(B) function B:who() return 'b' end \
          C = class(C, A)",
         "c = C()",
@@ -486,28 +486,28 @@ pub const CHANGES: &[Row] = &[
         "assert(c:who() == 'b2' and class.is_a(c, B) and not class.is_a(c, A) and C.super == B)",
     ),
     row(
-        "A new metamethod of a base reaches the classes that inherit from it.",
+        "A new metamethod of a base class is inherited by its subclasses.",
         "A = class(A) B = class(B, A)",
         "b = B()",
         "A = class(A) B = class(B, A) function A:__tostring() return 'shown' end",
         "assert(tostring(b) == 'shown')",
     ),
     row(
-        "The idiom `X = X or {}` works, and is not needed.",
+        "The idiom `X = X or {}` works, but is not necessary.",
         "Game = Game or {} Game.n = Game.n or 0 function Game.f() return 1 end",
         "Game.n = 3 g = Game",
         "Game = Game or {} Game.n = Game.n or 0 function Game.f() return 2 end",
         "assert(Game == g and Game.n == 3 and Game.f() == 2)",
     ),
     row(
-        "A coroutine that was not started begins with the new function.",
+        "A coroutine that was not started yet starts with the new function.",
         "local M = {} function M.run(word) return word .. 1 end return M",
         "co = coroutine.create(m.run)",
         "local M = {} function M.run(word) return word .. 2 end return M",
         "local ok, word = coroutine.resume(co, 'x') assert(word == 'x2')",
     ),
     row(
-        "A suspended coroutine finishes its old body, which calls new functions.",
+        "A suspended coroutine finishes its old body, which calls the new functions.",
         "local M = {} function M.f() return 1 end function M.run() local held = M.f \
          coroutine.yield() return 'old', M.f(), held() end return M",
         "co = coroutine.create(m.run) coroutine.resume(co)",
@@ -517,7 +517,7 @@ pub const CHANGES: &[Row] = &[
          local _, body = coroutine.resume(coroutine.create(m.run)) assert(body == 'new')",
     ),
     row(
-        "A game's own strict mode on `_G` does not stand in the way.",
+        "A game's own strict mode on `_G` does not prevent a reload.",
         "setmetatable(_G, { __index = function(_, k) error('no ' .. k) end }) x = 1",
         "assert(not pcall(function() return nothing end))",
         "setmetatable(_G, { __index = function(_, k) error('no ' .. k) end }) x = 2 _G.y = 3",
@@ -526,7 +526,8 @@ pub const CHANGES: &[Row] = &[
     beside(
         "Foo = { n = 1 } return Foo",
         row(
-            "A file sees all globals in `_G`, and may keep it, `require` and `load` in its tables.",
+            "A file sees all globals in `_G`, and can keep `_G`, `require` and `load` in its \
+             tables.",
             "local M, known = { require = require, load = load }, {} \
              for name in pairs(_G) do known[name] = true end \
              function M.knows(name) return known[name] end \
