@@ -302,7 +302,7 @@ impl ModelData {
     /// Reads the compiled form. Images become ranges of `bytes`.
     ///
     /// # Errors
-    /// Returns an error if the data is damaged, or could not come from any file (check.rs).
+    /// Returns an error if the data is damaged, or could not come from any file (validate.rs).
     pub fn read(bytes: &[u8]) -> Result<ModelData, Error> {
         let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let reader = &mut reader;

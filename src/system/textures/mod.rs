@@ -1,7 +1,7 @@
 //! Textures of a running game: the mapping from names to slots in the renderer's tables. Small
 //! textures share the layers of an atlas automatically. Work for the renderer is queued as
 //! `TextureChange` and taken by `flush`. Knows no scripts and no graphics API. Files are decoded
-//! only by the data compiler (compile.rs), never at run time.
+//! only by the data compiler (resource.rs), never at run time.
 //!
 //! A texture is loaded when it is first requested. Frames of a sheet are textures, too:
 //! `sheets/hero/run_01` is the frame `run_01` of the sheet `sheets/hero`.
