@@ -95,7 +95,7 @@ fn play_engine(
     }
 }
 
-/// Number of threads on which the engine plays.
+/// Number of threads that the engine uses.
 #[derive(Clone, Copy, PartialEq)]
 enum Threads {
     /// One thread for everything including rendering, as in LÖVE.

@@ -1,4 +1,4 @@
-//! Fuzz targets for input other than resources: requests to the broker, the session file of remote
+//! Fuzz targets for input other than resources: requests to the broker, the endpoint file of remote
 //! tools, pad mappings, fonts for `engine font`.
 
 use super::{Target, scratch};

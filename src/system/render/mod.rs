@@ -196,7 +196,7 @@ pub enum RendererEvent {
     Fault {
         message: String,
     },
-    /// The lent window cannot be drawn to any more; frames are drawn without a window.
+    /// The foreign window cannot be drawn to any more; frames are drawn without a window.
     WindowLost {
         message: String,
     },

@@ -49,7 +49,7 @@ impl TextureNumber {
 pub struct TextureEntry {
     /// Slot of the texture; [`TextureSlot::SHARED`] if it is in the atlas.
     pub slot: TextureSlot,
-    /// `Instance::paint` without a transform, including the filter.
+    /// `QuadInstance::paint` without a transform, including the filter.
     pub paint: u32,
     /// Left, bottom, right and top in the texture or the atlas layer. v increases downward.
     pub uv: [f32; 4],
