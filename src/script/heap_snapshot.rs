@@ -315,9 +315,9 @@ unsafe fn restore_entries(
         // An entry's key precedes its value.
         for entry in 0..count {
             lua_rawgeti(l, 1, i + entry * 2); // 4: key
-            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: what it was
+            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: the logged value
             lua_pushvalue(l, 4);
-            lua_rawget(l, 3); // 6: what it is
+            lua_rawget(l, 3); // 6: the current value
             if lua_rawequal(l, 5, 6) == 0 {
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 6);

@@ -1,6 +1,6 @@
-//! Attacks on the broker by the sandboxed process that it serves: requests that no engine sends,
-//! and its end. Only a process with one thread can have a broker, so each attack runs in a forked
-//! copy of the test's process, which has one.
+//! Attacks on the broker by the confined process that it serves: requests that no engine sends, and
+//! its end. Only a process with one thread can have a broker, so each attack runs in a forked copy
+//! of the test's process, which has one.
 
 use super::{confine, confines, scratch};
 use engine::platform::broker::{self, BrokerDuties};
