@@ -104,7 +104,7 @@ fn by_workers(tasks: &TaskManager, blocks: &mut [ParticleBlock], step: &MotionSt
     moved.expect("particles do not fail");
 }
 
-/// Updates on threads that exist for this update only. The calling thread does its part, too.
+/// Updates the blocks on threads that are started for this update. The calling thread takes part.
 fn by_forks(blocks: &mut [ParticleBlock], step: &MotionStep, threads: usize) {
     let each = blocks.len() / threads;
     std::thread::scope(|scope| {

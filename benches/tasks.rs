@@ -276,7 +276,7 @@ fn by_calls(particles: &mut Particles, pieces: impl Iterator<Item = usize>) {
     }
 }
 
-/// Updates all particles on threads that exist for this update only. The calling thread does its
+/// Updates all particles on threads that are started for this update. The calling thread does its
 /// part, too.
 fn by_forks(particles: &mut Particles, n: usize, threads: usize) {
     let step = n / threads;

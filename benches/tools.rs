@@ -16,8 +16,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Duration of each of the two measurements in a round, in seconds; below, the number of rounds.
+/// Duration of each of the two measurements in a round, in seconds.
 const SECONDS: f64 = 4.0;
+/// Number of rounds.
 const ROUNDS: usize = 3;
 /// Maximum wait for a reply.
 const PATIENCE: Duration = Duration::from_secs(60);

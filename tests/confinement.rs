@@ -1,8 +1,8 @@
-//! Tests of the sandbox by the operating system, attacked from inside. The attackers are this
-//! program, as a child process that sandboxes itself and then tries everything, and games' tests
+//! Tests of the confinement by the operating system, attacked from inside. The attackers are this
+//! program, as a child process that confines itself and then tries everything, and games' tests
 //! with the whole Lua library and native code, so that no other layer protects the system. Also
-//! tests the operations that must still work. If the kernel has no sandbox, the tests report this
-//! and pass.
+//! tests the operations that must still work. If the kernel has no confinement, the tests report
+//! this and pass.
 
 mod attacks;
 mod broker;
@@ -75,7 +75,7 @@ fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Sandboxes this process, as the engine does with a game's process.
+/// Confines this process, as the engine confines a game's process.
 fn confine(folder: &Path) {
     let reach = FileAccessList {
         read: vec![folder.join("game")],

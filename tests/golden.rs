@@ -26,12 +26,12 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Side length of the blocks in which images are compared, in pixels; below, the maximum average
-/// difference of a block's bytes. Drivers round differently and may decide an edge's pixel either
-/// way, which changes a few pixels of a block by a little. Something that is missing, moved by a
-/// pixel or of another color changes a row of a block at least: 8 of 64 pixels, and so by more than
-/// this wherever it is visible.
+/// Side length of the blocks in which images are compared, in pixels.
 const BLOCK: u32 = 8;
+/// Maximum average difference of a block's bytes. Drivers round differently and may decide an
+/// edge's pixel either way, which changes a few pixels of a block by a little. Something that is
+/// missing, moved by a pixel or of another color changes a row of a block at least: 8 of 64 pixels,
+/// and so by more than this wherever it is visible.
 const DIFFERENCE_MAX: f64 = 6.0;
 
 /// Render quality with smaller shadow maps than in games, because the software adapter fills them

@@ -12,9 +12,11 @@ struct Length {
 /// Results that a process printed about its frames.
 #[derive(Default)]
 struct Played {
-    /// Median time of a frame on the main thread, in milliseconds; below, the mean and the maximum.
+    /// Median time of a frame on the main thread, in milliseconds.
     frame: f64,
+    /// Mean time of a frame, in milliseconds.
     mean: f64,
+    /// Maximum time of a frame, in milliseconds.
     most: f64,
     /// Share of LÖVE's `draw`, including all pending draw operations.
     draw: f64,
@@ -93,7 +95,7 @@ fn play_engine(
     }
 }
 
-/// Number of threads on which the engine plays.
+/// Number of threads that the engine uses.
 #[derive(Clone, Copy, PartialEq)]
 enum Threads {
     /// One thread for everything including rendering, as in LÖVE.

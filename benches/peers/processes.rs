@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Maximum CPU time of a game beyond a bare program, in milliseconds; below, maximum memory in MiB.
+/// Maximum CPU time of a game beyond a bare program, in milliseconds.
 const START_MS: f64 = 25.0;
+/// Maximum memory of a game beyond a bare program, in MiB.
 const START_MIB: f64 = 20.0;
 
 /// Runs commands in turn, each after one run of warm-up. Returns the resource usage of each.

@@ -6,8 +6,9 @@ use engine::resource::image::encode_png;
 pub const SCRIPTS: usize = 500;
 pub const PICTURES: usize = 1_000;
 pub const TEXTS: usize = 500;
-/// Side length of an image in texels; below, that of its blocks of one color.
+/// Side length of an image, in texels.
 const SIDE: usize = 32;
+/// Side length of the image's blocks of one color, in texels.
 const BLOCK: usize = 8;
 pub const TEXT_BYTES: usize = 1024;
 

@@ -61,7 +61,7 @@ function Terrain.load(name)
   return terrain
 end
 
----Shows that the earth of a cell is gone, and rounds the edges around it.
+---Updates the tiles of a cell that was dug out, and of its four neighbours.
 function Terrain.dig(terrain, x, y)
   fit(terrain, x, y)
   fit(terrain, x + 1, y)

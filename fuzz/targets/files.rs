@@ -1,5 +1,5 @@
 //! Fuzz targets for files that the engine itself writes and reads: the index of compiled data,
-//! recordings, saves, bundles. Checksums are corrected first, as a forger would.
+//! recordings, saves, bundles. Checksums are corrected first, as an attacker would do.
 
 use super::game::Stage;
 use super::{Target, contained, data, scratch};

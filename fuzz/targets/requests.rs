@@ -1,4 +1,4 @@
-//! Fuzz targets for input other than resources: requests to the broker, the session file of remote
+//! Fuzz targets for input other than resources: requests to the broker, the endpoint file of remote
 //! tools, pad mappings, fonts for `engine font`.
 
 use super::{Target, scratch};
@@ -125,8 +125,9 @@ mod broker {
         });
     }
 
-    /// Maximum number of polls for a reply; below, the duration of each.
+    /// Maximum number of polls for a reply.
     const LOOKS_MAX: usize = 200;
+    /// Duration of each poll.
     const LOOK: Duration = Duration::from_millis(20);
 
     /// Returns true if a request names a device. Opening a device may have any effect.

@@ -89,7 +89,7 @@ local ROUNDED = { "gui", "Gui", "position", POSITION, "size", SIZE, "radius", "n
 ---@param gui Gui the Gui to draw on
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
----@param radius number of the corners
+---@param radius number corner radius
 ---@param color? Color white if left out
 ---@param outline? number the width of its outline, inside its edges; filled if left out
 ---@return GuiObject|nil object its number, in a retained Gui; the object is a rect
@@ -109,7 +109,7 @@ local UPDATE_ROUNDED = { "gui", "Gui", "object", "the number of an object", "pos
 ---@param object GuiObject its number
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height
----@param radius number of the corners, 0 for square ones
+---@param radius number corner radius; 0 for square corners
 ---@param color? Color white if left out
 ---@param outline? number the width of its outline, inside its edges; filled if left out
 function Gui.update_rounded_rect(gui, object, position, size, radius, color, outline)
@@ -156,7 +156,7 @@ end
 ---example a button or a window.
 ---@param gui Gui the Gui to draw on
 ---@param material string|Material as for `Gui.bitmap`
----@param borders number|number[] of the image, in texels: one, or left, bottom, right, top
+---@param borders number|number[] widths in texels: one number, or left, bottom, right, top
 ---@param position Vector3|Vector2 its left bottom; z is the layer
 ---@param size Vector2 its width and height; borders that do not fit shrink
 ---@param color? Color white if left out

@@ -1,6 +1,6 @@
-//! Tests of the sandbox's status, as lines of the log and as warnings, and of the access of each
-//! command, row by row as in the table of docs/security.md. tests/confinement/commands.rs tests
-//! from outside that each command is sandboxed.
+//! Tests of the confinement's status, as lines of the log and as warnings, and of the access of
+//! each command, row by row as in the table of docs/security.md. tests/confinement/commands.rs
+//! tests from outside that each command is confined.
 
 use super::*;
 use crate::run_permissions::plan;
@@ -289,7 +289,7 @@ fn the_rows_of_the_manual_are_those_that_are_tested() {
         "compile`",
         "font`",
         "console`",
-        // Commands that are not sandboxed.
+        // Commands that are not confined.
         "test --no-sandbox`",
         "new`, `docs`, `report`",
     ];

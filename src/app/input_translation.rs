@@ -19,8 +19,8 @@ fn pad_resets(input: &Input) -> impl Iterator<Item = InputEvent> {
     pads.filter(|pad| input.device(*pad).connected).map(reset)
 }
 
-/// Returns the reset events of keyboard, mouse and pads for a lost focus. From here on, releases of
-/// their buttons are not reported, or must not be reported.
+/// Returns the reset events of keyboard, mouse and pads for a lost focus. Later releases of their
+/// buttons are not reported by the system, or must be ignored.
 pub fn release_all_inputs(input: &Input) -> impl Iterator<Item = InputEvent> {
     [KEYBOARD, MOUSE].map(reset).into_iter().chain(pad_resets(input))
 }

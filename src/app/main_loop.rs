@@ -74,7 +74,7 @@ pub struct RunOptions {
     /// Number of frames to play if a window is wanted but no display exists. If `None`, the game
     /// runs until it is stopped.
     pub frames_without_display: Option<u64>,
-    /// Sandbox the process, if the operating system can.
+    /// Confine the process, if the operating system can.
     pub confined: bool,
 }
 
@@ -182,7 +182,7 @@ struct ErrorState {
     report: Box<ErrorReport>,
     /// True if the game had started. A game that had not started is restarted.
     started: bool,
-    /// Throttle of the redraws of the report.
+    /// Throttle for the redraws of the report.
     throttle: RedrawThrottle,
 }
 
@@ -414,8 +414,7 @@ impl GameRun {
         Ok(())
     }
 
-    /// Attaches the renderer to a window lent by a remote tool, or detaches it if `window` is
-    /// `None`.
+    /// Attaches the renderer to the window of a remote tool, or detaches it if `window` is `None`.
     fn apply_window_request(&mut self, window: Option<u64>) {
         let outcome = match window {
             Some(window) => self.display.attach(window).map(Some),

@@ -1,5 +1,5 @@
-//! `engine console`: runs Lua line by line in a running game and shows the game's log. The session
-//! file in the game's folder locates the game. line.rs implements line editing.
+//! `engine console`: runs Lua line by line in a running game and shows the game's log. The endpoint
+//! file in the game's folder says where the game listens. line.rs implements line editing.
 
 #[path = "console/line.rs"]
 mod line;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// Placeholder in the template for the game's name.
 const TEMPLATE_NAME: &str = "game_template";
 
-/// Maximum length of a game's name, in bytes. With it, every path of the new game fits any file
-/// system.
+/// Maximum length of a game's name, in bytes. It keeps every path of the new game within the limits
+/// of all file systems.
 const NAME_BYTES_MAX: usize = 100;
 
 /// Paths and contents of a template's files.

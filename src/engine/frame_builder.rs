@@ -48,8 +48,9 @@ pub struct FrameBuilder {
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,
     pub(super) notice_gui: Option<GuiId>,
-    /// Views of the newest frame, and the last complete frame below an error report.
+    /// Views of the newest frame.
     pub(super) last_views: Vec<View>,
+    /// The last complete frame of a stopped game, which is shown below the error report.
     pub(super) last: Option<LastFrame>,
     /// Number of consecutive frames with a nearly black color.
     dark_frames: u32,

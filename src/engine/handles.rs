@@ -6,8 +6,7 @@ use engine_foundation::{Handle, HandleKind};
 
 /// Passes the table of handles to a macro. A row consists of the type of the handle, its kind, and
 /// the slots of an engine. The types are looked up where the table is used. Voices and objects of
-/// Guis are not in the table, because they are not in slots of their own or are read in a way of
-/// their own.
+/// Guis are not in the table, because they have no slots of their own, or are read differently.
 #[macro_export]
 macro_rules! handle_table {
     ($table:ident) => {

@@ -115,8 +115,9 @@ pub struct EngineConfig {
     pub save_folder: Option<PathBuf>,
 }
 
-/// The engine: all systems and worlds of a running game, in groups by who uses what together.
-/// Functions take the groups that they work on, so that a caller can lend out one and keep another.
+/// The engine: all systems and worlds of a running game, grouped by what is used together.
+/// Functions take only the groups that they work on, so that the caller can keep the other groups
+/// borrowed.
 pub struct Engine {
     pub game: OpenedGame,
     pub frame: Frame,

@@ -30,7 +30,7 @@ const INPUT: usize = 6;
 /// Index of the hashes that the game computed.
 pub const GAME_HASHES: usize = 7;
 
-/// Numbers of input objects that are not devices.
+/// Object numbers of input state that belongs to no device, for [`ObjectState::object`].
 const FINGERS: u64 = 1 << 8;
 const COMPOSING: u64 = FINGERS + 1;
 const WINDOW: u64 = FINGERS + 2;

@@ -31,7 +31,7 @@ pub struct UpdateSteps {
 impl Engine {
     /// Runs systems of a world, and blocks until they are finished. The table of these systems
     /// lists the data that each reads and writes. The order follows from the table, see
-    /// [`Systems`](engine_foundation::tasks::frame_systems::Systems).
+    /// [`FrameSystems`](engine_foundation::tasks::frame_systems::FrameSystems).
     ///
     /// # Errors
     /// Returns the error of the first system that failed.

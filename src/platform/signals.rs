@@ -16,8 +16,8 @@ extern "C" fn on_interrupt(_: libc::c_int) {
     }
 }
 
-/// A handle with which other threads can interrupt one thread, so that it immediately runs a
-/// function of its own.
+/// A handle with which other threads can interrupt one thread, which then immediately runs a
+/// function that it has registered.
 #[derive(Clone, Copy)]
 pub struct ThreadInterrupt {
     #[cfg(unix)]

@@ -11,7 +11,7 @@ use super::resource_name::ResourceName;
 pub enum ReloadStep {
     /// Modules of the game.
     Scripts,
-    /// Rules and recordings of sounds.
+    /// Rules and audio clips of sounds.
     Sounds,
     /// The buses that sounds play on.
     Mixers,

@@ -361,7 +361,7 @@ struct PollingWatcher {
 }
 
 impl WatcherGuard for PollingWatcher {
-    /// The poll follows the same links as the compiler.
+    /// Does nothing, because polling follows the same links as the compiler.
     fn add(&mut self, _: &Path) {}
 }
 

@@ -74,7 +74,7 @@ pub struct ScriptContext {
     pub reserve_used: bool,
     /// True if `reloading` or `reserve_used` is set; see [`ScriptContext::restrict`].
     pub restricted: bool,
-    /// Objects that the heap walk has visited, kept between its two halves.
+    /// The marks of a heap walk, kept from its first half to its second.
     pub marks: Option<MarkTable>,
     /// The message of the error that the running call ended with.
     pub message: String,
@@ -184,8 +184,8 @@ pub fn engine_memory_grew() {
     }
 }
 
-/// Guard that marks a VM as the one that this thread runs until it is dropped. [`place`] reports
-/// the location in this VM.
+/// Guard that marks a VM as the one that this thread runs until it is dropped. [`script_location`]
+/// reports the location in this VM.
 pub struct RunningVmGuard(*mut ScriptContext, *const LuaMemory);
 
 impl RunningVmGuard {

@@ -190,9 +190,9 @@ fn signature(row: &RegisteredFunction) -> String {
 
 /// Indices of a row in the chunk's tables.
 struct ChunkTables {
-    /// Index of its address and its call count, counted from 0.
+    /// Index of the function's address and of its call count, from 0.
     index: usize,
-    /// Index of its C type.
+    /// Index of the function's C type.
     kind: usize,
 }
 

@@ -237,8 +237,8 @@ unsafe fn restore_upvalue(
     unsafe {
         lua_rawgeti(l, 1, i);
         let n = lua_tonumber(l, -1) as c_int; // 4
-        item(l, i + 1); // 5: what it was
-        lua_getupvalue(l, 3, n); // 6: what it is
+        item(l, i + 1); // 5: the logged value
+        lua_getupvalue(l, 3, n); // 6: the current value
         if lua_rawequal(l, 5, 6) == 0 {
             lua_pushvalue(l, 4);
             lua_pushvalue(l, 6);
@@ -315,9 +315,9 @@ unsafe fn restore_entries(
         // An entry's key precedes its value.
         for entry in 0..count {
             lua_rawgeti(l, 1, i + entry * 2); // 4: key
-            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: what it was
+            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: the logged value
             lua_pushvalue(l, 4);
-            lua_rawget(l, 3); // 6: what it is
+            lua_rawget(l, 3); // 6: the current value
             if lua_rawequal(l, 5, 6) == 0 {
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 6);
@@ -349,7 +349,7 @@ unsafe fn remove_others(
 ) {
     // SAFETY: as for `restore_table`; setting a field to nil while walking is allowed.
     unsafe {
-        lua_createtable(l, 0, 0); // 4: the keys that it had
+        lua_createtable(l, 0, 0); // 4: the keys that the table had
         for entry in 0..count {
             lua_rawgeti(l, 1, i + entry * 2);
             lua_pushboolean(l, 1);

@@ -100,7 +100,7 @@ fn failing(name: &str, main: &str) -> (ErrorReport, u64) {
     (*outcome.unwrap_err(), fast.unwrap().2[1])
 }
 
-/// The error message of a panic in unit tests. A process that calls `fault::install_panic_hook`
+/// The error message of a panic in unit tests. A process that calls `panic::install_panic_hook`
 /// reports the panic's own message instead.
 const WORDS: &str = "the engine failed";
 

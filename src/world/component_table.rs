@@ -1,6 +1,6 @@
 //! The table of the engine's components: one row for each, with everything that the engine does
 //! with it. The rows are in the files of the components. A row's functions change the parts of the
-//! engine that a [`ComponentHost`] lends them.
+//! engine that they receive in a [`ComponentHost`].
 
 use super::WorldId;
 use super::camera::Camera;

@@ -65,7 +65,7 @@ pub struct WorldFlags {
     pub flat: bool,
     /// The world is never rendered.
     pub no_rendering: bool,
-    /// The world is never heard.
+    /// Sounds triggered in the world are not played.
     pub no_sound: bool,
 }
 

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Environment variable of the child process with the number of the failing allocation; below, the
-/// one with the folder.
+/// Environment variable of the child process with the number of the failing allocation.
 const NUMBER: &str = "ENGINE_TEST_ALLOCATION";
+/// Environment variable of the child process with the folder of the save.
 const FOLDER: &str = "ENGINE_TEST_FOLDER";
 /// Printed before the result of the work.
 const ANSWER: &str = "answer: ";

@@ -1,12 +1,13 @@
-//! Work without bounds: every function that a game can reach is called with extreme arguments, and
-//! each must come back within three seconds of CPU time. `bounds/table.sjson` says for each what
-//! bounds its work; one that is not there fails here, and so does one that is gone.
+//! Tests that no call does unbounded work: every function that a game can reach is called with
+//! extreme arguments, and each call must return within three seconds of CPU time.
+//! `bounds/table.sjson` lists what bounds the work of each function. A function that is missing
+//! from the table fails the test, and so does an entry for a function that no longer exists.
 //!
-//! The game that calls them is `bounds/main.lua`. Where a call never comes back, the walk is begun
-//! again for that function alone, which names every call: the message has the last one.
+//! The game that calls them is `bounds/main.lua`. If a call does not return, the game runs again
+//! for that function alone and names every call, and the message of the test contains the last one.
 //!
-//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test all bad_input::bounds` adds so many rounds of calls
-//! with arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
+//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test all bad_input::bounds` adds 20 rounds of calls with
+//! random arguments; `ENGINE_BOUNDS_SEED` is their seed (default 1).
 
 mod loading;
 
@@ -76,15 +77,16 @@ const RESOURCES: [&str; 44] = [
     "units/physics/shapes.unit",
     "units/physics/walker.unit",
 ];
-/// A prism that fills very little of its rectangle.
+/// A level with a prism that fills a very small part of its bounding rectangle.
 const THIN_LEVEL: &str = "volumes = { thin = { shape = \"prism\" height = 1 points = \
                           [[0, 0], [1000, 1000], [0, 0.000001]] } }";
-/// A walk that says nothing for so long has met a call that never comes back.
+/// Time without output after which a call counts as one that never returns.
 const SILENCE: Duration = Duration::from_secs(90);
-/// The kinds of bounds that name their functions in a list; the others name a limit, too.
+/// The kinds of bounds whose functions are in a plain list; the functions of the other kinds also
+/// name a limit.
 const PLAIN_BOUNDS: [&str; 3] = ["constant", "linear", "interruptible"];
 
-/// Bounds of each function by its path: the kind of bound, or the names of its limits.
+/// Returns the bound of each function by its path: the kind of bound, or the names of its limits.
 fn bounds() -> BTreeMap<String, String> {
     let tree = sjson::parse(TABLE).expect("the table is SJSON").to_tree();
     let SjsonTree::Object(modules) = tree else { panic!("the table has modules") };
@@ -122,7 +124,8 @@ fn text(tree: &SjsonTree) -> &String {
     text
 }
 
-/// The arguments of each documented function: names and types. Two stand for any number.
+/// Returns the arguments of each documented function: names and types. Two arguments represent any
+/// number of them.
 fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
     let api = ApiModel::new();
     let mut all = BTreeMap::new();
@@ -139,7 +142,7 @@ fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
         all.insert(function.path(), parameters);
     }
     for module in api.modules.iter().filter(|module| !module.class.calls.is_empty()) {
-        // All its ways to be called, in one: an argument has the types of all of them.
+        // All forms of the call, combined: an argument has the types that it has in any of them.
         let mut columns: Vec<(String, String)> = Vec::new();
         for call in &module.class.calls {
             let inside = call.split_once('(').and_then(|(_, rest)| rest.rsplit_once("):"));
@@ -158,7 +161,7 @@ fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
     all
 }
 
-/// The module that tells the walk what there is.
+/// Returns the module that lists the functions and their bounds for the walk.
 fn functions_lua() -> String {
     let mut out = "return { bounds = {\n".to_string();
     for (path, bound) in bounds() {
@@ -175,7 +178,7 @@ fn functions_lua() -> String {
     out + "} }\n"
 }
 
-/// A white picture of 257 x 1 pixels.
+/// Returns a white image of 257 x 1 pixels.
 fn wide_picture() -> Vec<u8> {
     let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 24, 0];
     [&head[..], &[255; 257 * 3]].concat()
@@ -197,23 +200,23 @@ fn game() -> Game {
 
 /// The output of a walk.
 struct Walk {
-    /// Its own lines, without `walk: `.
+    /// Lines of the walk itself, without the prefix `walk: `.
     lines: Vec<String>,
     /// Everything on standard error.
     errors: String,
-    /// True if it was ended because it no longer said anything.
+    /// True if the walk was killed because it printed nothing for [`SILENCE`].
     silent: bool,
 }
 
 fn walk(game: &Game, arguments: &[&str]) -> Walk {
-    // Without it, the clock that measures calls is the game's and counts frames.
+    // Without `--realtime`, the clock that measures calls is the game's own, which counts frames.
     let start = ["--headless", "--realtime", "--no-watch", "--"];
     let arguments = [&start[..], arguments].concat();
     let mut child = game.command(&arguments).spawn().expect("the engine starts");
     let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (sender, said) = channel();
     let reader = std::thread::spawn(move || {
-        // What calls print may be no text.
+        // Calls may print bytes that are not text.
         for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
             if let Some(line) = line.strip_prefix("walk: ") {
@@ -250,7 +253,7 @@ fn with_start<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
     lines.iter().filter_map(|line| line.strip_prefix(start)).collect()
 }
 
-/// Fails with the call that a walk ended at, which is found by a walk of that function alone.
+/// Fails with the call at which a walk ended, which a second walk of that function alone finds.
 fn blame(game: &Game, walk: &Walk) -> ! {
     let how = if walk.silent { "never came back" } else { "ended the game" };
     let Some(name) = with_start(&walk.lines, "next ").last().copied() else {
@@ -319,14 +322,15 @@ fn the_limits_of_the_table_are_those_of_the_code() {
     }
 }
 
-/// True if a file or folder has tests: of the engine, or the library of a game's suites.
+/// Returns true if a file or folder contains tests of the engine, or the test library for games'
+/// suites.
 fn is_of_tests(root: &Path, path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     stem == "tests" || stem.ends_with("_tests") || path == root.join("lua/test")
 }
 
-/// Notes the limits that code declares, in front of its tests: constants of Rust and locals of Lua,
-/// each at the beginning of a line, whose names end in `_MAX`.
+/// Collects the limits that code declares before its tests: constants of Rust and locals of Lua at
+/// the beginning of a line, with names that end in `_MAX`.
 fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
     let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     for line in code[..tests].lines() {
@@ -431,7 +435,7 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
     for (code, _) in &rows {
         writeln!(main, "try(function() {code} end)").unwrap();
     }
-    // In linear time, however much of the needle is found again and again.
+    // The search takes linear time, however often large parts of the needle are found.
     main += "local s = (\"a\"):rep(2 ^ 21)\n\
              print(Utf8.find(s .. \"b\", s:sub(1, 2 ^ 20) .. \"b\"))\n";
     let game = Game::new("bounds_words", &main);

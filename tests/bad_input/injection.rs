@@ -78,7 +78,7 @@ fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
         .with("main.lua", "")
         .with("settings.sjson", format!("sound = {{ device = \"{quoted}\" }}"));
     let mut command = game.command(&["--headless", "--realtime", "--frames", "90"]);
-    // Without the sandbox, which would hide a name that gets through.
+    // Without the confinement, which would hide a name that gets through.
     command.args(["--audio", "device", "--unconfined"]).current_dir(&game.folder);
     command.env("OPENED", base.join(format!("{number}/opened")));
     let library = base.join("library");

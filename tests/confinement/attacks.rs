@@ -1,4 +1,4 @@
-//! A process that sandboxes itself and then attacks with system calls, without any Lua.
+//! A process that confines itself and then attacks with system calls, without any Lua.
 
 use super::{confine, confines, content, scratch, system_calls};
 use engine_test_support::test_path;
@@ -199,8 +199,8 @@ fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     ]
 }
 
-/// Returns attempts of two threads: one started before the sandbox, and one started by a sandboxed
-/// thread.
+/// Returns attempts of two threads: one started before the confinement, and one started by a
+/// confined thread.
 fn threads(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i32, i32)> {
     let secret = folder.join("outside/secret.txt");
     let after = std::thread::spawn(move || (code(fs::read(secret)), start()));

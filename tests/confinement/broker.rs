@@ -1,6 +1,6 @@
-//! Attacks on the broker by the sandboxed process that it serves: requests that no engine sends,
-//! and its end. Only a process with one thread can have a broker, so each attack runs in a forked
-//! copy of the test's process, which has one.
+//! Attacks on the broker by the confined process that it serves: requests that no engine sends, and
+//! its end. Only a process with one thread can have a broker, so each attack runs in a forked copy
+//! of the test's process, which has one.
 
 use super::{confine, confines, scratch};
 use engine::platform::broker::{self, BrokerDuties};
@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Environment variable with the folder in which the child process attacks; below, the variable
-/// that names the attack.
+/// Environment variable with the folder in which the child process attacks.
 const FOLDER: &str = "ENGINE_TEST_BROKER";
+/// Environment variable with the name of the attack.
 const ATTACK: &str = "ENGINE_TEST_BROKER_ATTACK";
 
 /// Returns the process id of a process's broker.

@@ -1,4 +1,4 @@
-//! Tests that each command that plays or compiles is sandboxed. The process is inspected from
+//! Tests that each command that plays or compiles is confined. The process is inspected from
 //! outside while its output blocks on a full pipe, so that it cannot end before the inspection.
 
 use super::{confines, scratch};
@@ -81,7 +81,7 @@ impl Drop for Mute {
     }
 }
 
-/// The sandboxed commands that end by themselves.
+/// The confined commands that end by themselves.
 const COMMANDS: &[&[&str]] = &[
     &["run", "game", "--headless", "--frames", "2"],
     &["run", "game", "--headless", "--realtime", "--frames", "2"],

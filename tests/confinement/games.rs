@@ -1,4 +1,4 @@
-//! Tests of sandboxed games and their tests: the results of attacks that have escaped the script
+//! Tests of confined games and their tests: the results of attacks that have escaped the script
 //! sandbox, and the state of the process as seen from outside.
 
 use super::{confines, content, scratch};
@@ -96,7 +96,7 @@ fn a_game_that_broke_out_of_the_sandbox_reads_writes_and_starts_nothing_else() {
     assert_eq!(content(&folder.join("outside")), before);
     let proofs = ["game/PROOF", "game/.engine/PROOF", "game/.engine/HEARD", "beside.txt"];
     assert!(!proofs.iter().any(|proof| folder.join(proof).exists()));
-    // Without the sandbox the same attacks succeed, so they are real.
+    // Without the confinement the same attacks succeed, so they are real.
     let (code, said) =
         run(&folder, &["test", "game", "--no-sandbox", "--confined", "--unconfined"]);
     assert!(code == Some(1) && said.contains("2 passed, 3 failed"), "{said}");
@@ -294,7 +294,7 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
         let bytes = fs::read(folder.join("outside").join(name)).expect("it is there");
         assert!(bytes.starts_with(begins.as_bytes()), "{name}");
     }
-    // A file that cannot be written is reported as without the sandbox.
+    // A file that cannot be written is reported as without the confinement.
     let (code, said) =
         run(&folder, &["run", "game", "--headless", "--frames", "1", "--record", "no/such/file"]);
     assert_eq!(code, Some(1), "{said}");

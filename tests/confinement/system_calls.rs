@@ -1,4 +1,4 @@
-//! Tests of the system calls that a sandboxed process cannot make, each with arguments that the
+//! Tests of the system calls that a confined process cannot make, each with arguments that the
 //! kernel itself refuses with another error. A call missing in the filter's lists is therefore
 //! noticed.
 
@@ -95,7 +95,7 @@ const OLD: &[Row] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[Row] = &[];
 
-/// Makes each call of the table. Returns its name, the expected error in a sandboxed process, and
+/// Makes each call of the table. Returns its name, the expected error in a confined process, and
 /// the actual one.
 pub fn tried() -> Vec<(&'static str, i32, i32)> {
     let rows = ROWS.iter().chain(OLD);
@@ -107,7 +107,7 @@ pub fn tried() -> Vec<(&'static str, i32, i32)> {
     tried
 }
 
-/// Makes the same calls in a process without a sandbox: none returns the filter's error, except
+/// Makes the same calls in a process that is not confined: none returns the filter's error, except
 /// those that the kernel refuses to ordinary users at once.
 #[test]
 fn each_call_has_another_answer_without_the_filter() {

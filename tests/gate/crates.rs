@@ -49,7 +49,8 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// The name of a crate of the engine, without the prefix; `None` for a crate from outside.
+    /// Returns the name of a crate of the engine without its prefix, or `None` for a crate from
+    /// outside.
     pub fn own(&self) -> Option<&str> {
         self.name.strip_prefix("engine_")
     }

@@ -25,9 +25,9 @@ use samples::{Sample, Samples};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Number of changes of a kind's samples that the gate opens in total; below, number of accepted
-/// ones that it plays.
+/// Number of changes to a kind's samples that the gate opens, in total.
 const OPENED: usize = 4000;
+/// Number of accepted changes that the gate plays.
 const PLAYED: usize = 12;
 /// Number of changes of shaders that the gate opens. It is smaller because their text is parsed.
 const OPENED_SHADERS: usize = 100;

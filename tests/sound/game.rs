@@ -12,8 +12,9 @@ use engine::system::sound::voices::{ParameterValue, TriggerDesc};
 use std::fs;
 use std::path::PathBuf;
 
-/// The game's frame, in seconds; below, in samples at 48,000 Hz.
+/// Duration of the game's frame, in seconds.
 pub const FRAME: f64 = 1.0 / 60.0;
+/// Duration of the game's frame, in samples at 48,000 Hz.
 pub const FRAME_SAMPLES: usize = 800;
 
 /// The test's own folder, removed on drop.

@@ -27,8 +27,9 @@ const FORCES: [f32; 6] = [5.0, 15.0, 25.0, 35.0, 45.0, 50.0];
 const FRAMES: usize = 30;
 /// Number of samples per level: 10 ms.
 const SPAN: usize = 480;
-/// Width of the image; below, the height of each material's row, which covers 0 to -60 decibels.
+/// Width of the image.
 const WIDTH: f32 = 640.0;
+/// Height of each material's row, which covers 0 to -60 decibels.
 const HEIGHT: f32 = 110.0;
 const LEFT: f32 = 60.0;
 const TOP: f32 = 26.0;

@@ -4,7 +4,8 @@ use super::{COUNTING, Playing, engine};
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-/// Exit code, standard output, standard error.
+/// Runs `engine console` with some input. Returns its exit code, standard output and standard
+/// error.
 fn run(game: &Playing, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut process = engine(&game.folder, &[&["console", "game"], arguments].concat())
         .stdin(Stdio::piped())

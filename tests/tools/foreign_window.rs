@@ -1,5 +1,5 @@
-//! Tests of a window that a tool lends, on a virtual display (Xvfb): the game is drawn in it, takes
-//! its size, and plays on when it is closed.
+//! Tests of a window that a tool provides, on a virtual display (Xvfb): the game is drawn in it,
+//! takes its size, and plays on when it is closed.
 
 use super::browser::{has_adapter, skip};
 use super::{PATIENCE, Playing, ask, eval, number, plays, refused};
@@ -109,7 +109,7 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
     eval(&mut caller, "color = Color(0, 0, 255)");
     wait_until("it is not drawn again", || display.texel(100, 60) == [0, 0, 255]);
     ask(&mut caller, "resume", vec![]);
-    // Taken back, and lent again.
+    // Detached, and attached again.
     ask(&mut caller, "detach_window", vec![]);
     eval(&mut caller, "color = Color(0, 255, 0)");
     plays(&mut caller);

@@ -70,7 +70,7 @@ end
     });
     assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
     let broker = within_a_minute("it has no broker", || broker_of(game.process.id()));
-    // All threads of the game are sandboxed, including those of the window's libraries.
+    // All threads of the game are confined, including those of the window's libraries.
     let statuses = || {
         let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
         tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok())

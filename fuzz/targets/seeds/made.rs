@@ -195,7 +195,8 @@ fn collection() -> Vec<u8> {
     [head, font].concat()
 }
 
-/// Returns a file with two frames of 2 x 1 texels: two layers, a linked cel, a palette and a tag.
+/// Returns an Aseprite file with two frames of 2 x 1 texels: two layers, a linked cel, a palette
+/// and a tag.
 fn aseprite(depth: u16) -> Vec<u8> {
     let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let chunk = |kind: u16, body: &[u8]| {

@@ -17,9 +17,9 @@ use std::time::Instant;
 pub const FOLLOWED_MAX: usize = 64;
 /// Maximum number of frames of a counter in one message.
 const FRAMES_SENT_MAX: usize = 240;
-/// Maximum number of profiler frames in one message; below, maximum number of their scopes in
-/// total.
+/// Maximum number of profiler frames in one message.
 const PROFILE_FRAMES_MAX: usize = 8;
+/// Maximum number of scopes in the frames of one message, in total.
 const SCOPES_SENT_MAX: usize = 4000;
 
 /// The counters that a client follows. Their histories are kept while this value exists.

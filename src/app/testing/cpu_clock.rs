@@ -10,8 +10,9 @@ const REQUERY_INTERVAL: Duration = Duration::from_millis(1);
 /// The CPU clock of the thread that created it.
 pub struct CpuClock {
     clock: ThreadClock,
-    /// Result of the last query, in seconds; below, the time of the query.
+    /// Result of the last query, in seconds.
     last_seconds: f64,
+    /// Time of the last query.
     last_query: Instant,
 }
 

@@ -66,7 +66,7 @@ pub struct TestOptions {
     /// shuffle.
     pub seed: Option<u64>,
     pub sandbox: bool,
-    /// Sandbox the processes, if the operating system can.
+    /// Confine the processes, if the operating system can.
     pub confined: bool,
     /// Read the folder's `.busted` file.
     pub config: bool,

@@ -1,5 +1,5 @@
-//! The sandbox of a test run. A process that runs tests cannot start programs. A process that only
-//! starts workers can start this executable alone. The workers have no more access than their
+//! The confinement of a test run. A process that runs tests cannot start programs. A process that
+//! only starts workers can start this executable alone. The workers have no more access than their
 //! parent.
 
 use super::{COVERAGE_FILE, TestOptions, config, discovery};
@@ -8,7 +8,7 @@ use crate::confinement::{ConfinementPlan, check_outputs, forbid_programs};
 use engine_foundation::Error;
 use std::path::{Path, PathBuf};
 
-/// Sandboxes the process that the user has started, before it reads the folder.
+/// Confines the process that the user has started, before it reads the folder.
 ///
 /// # Errors
 /// Returns an error if files named by the options cannot be written.
@@ -36,7 +36,7 @@ fn parent_plan(root: &Path, options: &TestOptions) -> ConfinementPlan {
     plan
 }
 
-/// Sandboxes a worker process.
+/// Confines a worker process.
 pub fn worker(root: &Path, options: &TestOptions) {
     worker_plan(root, options).begin();
     forbid_programs(false);

@@ -83,7 +83,7 @@ pub fn run_any(
     Ok((outcome, None))
 }
 
-/// Calls `run` and then restores the current working directory. Suites without the sandbox can
+/// Calls `run` and then restores the current working directory. Suites without the Lua sandbox can
 /// change it, and then the game's folder would not be found by its path.
 fn restoring_folder<T>(options: &TestOptions, run: impl FnOnce() -> T) -> Result<T, Error> {
     if options.sandbox {
@@ -180,7 +180,8 @@ pub fn open(root: &Path, options: &TestOptions, store: ResourceStore) -> Result<
     })
 }
 
-/// Sets the folders of modules, for the engine, and outside the sandbox for Lua's own `require`.
+/// Sets the folders in which modules are searched: for the engine and, without the Lua sandbox, for
+/// Lua's own `require`.
 pub fn set_folders(
     app: &mut App,
     options: &TestOptions,

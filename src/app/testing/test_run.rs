@@ -199,7 +199,7 @@ impl Outputs {
                 root.join(path).display()
             );
             let file = match file_access::append(root, path) {
-                // A sandboxed process cannot open the file, but its broker may.
+                // A confined process cannot open the file, but its broker may.
                 Err(reason) if reason.kind() == ErrorKind::PermissionDenied => {
                     broker::append(&root.join(path)).unwrap_or(Err(reason))
                 }

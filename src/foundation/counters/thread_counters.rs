@@ -107,7 +107,7 @@ impl ThreadCounters {
         }
     }
 
-    /// Adds to the counter with a number. Only the thread that has taken the block may call this.
+    /// Adds to the counter with a number. Only the thread that owns the array may call this.
     #[inline(always)]
     pub fn add(&self, number: u32, amount: f64) {
         let value = &self.values[number as usize & (COUNTERS_MAX - 1)];

@@ -60,9 +60,9 @@ fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Acce
         let base = open_root(root)?;
         match fs::openat2(&base, or_current_folder(path), flags, Mode::empty(), within) {
             Ok(found) => return Ok(found),
-            // The path has a link that leaves the folder, or one that leaves it and comes back (an
-            // absolute link, or one through the parent folder). Or the kernel, or a system call
-            // filter, does not support this call.
+            // Either the path has a link that leaves the folder, even if it comes back (an absolute
+            // link, or one through the parent folder), or the kernel or a system call filter does
+            // not support this call.
             Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {}
             Err(reason) => return Err(io::Error::from(reason).into()),
         }

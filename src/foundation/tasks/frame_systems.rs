@@ -32,7 +32,7 @@ struct PartUsers {
     name: &'static str,
     /// The last system that writes the part.
     writer: u64,
-    /// The systems that read the part after that write.
+    /// The systems that read the part after the write by `writer`.
     readers: u64,
 }
 

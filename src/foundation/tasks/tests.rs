@@ -33,7 +33,8 @@ pub(super) fn panic_message(f: impl FnOnce()) -> String {
     *panic.downcast::<String>().unwrap()
 }
 
-/// Installs the panic hook of `fault` without disabling the test library's hook.
+/// Installs a hook that stores panics as the engine's own hook does, and keeps the test library's
+/// hook.
 pub(super) fn install_panic_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

@@ -84,7 +84,7 @@ impl TaskThreads {
     }
 
     fn scheduler(&self) -> MutexGuard<'_, Scheduler> {
-        // `fault::lock` is not used here. The guarantee that tasks end before their borrowed data
+        // `panic::lock` is not used here. The guarantee that tasks end before their borrowed data
         // requires a consistent scheduler.
         self.scheduler.lock().expect("the task manager has failed before")
     }

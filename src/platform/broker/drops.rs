@@ -52,8 +52,8 @@ impl Drops {
         Drops { count: 0, available: BURST_MAX, last: Instant::now(), pause: PAUSE, log }
     }
 
-    /// Creates a state without a log, so that every file is finally refused, and without pauses.
-    /// For tests with very many requests.
+    /// Creates a state without pauses and without a log. Without the log, every file is refused
+    /// after all other checks. For tests with very many requests.
     pub fn without_log() -> Drops {
         Drops { pause: Duration::ZERO, ..Drops::new(None) }
     }

@@ -222,8 +222,8 @@ impl BrokerServer {
     }
 }
 
-/// Answers requests until the other end is closed, as the broker process does, but finally refuses
-/// all dropped files.
+/// Answers requests until the other end is closed, as the broker process does, but refuses every
+/// dropped file after all other checks.
 pub fn serve_requests(channel: &BrokerChannel, duties: BrokerDuties) -> Result<()> {
     BrokerServer::new(duties, Drops::without_log()).serve(channel)
 }

@@ -6,7 +6,7 @@ use ::image::codecs::{bmp, hdr, jpeg, qoi, tga, webp};
 use ::image::{ExtendedColorType, ImageEncoder};
 use engine_test_support::images::{SMALL, dds_file, ktx2_file, samples};
 
-/// A red, a green, a half transparent blue and a white texel.
+/// Decodes a file with this extension, which must be an uncompressed image.
 fn image(bytes: &[u8], extension: &str) -> Image {
     match decode(bytes, extension).unwrap_or_else(|fault| panic!("{extension}: {fault}")) {
         DecodedImage::Image(image) => image,

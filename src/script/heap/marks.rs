@@ -9,12 +9,12 @@ use std::ffi::c_void;
 pub const VISITED: usize = 1;
 /// An old function whose holders are to be found.
 pub const TARGET: usize = 2;
-/// A new object that may have existed before.
+/// A new object that may be the new version of an older one.
 pub const CANDIDATE: usize = 4;
 /// The object is to be replaced by another.
 pub const MAPPED: usize = 8;
 
-/// Alignment of objects as a power of two: they begin at multiples of 16 bytes (memory.rs).
+/// Alignment of objects as a power of two: they begin at multiples of 16 bytes (lua_memory.rs).
 const ALIGNMENT_BITS: u32 = 4;
 /// Size of the address range that a page of bits covers, as a power of two in bytes.
 const PAGE_BITS: u32 = 21;

@@ -204,7 +204,8 @@ impl Guis {
         Ok(request.object)
     }
 
-    /// Draws an object of several quads with one source, as [`Guis::put_one`] does for one quad.
+    /// Draws an object of several quads with one source, as [`Guis::submit_quad`] does for one
+    /// quad.
     #[inline(always)]
     pub fn submit_quads(
         &mut self,
@@ -241,8 +242,8 @@ impl Guis {
         Ok(0.0)
     }
 
-    /// Draws an object of several parts, each with its own source, as [`Guis::put_one`] does for
-    /// one quad.
+    /// Draws an object of several parts, each with its own source, as [`Guis::submit_quad`] does
+    /// for one quad.
     pub fn put(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
         let moved = gui.transform_stack.transform().copied();

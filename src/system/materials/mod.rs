@@ -324,7 +324,7 @@ fn moved(
     }
 }
 
-/// Returns the blend mode for an index of `shading::BLENDS`.
+/// Returns the blend mode for an index of `BLENDS` (src/resource/material_data.rs).
 fn blend_of(index: u8) -> BlendMode {
     [BlendMode::Alpha, BlendMode::Add, BlendMode::Multiply, BlendMode::Replace][usize::from(index)]
 }

@@ -78,7 +78,8 @@ pub struct MeshData {
 /// Texture of a surface: the index of its image and its sampler settings.
 pub type SurfaceImage = Option<(u32, SamplerSettings)>;
 
-/// Shading parameters, as in `packet::mesh::Surface`. The textures are images of the model.
+/// Shading parameters, as in `SurfaceFrame` (src/frame_packet/mesh.rs). The textures are images of
+/// the model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SurfaceData {
     /// Name, unique among the surfaces of the model.
@@ -302,7 +303,7 @@ impl ModelData {
     /// Reads the compiled form. Images become ranges of `bytes`.
     ///
     /// # Errors
-    /// Returns an error if the data is damaged, or could not come from any file (check.rs).
+    /// Returns an error if the data is damaged, or could not come from any file (validate.rs).
     pub fn read(bytes: &[u8]) -> Result<ModelData, Error> {
         let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let reader = &mut reader;

@@ -80,7 +80,7 @@ fn star(x: f32, y: f32) -> f32 {
     falloff.powi(4) + rays
 }
 
-/// Four puffs of smoke in a 2 × 2 grid.
+/// Returns the brightness at a point of four puffs of smoke in a 2 × 2 grid.
 fn smoke(x: f32, y: f32) -> f32 {
     let puff = |at: f32| at.fract().abs() * 2.0;
     let (u, v) = (puff((x + 1.0) * 0.999) - 1.0, puff((y + 1.0) * 0.999) - 1.0);

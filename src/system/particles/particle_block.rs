@@ -34,9 +34,9 @@ pub struct ParticleBlock {
     /// Serial number in the order of birth. The random parts of a particle's appearance derive from
     /// it.
     pub serial: [u32; LANES],
-    /// Bit mask of the particles that died in the last step. `hit` is that of the particles that
-    /// hit a collider in it.
+    /// Bit mask of the particles that died in the last step.
     pub dead: u64,
+    /// Bit mask of the particles that hit a collider in the last step.
     pub hit_mask: u64,
     /// Bit masks of the particles that a collider stopped in the last step, the one before and the
     /// one before that. Such a particle does not report a new hit, because a resting particle is

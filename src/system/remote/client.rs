@@ -33,7 +33,7 @@ pub struct RemoteClient {
 }
 
 impl RemoteClient {
-    /// Connects to the game of a session.
+    /// Connects to the game that an endpoint file describes.
     ///
     /// # Errors
     /// Returns an error if no game answers, or if the game refuses the connection.

@@ -1,4 +1,4 @@
-//! The session file, by which tools find a running game: `.engine/session.json` in the game's
+//! The endpoint file, by which tools find a running game: `.engine/session.json` in the game's
 //! folder, with the port and the token of the run. A reader of this file can do in the game
 //! whatever a script can, so only its owner may read it.
 
@@ -25,7 +25,7 @@ pub struct EndpointFile {
     pub process: u32,
 }
 
-/// Returns the path of the session file in a game's folder.
+/// Returns the path of the endpoint file in a game's folder.
 pub fn path(game: &Path) -> PathBuf {
     game.join(FOLDER).join(NAME)
 }
@@ -79,7 +79,7 @@ impl EndpointFile {
         written
     }
 
-    /// Reads the session file of a game's folder.
+    /// Reads the endpoint file of a game's folder.
     ///
     /// # Errors
     /// Returns an error if no game of that folder runs with tools.

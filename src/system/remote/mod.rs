@@ -133,7 +133,7 @@ pub struct RemoteServer {
 }
 
 impl RemoteServer {
-    /// Opens a port of the system's choice on this machine, and writes a session file with its
+    /// Opens a port of the system's choice on this machine, and writes an endpoint file with its
     /// address into the game's folder.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Drop for RemoteServer {
     }
 }
 
-/// Returns a token that only this run and readers of its session file know: 128 bits of a keyed
+/// Returns a token that only this run and readers of its endpoint file know: 128 bits of a keyed
 /// hash (SipHash) whose key the system drew at random.
 fn token() -> String {
     let key = RandomState::new();

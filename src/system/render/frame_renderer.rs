@@ -196,8 +196,8 @@ impl FrameRenderer {
         }
     }
 
-    /// Handles a window that cannot be drawn to any more. A lent window is replaced by an offscreen
-    /// target.
+    /// Handles a window that cannot be drawn to any more. A foreign window is replaced by an
+    /// offscreen target.
     fn drop_window(&mut self, message: String) {
         let SurfaceTarget::Window { width, height, is_foreign: true, .. } = self.output else {
             return self.fail(message);

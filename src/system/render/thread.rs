@@ -224,7 +224,7 @@ fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
     shared.changed.notify_all();
 }
 
-/// Runs one operation of the painter, and recovers from a panic in it, if possible.
+/// Runs one operation of the sink, and recovers from a panic in it, if possible.
 fn contained<D: PacketSink>(sink: &mut D, packet: Option<&FramePacket>, work: impl FnOnce(&mut D)) {
     if let Err(error) = panic::contain(|| work(sink)) {
         sink.recover_from_panic(packet, &error);

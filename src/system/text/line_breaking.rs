@@ -80,7 +80,7 @@ fn break_word(
 mod tests {
     use super::*;
 
-    /// Every character has a width of 1.
+    /// Checks the lines of a text in which every character has a width of 1.
     #[track_caller]
     fn check(text: &str, max_width: f32, wanted: &[&str]) {
         let mut advances = vec![0.0; text.len()];

@@ -340,7 +340,7 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
     assert!(game.textures.add_target("a", 512, 512).is_err());
     let target = game.textures.add_target("a", 64, 32).unwrap();
     assert_eq!(game.textures.entry(target).width, 64);
-    // One that lives keeps its number, and one that has ended gives it on.
+    // A name with a living texture keeps its number; the number of an ended texture is reused.
     let other = game.textures.add_target("b", 64, 32).unwrap();
     assert_ne!(target, other);
     game.textures.unload(target);

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// Number of cells along a chunk's side.
 pub const CHUNK_CELLS: u32 = 32;
 
-/// Location of a chunk in a layer.
+/// A chunk of a layer, identified by its position. [`Tilemap::chunk_mesh`] builds its triangles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkMesh {
     pub layer: u32,

@@ -101,7 +101,8 @@ fn typed(event: &KeyEvent) -> Option<String> {
 }
 
 /// Returns the initial changes of a window that was just opened. Only the main window reports that
-/// it has no focus: another window never had it, and takes it from no window.
+/// it has no focus: a secondary window never had the focus, so opening it takes the focus from no
+/// other window.
 fn first_changes(
     number: Option<u64>,
     scale: f64,

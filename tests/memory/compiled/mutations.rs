@@ -13,8 +13,9 @@ pub enum Form {
 
 /// One mutation of data.
 pub struct Mutation {
-    /// Offset; below, the new bytes.
+    /// Offset of the change.
     at: usize,
+    /// The new bytes.
     now: Vec<u8>,
 }
 

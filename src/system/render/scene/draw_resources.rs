@@ -382,8 +382,8 @@ impl DrawResources {
         id
     }
 
-    /// Takes the batches of a draw, and appends its parts. `surfaces`: by the places of the mesh's
-    /// parts.
+    /// Takes the batches of a draw, and appends its parts. `surfaces` has one item for each part of
+    /// the mesh.
     pub fn take_items(
         &mut self,
         mesh: u32,

@@ -64,7 +64,7 @@ pub(super) struct WgslLexer<'a> {
     at: usize,
 }
 
-/// Signs of more than one character.
+/// Operators of more than one character.
 const SIGNS: [&str; 19] = [
     "->", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<=",
     ">=", "<<", ">>",
@@ -219,7 +219,7 @@ impl ExpressionDepth {
 
 /// An open bracket, and its content.
 struct OpenBracket {
-    /// The sign that closes it.
+    /// The character that closes the bracket.
     close: &'static str,
     /// The current item, and the depth of the deepest one before it.
     item: ExpressionDepth,

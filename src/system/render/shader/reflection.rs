@@ -357,7 +357,7 @@ impl ShaderFile<'_> {
         Ok(())
     }
 
-    /// Sorts textures by their places, each followed by its sampler.
+    /// Sorts textures by their indices, each followed by its sampler.
     fn add_textures(
         &self,
         mut textures: Vec<(u32, String, Span)>,
