@@ -419,7 +419,7 @@ impl GameRun {
         let outcome = match window {
             Some(window) => self.display.attach(window).map(Some),
             None if self.display.detach() => Ok(None),
-            None => Err("no tool has lent its window".to_string()),
+            None => Err("no tool has provided a window".to_string()),
         };
         self.app.answer_window_request(outcome);
     }

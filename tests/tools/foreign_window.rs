@@ -94,7 +94,7 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
     let number_of = |window: u32| vec![("window", SjsonTree::Number(f64::from(window)))];
     let message = refused(&mut caller, "attach_window", number_of(3));
     assert_eq!(message, "there is no window 3 on this display");
-    assert_eq!(refused(&mut caller, "detach_window", vec![]), "no tool has lent its window");
+    assert_eq!(refused(&mut caller, "detach_window", vec![]), "no tool has provided a window");
     let size = ask(&mut caller, "attach_window", number_of(display.window));
     assert_eq!((number(&size, "width"), number(&size, "height")), (200.0, 120.0));
     wait_until("nothing is seen", || display.texel(100, 60) == [255, 120, 0]);
@@ -121,7 +121,7 @@ fn a_game_is_shown_in_the_window_of_a_tool() {
     display.tool.flush().expect("it is sent");
     plays(&mut caller);
     wait_until("it is not left", || {
-        refused(&mut caller, "detach_window", vec![]) == "no tool has lent its window"
+        refused(&mut caller, "detach_window", vec![]) == "no tool has provided a window"
     });
     plays(&mut caller);
     ask(&mut caller, "screenshot", vec![]);

@@ -227,7 +227,7 @@ fn packed_levels_that_are_not_what_they_say_are_refused() {
     refused(
         &with(start + 13, &[1 | 15 << 3]),
         "ktx2",
-        "the file is damaged: level 1: only 15 of the 16 bytes are packed that are said to be",
+        "the file is damaged: level 1: it contains only 15 of the stated 16 bytes",
     );
     // A header of the largest texture, followed by almost no data.
     let mut bomb = with(20, &[0, 64, 0, 0, 0, 32, 0, 0]);
@@ -235,8 +235,8 @@ fn packed_levels_that_are_not_what_they_say_are_refused() {
     refused(
         &bomb,
         "ktx2",
-        "the file is damaged: level 1: 32 bytes cannot be the 536870912 that are said to be packed \
-         in them",
+        "the file is damaged: level 1: 32 compressed bytes cannot contain the stated \
+         536870912 bytes",
     );
     for length in 12..whole.len() {
         assert!(decode(&whole[..length], "ktx2").is_err(), "{length}");

@@ -198,7 +198,7 @@ fn check_names(row: &PassRow, shaders: &[&str]) -> Result<(), String> {
     }
     let is_setting = |name: &&&str| SETTINGS.iter().any(|setting| setting.key == **name);
     match row.settings.iter().find(|name| !is_setting(name)) {
-        Some(setting) => Err(format!("depends on '{setting}', which is no setting")),
+        Some(setting) => Err(format!("depends on '{setting}', which is not a setting")),
         None => Ok(()),
     }
 }
@@ -328,7 +328,7 @@ mod tests {
             "'a' uses the shader 'pant', which does not exist: paint",
         );
         let setting = PassRow { settings: &["render.shine"], ..row("a", &[], &[Keep(Target)]) };
-        refuses(&[setting], "'a' depends on 'render.shine', which is no setting");
+        refuses(&[setting], "'a' depends on 'render.shine', which is not a setting");
         refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
         refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
         let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];
