@@ -69,8 +69,12 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The profile that this program was built with (build.rs). `bench` is the players' `dist` with
+/// debug information.
+pub const PROFILE: &str = env!("ENGINE_BUILD_PROFILE");
+
 pub fn print(group: &Group) {
-    println!("\n{}: {}", group.name, group.title);
+    println!("\n{}: {} (profile {PROFILE})", group.name, group.title);
     let mut line = String::from("   ");
     for word in group.workload.split_whitespace() {
         if line.len() + word.len() > 98 {
@@ -112,7 +116,8 @@ pub fn json(groups: &[Group]) -> String {
             let measured = finite.map_or("null".to_string(), |figure| figure.to_string());
             let love = row.love.map_or(String::new(), |love| format!(" \"love\": {love},"));
             rows.push(format!(
-                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured},{love} \
+                "  {{\"group\": {name}, \"profile\": \"{PROFILE}\", \"figure\": {figure}, \
+                 \"measured\": {measured},{love} \
                  \"target\": {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
             ));
         }
