@@ -1,6 +1,8 @@
 //! The gate: formatting, lints, layers, documents, sizes, dependencies. Features of games are
 //! tested elsewhere. Every test says how to fix its findings.
 
+#[path = "gate/commands.rs"]
+mod commands;
 #[path = "gate/crates.rs"]
 mod crates;
 #[path = "gate/crates_picture.rs"]
