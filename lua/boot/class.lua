@@ -57,10 +57,10 @@ local function global_name(klass)
   return found
 end
 
-local function class_words(klass)
+local function describe_class(klass)
   local record = records[klass]
   record.name = record.name or global_name(klass)
-  return "class " .. (record.name or "made at " .. record.made_at)
+  return "class " .. (record.name or "made at " .. record.created_at)
 end
 
 -- Default `__tostring` of classes. It looks up a base class's `__tostring` when it is called.
@@ -72,7 +72,7 @@ local function object_to_string(object)
     if own and own ~= object_to_string then return own(object) end
     at = records[at].super
   end
-  return "object of " .. class_words(klass)
+  return "object of " .. describe_class(klass)
 end
 
 local function is_metamethod(key)
@@ -143,7 +143,7 @@ local function calling_statement()
 end
 
 local function remember_statement(record, frame)
-  record.made_at = frame.short_src .. ":" .. frame.currentline
+  record.created_at = frame.short_src .. ":" .. frame.currentline
   record.source, record.line, record.what = frame.source, frame.currentline, frame.what
   record.maker = setmetatable({ func = frame.func }, { __mode = "v" })
 end
@@ -162,7 +162,7 @@ local function make(super, frame)
   end
   setmetatable(klass, {
     __call = construct,
-    __tostring = class_words,
+    __tostring = describe_class,
     __newindex = on_new_key,
   })
   link(klass, super)
@@ -183,11 +183,11 @@ end
 -- function and other lines, but both statements are in the file's main chunk.
 local function check_kept(klass, frame)
   local record = records[klass]
-  local other_place = frame.source ~= record.source or frame.what ~= record.what
+  local other_file = frame.source ~= record.source or frame.what ~= record.what
   local other_statement = frame.func == record.maker.func and frame.currentline ~= record.line
-  if other_place or other_statement then
+  if other_file or other_statement then
     local name = record.name or global_name(klass) or "Base"
-    raise("class: argument #1 'existing' is the class made at " .. record.made_at
+    raise("class: argument #1 'existing' is the class made at " .. record.created_at
       .. ", and is only kept when that statement runs again; to inherit from it, write class(nil, "
       .. name .. ") or " .. name .. ":extend()")
   end
@@ -277,17 +277,18 @@ function core.is_class(value)
   return records[value] ~= nil
 end
 
--- Updates a class after a reload. The class that `made` stands for (`made` itself, if it is new)
--- inherits from the base in the changed file, and the changed statement may create it again.
-function core.class_reloaded(made, exchange)
-  local record = records[made]
+-- Updates a class after a reload. `created` is the class that the changed file created. The class
+-- that it is exchanged for (`created` itself if it is new) inherits from the base in the changed
+-- file, and the changed statement may create it again.
+function core.class_reloaded(created, exchange)
+  local record = records[created]
   if not record then return end
-  local kept = exchange[made] or made
+  local kept = exchange[created] or created
   local super = record.super and (exchange[record.super] or record.super)
   local own = records[kept]
   if not own then return end
   own.source, own.line, own.what, own.maker = record.source, record.line, record.what, record.maker
-  own.made_at = record.made_at
+  own.created_at = record.created_at
   if own.super ~= super then link(kept, super) end
 end
 

@@ -139,9 +139,9 @@ function DebugUi.plot_lines(label, values, least, most, height)
     if #points > 1 then Gui.polyline(ui.gui, points, 1.5, ui.layer + 2, color.mark) end
   end
   local last = values[count]
-  local words = ui.words(label)
-  if last then words = words .. ("  %.4g"):format(last) end
-  ui.text(words, x + 4, y + h - ROW, ROW, color.text, 3)
+  local caption = ui.visible_text(label)
+  if last then caption = caption .. ("  %.4g"):format(last) end
+  ui.text(caption, x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
 ---Shows numbers as bars.
@@ -170,7 +170,7 @@ function DebugUi.plot_histogram(label, values, height)
     local left, wide = x + 1 + (w - 2) * (i - 1) / count, max((w - 2) / count - 1, 1)
     ui.rect(left, y + 2, wide, bar, color.mark, 2)
   end
-  ui.text(ui.words(label), x + 4, y + h - ROW, ROW, color.text, 3)
+  ui.text(ui.visible_text(label), x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
 -- Returns the byte offset in a text at a mouse position. The first `shown` bytes of the text are
@@ -222,8 +222,8 @@ end
 
 -- Shows an input field. Returns its text, true if the text changed, and true if editing has ended.
 local function field(label, text)
-  local words, id = ui.words(label), ui.id(label)
-  local wide = ui.text_width(words)
+  local caption, id = ui.visible_text(label), ui.id(label)
+  local wide = ui.text_width(caption)
   local w = max(ui.room() - wide - 8, 60)
   local x, y = ui.item(w + 8 + wide, ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
@@ -249,7 +249,7 @@ local function field(label, text)
   else
     ui.text_in(text, x + 6, y, room, ROW)
   end
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   return text, text ~= before, done
 end
 
@@ -318,10 +318,10 @@ function DebugUi.color_edit(label, value)
     core.bad_argument("DebugUi.color_edit", 2, "value", "Color", value)
   end
   if ui.hidden() then return value, false end
-  local words = ui.words(label)
-  local x, y = ui.item(ROW + 6 + ui.text_width(words), ROW)
+  local caption = ui.visible_text(label)
+  local x, y = ui.item(ROW + 6 + ui.text_width(caption), ROW)
   ui.rect(x, y + 2, ROW - 4, ROW - 4, value)
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   local parts, changed = {}, false
   DebugUi.push_id(label)
   for i, name in ipairs({ "a", "r", "g", "b" }) do

@@ -64,12 +64,12 @@ ui.fill_of = fill_of
 function DebugUi.button(label)
   ui.widget("DebugUi.button", { "label", "string" }, label)
   if hidden() then return false end
-  local words = ui.words(label)
-  local w = ui.text_width(words) + 16
+  local caption = ui.visible_text(label)
+  local w = ui.text_width(caption) + 16
   local x, y = ui.item(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   ui.rect(x, y, w, ROW, fill_of(over, held))
-  ui.text(words, x + 8, y, ROW)
+  ui.text(caption, x + 8, y, ROW)
   return clicked
 end
 
@@ -81,14 +81,14 @@ end
 function DebugUi.checkbox(label, value)
   ui.widget("DebugUi.checkbox", { "label", "string", "value", "boolean" }, label, value)
   if hidden() then return value, false end
-  local words = ui.words(label)
-  local w = ROW + 6 + ui.text_width(words)
+  local caption = ui.visible_text(label)
+  local w = ROW + 6 + ui.text_width(caption)
   local x, y = ui.item(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   if clicked then value = not value end
   ui.rect(x, y + 2, ROW - 4, ROW - 4, fill_of(over, held))
   if value then ui.rect(x + 4, y + 6, ROW - 12, ROW - 12, color.mark, 2) end
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   return value, clicked
 end
 
@@ -99,14 +99,14 @@ end
 function DebugUi.radio_button(label, active)
   ui.widget("DebugUi.radio_button", { "label", "string", "active", "boolean" }, label, active)
   if hidden() then return false end
-  local words = ui.words(label)
-  local w = ROW + 6 + ui.text_width(words)
+  local caption = ui.visible_text(label)
+  local w = ROW + 6 + ui.text_width(caption)
   local x, y = ui.item(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   local Gui, V3 = core.module("Gui"), core.ctypes.Vector3
   Gui.circle(ui.gui, V3(x + 8, y + ROW / 2, ui.layer + 1), 7, fill_of(over, held))
   if active then Gui.circle(ui.gui, V3(x + 8, y + ROW / 2, ui.layer + 2), 4, color.mark) end
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   return clicked
 end
 
@@ -121,16 +121,16 @@ function DebugUi.selectable(label, selected)
   local x, y = ui.item(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   if selected or over then ui.rect(x, y, w, ROW, selected and color.held or fill_of(over, held)) end
-  ui.text(ui.words(label), x + 4, y, ROW)
+  ui.text(ui.visible_text(label), x + 4, y, ROW)
   return clicked
 end
 
 local function slide(name, label, value, least, most, form, whole)
   if least > most then raise(name .. ": the least value is above the largest") end
   if hidden() then return value, false end
-  local words = ui.words(label)
-  local w = max(ui.room() - ui.text_width(words) - 8, 60)
-  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local caption = ui.visible_text(label)
+  local w = max(ui.room() - ui.text_width(caption) - 8, 60)
+  local x, y = ui.item(w + 8 + ui.text_width(caption), ROW)
   local over, held = ui.press(ui.id(label), x, y, w, ROW)
   local before = value
   if held and ui.mouse.down then
@@ -143,7 +143,7 @@ local function slide(name, label, value, least, most, form, whole)
   ui.rect(x + 2 + (w - 12) * share, y + 2, 8, ROW - 4, color.mark, 2)
   local shown = form:format(value)
   ui.text(shown, x + (w - ui.text_width(shown)) / 2, y, ROW, color.text, 3)
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   return value, value ~= before
 end
 
@@ -186,8 +186,8 @@ function DebugUi.progress_bar(fraction, overlay)
   local share = max(0, min(fraction == fraction and fraction or 0, 1))
   ui.rect(x, y, w, ROW, color.field)
   ui.rect(x, y, w * share, ROW, color.held, 2)
-  local words = overlay or format("%d %%", floor(share * 100 + 0.5))
-  ui.text(words, x + (w - ui.text_width(words)) / 2, y, ROW, color.text, 3)
+  local caption = overlay or format("%d %%", floor(share * 100 + 0.5))
+  ui.text(caption, x + (w - ui.text_width(caption)) / 2, y, ROW, color.text, 3)
 end
 
 -- Draws the list of the open combo in the popup layer, above every window.
@@ -197,11 +197,11 @@ function ui.draw_popup()
   local x, y, w, h = unpack(popup.rect)
   ui.rect(x, y, w, h, color.ground, 0)
   ui.rect(x, y, w, h, color.title, 1)
-  for i, words in ipairs(popup.items) do
+  for i, item in ipairs(popup.items) do
     local row = y + h - i * ROW
     local over, _, clicked = ui.press(popup.id .. "/" .. i, x, row, w, ROW)
     if over then ui.rect(x, row, w, ROW, color.hot, 2) end
-    ui.text_in(words, x + 6, row, w - 12, ROW, color.text, 3)
+    ui.text_in(item, x + 6, row, w - 12, ROW, color.text, 3)
     if clicked then popup.chosen = i end
   end
   ui.layer, ui.in_popup = layer, false
@@ -217,21 +217,21 @@ function DebugUi.combo(label, index, items)
   ui.widget("DebugUi.combo", { "label", "string", "index", "number", "items", "table" }, label,
     index, items)
   if hidden() then return index, false end
-  local words, id = ui.words(label), ui.id(label)
-  local w = max(ui.room() - ui.text_width(words) - 8, 60)
-  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local caption, id = ui.visible_text(label), ui.id(label)
+  local w = max(ui.room() - ui.text_width(caption) - 8, 60)
+  local x, y = ui.item(w + 8 + ui.text_width(caption), ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
   ui.rect(x, y, w, ROW, fill_of(over, held))
   ui.text_in(tostring(items[index] or ""), x + 6, y, w - 24, ROW)
   ui.text("v", x + w - 14, y, ROW, color.dim)
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   local popup, changed = ui.popup, false
-  local mine = popup and popup.id == id
-  local elsewhere = mine and ui.mouse.pressed and not popup.fresh and not ui.is_over_popup()
-  if mine and popup.chosen then
+  local is_open = popup and popup.id == id
+  local elsewhere = is_open and ui.mouse.pressed and not popup.fresh and not ui.is_over_popup()
+  if is_open and popup.chosen then
     index, changed = popup.chosen, popup.chosen ~= index
     ui.popup = nil
-  elseif mine and (clicked or elsewhere) then
+  elseif is_open and (clicked or elsewhere) then
     ui.popup = nil
   elseif clicked then
     local shown = {}
@@ -240,7 +240,7 @@ function DebugUi.combo(label, index, items)
     local below = y - tall >= 0 and y - tall or y + ROW
     ui.popup = { id = id, window = ui.window, items = shown, rect = { x, below, w, tall },
       fresh = true }
-  elseif mine then
+  elseif is_open then
     popup.fresh = false
   end
   return index, changed
@@ -263,7 +263,7 @@ local function fold(label, open, indents)
   ui.state[id] = state
   if over or not indents then ui.rect(x, y, w, ROW, fill_of(over, held)) end
   ui.text(state and "-" or "+", x + 4, y, ROW, color.dim)
-  ui.text(ui.words(label), x + 18, y, ROW)
+  ui.text(ui.visible_text(label), x + 18, y, ROW)
   return state
 end
 

@@ -218,9 +218,9 @@ core.bindings = {
 function Input.label(binding)
   local parsed = parse_any("Input.label", binding)
   local device = parsed.devices[1]
-  local words = {}
-  for i = 1, #(parsed.held or words) do
-    words[i] = Keyboard.button_locale_name(parsed.held[i])
+  local names = {}
+  for i = 1, #(parsed.held or names) do
+    names[i] = Keyboard.button_locale_name(parsed.held[i])
   end
   local own
   if parsed.button then
@@ -231,11 +231,11 @@ function Input.label(binding)
     local direction = parsed.part and " " .. parsed.part .. (match(binding, "[+-]$") or "") or ""
     own = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
   end
-  words[#words + 1] = own
-  for i = 1, #words do
-    words[i] = gsub(words[i], "^%l", upper)
+  names[#names + 1] = own
+  for i = 1, #names do
+    names[i] = gsub(names[i], "^%l", upper)
   end
-  return concat(words, "+")
+  return concat(names, "+")
 end
 
 ---Returns the pad with a number: the same table as `Pad1` to `Pad8`.

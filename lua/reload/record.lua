@@ -81,11 +81,11 @@ end
 -- Returns the table at the end of a path that starts at a module's result or at a global. `world`
 -- is the view of the load: `module(name)`, `global(name)`, and the table `globals` that it assigns
 -- to.
-local function find(place, world)
-  local path = place.path
+local function find(target, world)
+  local path = target.path
   local value, first
-  if place.module then
-    value, first = world.module(place.module), 1
+  if target.module then
+    value, first = world.module(target.module), 1
   else
     value, first = world.global(path[1]), 2
   end
@@ -360,8 +360,8 @@ function reload.finish(mark, name, result)
       end
     end
     if outer.watching then
-      for made, snapshot in next, record.tables do
-        outer.inner[made] = snapshot
+      for object, snapshot in next, record.tables do
+        outer.inner[object] = snapshot
       end
     end
   end
@@ -377,16 +377,16 @@ end
 function reload.keep(record)
   local list = records[record.chunk] or {}
   records[record.chunk] = list
-  local place = #list + 1
+  local index = #list + 1
   for i = 1, #list do
     if list[i].name == record.name then
-      place, record.order = i, list[i].order
+      index, record.order = i, list[i].order
     end
   end
   reload.loads = reload.loads + 1
   record.by_id = nil
   record.order = record.order or reload.loads
-  list[place] = record
+  list[index] = record
 end
 
 -- Compiles a script, with its calls of `capture` if they fit. Also returns the paths that the

@@ -29,8 +29,8 @@ for name in next, COUNTERS do
   KNOWN[name] = true
 end
 
-local function refuse(words, ...)
-  kit.fail("assert.within_budget: " .. format(words, ...))
+local function refuse(message, ...)
+  kit.fail("assert.within_budget: " .. format(message, ...))
 end
 
 local function check_limit(name, limit)
@@ -159,7 +159,7 @@ local function measure_work(budget, work)
   return worst
 end
 
-local function in_words(worst, of_frames)
+local function describe_excess(worst, of_frames)
   local lines = {}
   for _, name in next, core.names(worst) do
     local figure = worst[name]
@@ -181,7 +181,7 @@ local function within_budget(state, arguments)
   else
     worst = measure_frames(budget)
   end
-  local lines = in_words(worst, not work)
+  local lines = describe_excess(worst, not work)
   local limit_count = 0
   for _ in next, worst do
     limit_count = limit_count + 1

@@ -137,7 +137,7 @@ local function take_over(tween, key)
   if kept == 0 then finish(before) end
 end
 
-local function key_words(key)
+local function key_text(key)
   return type(key) == "string" and "'" .. key .. "'" or "[" .. key .. "]"
 end
 
@@ -148,7 +148,7 @@ local function scale_and_add(start, change, t) return start + change * t end
 -- cannot be blended.
 local function measure(target, track)
   local start, goal = target[track.key], track.goal
-  local field = "field " .. key_words(track.key)
+  local field = "field " .. key_text(track.key)
   if start == nil then
     raise("Tween.to: " .. field .. " of the target is nil: set a start value")
   end
@@ -191,7 +191,7 @@ local function begin_late(tween)
   active_count = active_count + 1
 end
 
-local function place(tween, share)
+local function apply_values(tween, share)
   local easing = tween.easing
   local amount = easing(share)
   if type(amount) ~= "number" then
@@ -224,7 +224,7 @@ local function move(tween)
   local share = min(elapsed / seconds - round, 1)
   if share < 0 then share = 0 end
   if tween.yoyo and round % 2 == 1 then share = 1 - share end
-  place(tween, share)
+  apply_values(tween, share)
 end
 
 -- Advances all tweens. An error in an easing or in `on_done` interrupts this loop. Time is counted
@@ -301,7 +301,7 @@ local function make_tracks(target, values)
       raise("Tween.to: a field's name must be a string or a number, got " .. describe(key))
     end
     if type(goal) == "number" and (goal ~= goal or goal == huge or goal == -huge) then
-      raise("Tween.to: field " .. key_words(key) .. " cannot move to " .. goal)
+      raise("Tween.to: field " .. key_text(key) .. " cannot move to " .. goal)
     end
     keys[#keys + 1] = key
   end
