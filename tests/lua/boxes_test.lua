@@ -15,7 +15,7 @@ local kinds = {
 }
 
 describe("boxes", function()
-  it("hold a value and can hold another", function()
+  it("store a value and can store another", function()
     for _, kind in ipairs(kinds) do
       local Box, _, start, first, second, numbers = unpack(kind)
       assert.equals(start, Box():unbox())
@@ -44,7 +44,7 @@ describe("boxes", function()
     end
   end)
 
-  it("print what they hold", function()
+  it("print their value", function()
     assert.equals("Vector3Box(Vector3(1, 2, 3))", tostring(Vector3Box(1, 2, 3)))
     assert.equals("at Vector2Box(Vector2(1, 2))", "at " .. Vector2Box(1, 2))
   end)
@@ -75,7 +75,7 @@ describe("boxes", function()
     end
   end)
 
-  it("say how they are called", function()
+  it("name the constructor in messages", function()
     for _, kind in ipairs(kinds) do
       local Box, name, _, first = unpack(kind)
       check_error(function() Box.unbox(first) end,
@@ -86,7 +86,7 @@ describe("boxes", function()
     end
   end)
 
-  it("have no other fields, and no assignments", function()
+  it("have no other fields and refuse assignments", function()
     local box = Vector3Box(1, 2, 3)
     check_error(function() return box.w end,
       "Vector3Box has no field 'w': use :unbox() and :store(value)")
@@ -98,7 +98,7 @@ end)
 describe("Matrix4x4Box", function()
   local m = Matrix4x4.from_translation(Vector3(1, 2, 3))
 
-  it("holds a matrix and can hold another", function()
+  it("stores a matrix and can store another", function()
     assert.equals(Matrix4x4.identity(), Matrix4x4Box():unbox())
     local box = Matrix4x4Box(m)
     assert.equals(m, box:unbox())

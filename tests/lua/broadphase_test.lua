@@ -20,7 +20,7 @@ describe("a broadphase", function()
 
   after_each(function() Broadphase.destroy(near) end)
 
-  it("finds what is near, in the order in which it was added", function()
+  it("finds near entries in the order in which they were added", function()
     local found = { 1, 2, 3, 4, 5, 6 }
     assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
     assert.same({ 100, 200, 300 }, found)
@@ -31,7 +31,7 @@ describe("a broadphase", function()
     assert.equals(10, Broadphase.all(near, found))
   end)
 
-  it("follows what moves and forgets what is removed", function()
+  it("follows moved entries and drops removed ones", function()
     local found = {}
     Broadphase.move(near, ids[10], Vector3(11, 0, 0))
     Broadphase.remove(near, ids[2])
@@ -48,7 +48,7 @@ describe("a broadphase", function()
     assert.matches("'id': must be a whole number", words_of(Broadphase.remove, near, 1.5))
   end)
 
-  it("does not take an old number, or that of another broadphase, for one of its own", function()
+  it("refuses a stale id, or an id of another broadphase", function()
     local found, other = {}, Broadphase.new(4)
     Broadphase.remove(near, ids[2])
     local again = Broadphase.add(near, 7, Vector3(20, 0, 0), 1)
@@ -65,7 +65,7 @@ describe("a broadphase", function()
     Broadphase.destroy(other)
   end)
 
-  it("leaves what is moved to no place where it is", function()
+  it("keeps the previous position if the new one is not finite", function()
     local found = {}
     for _, place in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
       assert.matches("argument #3 'position': must be finite",
@@ -75,7 +75,7 @@ describe("a broadphase", function()
     assert.same({ 100 }, found)
   end)
 
-  it("has answers for sizes of nothing, and for huge ones", function()
+  it("accepts zero and huge sizes", function()
     local found, huge = {}, Vector3(3e38, -3e38, 3e38)
     local point = Broadphase.add(near, 7, Vector3(5, 5, 5), 0)
     local far = Broadphase.add(near, 8, huge, 1)
@@ -98,14 +98,14 @@ describe("a broadphase", function()
     Broadphase.destroy(empty)
   end)
 
-  it("lists what is equally near in the order in which it was added", function()
+  it("lists entries at equal distances in the order in which they were added", function()
     local found = {}
     for i = 1, 5 do Broadphase.add(near, i, Vector3(0, 50, 0), 1) end
     Broadphase.query_ray(near, Vector3(0, 40, 0), Vector3(0, 1, 0), 20, found)
     assert.same({ 1, 2, 3, 4, 5 }, found)
   end)
 
-  it("sees nothing through a camera that looks away, and all through one that sees far", function()
+  it("finds nothing for a camera that looks away, and all for one with a far range", function()
     local found, camera = {}, Application.create_camera()
     Camera.set_local_position(camera, Vector3(50, -20, 0))
     Camera.set_local_rotation(camera, Quaternion.axis_angle(Vector3(0, 0, 1), math.pi))
@@ -119,7 +119,7 @@ describe("a broadphase", function()
     Application.destroy_camera(camera)
   end)
 
-  it("asks boxes, cameras and rays", function()
+  it("queries by box, camera and ray", function()
     local found = {}
     local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(50, 0, 0))
     assert.equals(3, Broadphase.query_box(near, pose, Vector3(9.5, 1, 1), found))
@@ -144,7 +144,7 @@ describe("a broadphase", function()
     Application.destroy_camera(camera)
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.equals("Broadphase.new: argument #1 'cell_size' must be 0.001 to 1000000 metres, got 0",
       words_of(Broadphase.new, 0))
     assert.equals("Broadphase.add: argument #4 'radius' must not be negative, got -1",

@@ -21,7 +21,7 @@ describe("Camera", function()
     if Camera.alive(camera) then Application.destroy_camera(camera) end
   end)
 
-  it("stands and looks where it is told to", function()
+  it("has the position and direction that are set", function()
     Camera.set_local_position(camera, Vector3(1, 2, 3))
     local turned = Quaternion.axis_angle(Vector3(0, 0, 1), math.pi / 2)
     Camera.set_local_rotation(camera, turned)
@@ -35,14 +35,14 @@ describe("Camera", function()
     assert.equals(pose, Camera.world_pose(camera))
   end)
 
-  it("is not scaled", function()
+  it("has no scale", function()
     local scaled = Matrix4x4.from_axes(Vector3(2, 0, 0), Vector3(0, 1, 0), Vector3(0, 0, 1),
       Vector3())
     assert.matches("its axes must be at right angles and of length 1",
       words_of(Camera.set_local_pose, camera, scaled))
   end)
 
-  it("finds points on the screen, and the way back", function()
+  it("converts between world and screen positions", function()
     local width, height = Gui.resolution()
     local place, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0))
     assert.is_true(near(place.x, width / 2) and near(place.y, height / 2) and near(depth, 10))
@@ -53,7 +53,7 @@ describe("Camera", function()
     assert.is_true(near(behind, -5))
   end)
 
-  it("has numbers for everything in a window without a size", function()
+  it("returns finite numbers for a window without a size", function()
     local width, height = Window.resolution()
     test.input({ resize = { 0, 0 } })
     test.frames()
@@ -69,7 +69,7 @@ describe("Camera", function()
     Application.release_world(world)
   end)
 
-  it("knows what it sees", function()
+  it("tests visibility", function()
     assert.is_true(Camera.inside_frustum(camera, Vector3(0, 10, 0)) > 0)
     assert.is_true(Camera.inside_frustum(camera, Vector3(0, -10, 0)) < 0)
   end)
@@ -92,7 +92,7 @@ describe("Camera", function()
     assert.is_true(near(place.x, (Gui.resolution())))
   end)
 
-  it("refuses what cannot be seen", function()
+  it("refuses invalid ranges and angles", function()
     assert.matches("above 0 and below pi radians, got 60", words_of(Camera.set_vertical_fov, camera,
       60))
     assert.matches("'near' must be above 0", words_of(Camera.set_near_range, camera, 0))
@@ -110,7 +110,7 @@ describe("Camera", function()
       words_of(Camera.set_local_rotation, camera, Quaternion.from_elements(0, 0, 0, 2)))
   end)
 
-  it("refuses numbers that no picture can be made of", function()
+  it("refuses numbers for which there is no projection", function()
     for _, number in ipairs({ 0 / 0, 1 / 0, -1 / 0 }) do
       for _, name in ipairs({ "set_vertical_fov", "set_near_range", "set_far_range",
         "projection" }) do
@@ -167,7 +167,7 @@ describe("Camera", function()
     assert.is_true(near(Camera.vertical_fov(camera), math.pi / 3))
   end)
 
-  it("goes back to perspective only with a near range before it", function()
+  it("returns to perspective only with a positive near range", function()
     Camera.set_projection_type(camera, "orthographic")
     Camera.set_near_range(camera, -5)
     assert.matches("the near range is %-5, and a camera in perspective needs one above 0",
@@ -183,7 +183,7 @@ describe("Camera", function()
     Camera.set_projection_type(camera, "perspective")
   end)
 
-  it("has a line of sight at every place, also outside of the picture", function()
+  it("has a ray for every screen position, even outside of the view", function()
     local width, height = Gui.resolution()
     for _, place in ipairs({ Vector3(-width, 2 * height, 0), Vector3(1e30, -1e30, 0),
       Vector3(width / 2, height / 2, 0) }) do
@@ -197,7 +197,7 @@ describe("Camera", function()
     assert.is_true(Vector3.distance(way, Vector3(0, 1, 0)) < 1e-6)
   end)
 
-  it("has finite answers for points behind it, in its own plane and far away", function()
+  it("returns finite results for points behind it, in its plane and far away", function()
     for _, point in ipairs({ Vector3(1, -5, 2), Vector3(1, 0, 0), Vector3(0, 0, 0),
       Vector3(3e38, 3e38, 3e38), Vector3(-3e38, -3e38, 0) }) do
       local place, depth = Camera.world_to_screen(camera, point)
@@ -209,7 +209,7 @@ describe("Camera", function()
     assert.is_true(Camera.inside_frustum(camera, Vector3(0, -3e38, 0)) < -1e38)
   end)
 
-  it("of a unit stays turned where its node has no size", function()
+  it("of a unit keeps its rotation if its node's scale is 0", function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "models/chest")
     local seen = Unit.camera(unit, "Eye")
@@ -222,7 +222,7 @@ describe("Camera", function()
     Application.release_world(world)
   end)
 
-  it("is gone when it is destroyed", function()
+  it("has a stale handle after it is destroyed", function()
     assert.is_true(Camera.alive(camera))
     Application.destroy_camera(camera)
     assert.is_false(Camera.alive(camera))
@@ -240,7 +240,7 @@ describe("Camera", function()
     assert.matches("must be number", words_of(Camera.alive))
   end)
 
-  it("of the main world is there without being made", function()
+  it("of the main world exists without being created", function()
     assert.equals(Application.main_camera(), Application.main_camera())
   end)
 end)
@@ -270,7 +270,7 @@ describe("Viewport", function()
     assert.matches("must be World", words_of(Application.render_world))
   end)
 
-  it("shows at most 256 times in a frame", function()
+  it("is rendered at most 256 times in a frame", function()
     local world = Application.new_world()
     for _ = 1, 256 do Application.render_world(world) end
     assert.matches("256 views are shown in this frame already",
@@ -281,7 +281,7 @@ describe("Viewport", function()
 end)
 
 describe("Data", function()
-  it("is kept with cameras and viewports", function()
+  it("is stored with cameras and viewports", function()
     local camera, viewport = Application.create_camera(), Application.create_viewport()
     for module, handle in pairs({ [Camera] = camera, [Viewport] = viewport }) do
       module.set_data(handle, "shake", "strength", 5)

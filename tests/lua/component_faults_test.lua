@@ -23,7 +23,7 @@ describe("a component that fails", function()
 
   local function spawn(name) return World.spawn_unit(world, "units/" .. (name or "frail_one")) end
 
-  it("in its update leaves all worlds to be updated again", function()
+  it("in its update does not block later updates", function()
     local unit = spawn()
     frail.doing.update = function(units)
       World.destroy_unit(world, units[1])
@@ -45,7 +45,7 @@ describe("a component that fails", function()
     World.update(world, 0.1)
   end)
 
-  it("may not update worlds, nor release its own", function()
+  it("must not update worlds or release its own", function()
     spawn()
     local words = {}
     frail.doing.update = function()
@@ -62,7 +62,7 @@ describe("a component that fails", function()
       .. "release it in update(dt)", words[3])
   end)
 
-  it("in its `spawned` leaves no unit behind", function()
+  it("in its `spawned` leaves no unit", function()
     local heard = 0
     frail.doing.spawned = function() error("no") end
     frail.doing.unspawned = function() heard = heard + 1 end
@@ -78,7 +78,7 @@ describe("a component that fails", function()
     assert.equals(1, told)
   end)
 
-  it("in its `unspawned` cannot keep a unit", function()
+  it("in its `unspawned` cannot keep a unit alive", function()
     local unit = spawn()
     frail.doing.unspawned = function() error("no") end
     assert.matches("no", words_of(World.destroy_unit, world, unit))
@@ -86,7 +86,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(unit))
   end)
 
-  it("in its `unspawned` keeps none of those that were to end with the same update", function()
+  it("in its `unspawned` does not keep the other units that end in that update", function()
     local one, two = spawn(), spawn()
     frail.doing.update = function(units)
       for _, unit in ipairs(units) do World.destroy_unit(world, unit) end
@@ -102,7 +102,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
 
-  it("in its `unspawned` leaves others without the unit, of whose end they have heard", function()
+  it("in its `unspawned` does not leave the unit to components that were notified", function()
     local hearing = { updated = 0, heard = 0 }
     function hearing.update(units) hearing.updated = #units end
     function hearing.unspawned() hearing.heard = hearing.heard + 1 end
@@ -122,7 +122,7 @@ describe("a component that fails", function()
     assert.equals(1, hearing.heard)
   end)
 
-  it("need not end the unit that ends", function()
+  it("must not destroy the unit that is being destroyed", function()
     local unit, words = spawn(), nil
     frail.doing.unspawned = function(units)
       words = words_of(World.destroy_unit, world, units[1])
@@ -133,7 +133,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(unit))
   end)
 
-  it("may end its unit while it hears of it, and others then do not", function()
+  it("may destroy its unit in `spawned`, and later components are then not notified", function()
     local heard = {}
     frail.doing.spawned = function(units)
       heard[#heard + 1] = "spawned"
@@ -147,7 +147,7 @@ describe("a component that fails", function()
     assert.equals(2, #heard, "no list has a unit that is gone")
   end)
 
-  it("may end others while a unit ends, and when a world is released", function()
+  it("may destroy other units in `unspawned`, and when a world is released", function()
     local one, two = spawn(), spawn()
     frail.doing.unspawned = function(units)
       local other = units[1] == one and two or one
@@ -158,7 +158,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
 
-  it("may end a level of which it ended a unit before", function()
+  it("may destroy a level after one of its units", function()
     local level = World.spawn_level(world, "levels/frail")
     local units = Level.units(level)
     frail.doing.update = function()
@@ -171,7 +171,7 @@ describe("a component that fails", function()
     assert.is_false(Level.alive(level))
   end)
 
-  it("hears of all units of a level at once, and of those of a frame", function()
+  it("is notified of all units of a level at once, or of those of a frame", function()
     local heard = {}
     frail.doing.spawned = function(units) heard[#heard + 1] = #units end
     local level = World.spawn_level(world, "levels/frail")
@@ -188,7 +188,7 @@ describe("a component that fails", function()
     assert.same({}, Level.units(World.spawn_level(world, "levels/frail")))
   end)
 
-  it("is told of those that are left, in their order, when many end", function()
+  it("is updated with the remaining units in order after many are destroyed", function()
     local units = {}
     for i = 1, 100 do units[i] = spawn() end
     for i = 1, 100 do
@@ -201,7 +201,7 @@ describe("a component that fails", function()
     for i = 1, 14 do assert.equals(units[i * 7], told[i]) end
   end)
 
-  it("is told whom it names and is nowhere", function()
+  it("reports names of missing components", function()
     spawn()
     package.loaded["components.frail_late"] = { after = { "phsyics" } }
     package.loaded["components.frail_odd"] = { before = { 3 } }
@@ -220,7 +220,7 @@ describe("a component that fails", function()
     package.loaded["components.frail_odd"].before = nil
   end)
 
-  it("is told who waits for whom in a circle, and nobody is when its units are gone", function()
+  it("reports a cycle of dependencies, which is ignored once no unit uses it", function()
     package.loaded["components.ring_a"] = { after = { "ring_b" } }
     package.loaded["components.ring_b"] = { after = { "ring_a" }, before = "ring_c" }
     package.loaded["components.ring_c"] = {}
@@ -247,20 +247,20 @@ describe("a component that fails", function()
     assert.same({ "ring_b", "ring_a", "ring_c" }, order)
   end)
 
-  it("cannot have the name of a step of the engine's", function()
+  it("must not have the name of an engine step", function()
     assert.equals('World.spawn_unit: unit "units/ring_of_steps" has the component \'scene_graph\', '
       .. "which is the name of an engine step: rename it",
       words_of(spawn, "ring_of_steps"))
   end)
 
-  it("in its `inspect` does not hide the rest", function()
+  it("in its `inspect` does not hide other components", function()
     frail.inspect = function() error("no words") end
     local text = Unit.inspect(spawn())
     frail.inspect = nil
     assert.matches("its inspect fails: .*no words\ndata\n", text)
   end)
 
-  it("is named with its unit where it is nowhere", function()
+  it("is reported with its unit if its module is missing", function()
     local words = words_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
       .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", words)
@@ -271,7 +271,7 @@ describe("a component that fails", function()
 end)
 
 describe("data of a unit", function()
-  it("has keys that are something, and may hold itself", function()
+  it("refuses nil keys, and may contain itself", function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "units/barrel")
     assert.matches("Unit.set_data: argument #2 'key' must be string or number, got number nan",
@@ -300,8 +300,8 @@ describe("data of a unit", function()
   end)
 end)
 
-describe("a level of which a unit cannot be spawned", function()
-  it("is told once with the unit's name, and its world goes on", function()
+describe("a level with a unit that cannot be spawned", function()
+  it("reports the unit once, and its world continues", function()
     local world = Application.new_world()
     local slow = World.spawn_level(world, "levels/holey", nil, nil, { units_per_frame = 1 })
     World.update(world, 0.1)

@@ -54,7 +54,7 @@ describe("DebugUi", function()
     test.frames(3)
   end)
 
-  it("shows windows with words in as few draw calls as it can", function()
+  it("shows windows with texts in few draw calls", function()
     local show = window()
     show(function()
       DebugUi.text("one\ntwo")
@@ -72,7 +72,7 @@ describe("DebugUi", function()
     assert.is_true(test.draw_calls() > 0)
   end)
 
-  it("has buttons that are clicked once", function()
+  it("reports a click of a button once", function()
     local show = window()
     local fn = function() return DebugUi.button("Jump##it") end
     assert.is_false((show(fn)))
@@ -85,7 +85,7 @@ describe("DebugUi", function()
     assert.is_false(DebugUi.wants_mouse())
   end)
 
-  it("ticks boxes, rounds and lines", function()
+  it("has check boxes, radio buttons and selectable lines", function()
     local show, value = window(), false
     local box = function()
       local changed
@@ -102,7 +102,7 @@ describe("DebugUi", function()
       place_of(1))))
   end)
 
-  it("slides numbers", function()
+  it("has sliders for numbers", function()
     local show, value = window(), 5
     local fn = function() value = DebugUi.slider_float("speed", value, 0, 10) end
     mouse(place_of(1, 9))
@@ -124,7 +124,7 @@ describe("DebugUi", function()
     assert.equals(3, count)
   end)
 
-  it("chooses from a list that stands over the window", function()
+  it("has combo boxes whose list is above the window", function()
     local show, index = window(), 1
     local fn = function()
       local changed
@@ -140,7 +140,7 @@ describe("DebugUi", function()
     assert.equals(2, index)
   end)
 
-  it("folds trees and headlines", function()
+  it("has tree nodes and collapsing headers", function()
     local show, seen = window(), 0
     local fn = function()
       local open = DebugUi.tree_node("units")
@@ -160,7 +160,7 @@ describe("DebugUi", function()
     assert.is_true(seen > 0)
   end)
 
-  it("sets things in columns and tables, and draws curves", function()
+  it("has columns, tables and plots", function()
     local show = window()
     local clicked = click(show, function()
       local row = DebugUi.table("list", { "name", "hp" }, { { "orc", 3 }, { "elf", 5 } })
@@ -179,7 +179,7 @@ describe("DebugUi", function()
     assert.equals(1, clicked)
   end)
 
-  it("takes what is typed into the field that was clicked", function()
+  it("edits the text field that was clicked", function()
     local show, text, number = window(), "ab", 2
     local fn = function()
       text = DebugUi.input_text("name", text)
@@ -213,7 +213,7 @@ describe("DebugUi", function()
     assert.equals(4, count)
   end)
 
-  it("has a cursor in a field, which keys and the mouse move", function()
+  it("has a cursor in a field, moved by keys and the mouse", function()
     local show, text = window(), "äb"
     local fn = function() text = DebugUi.input_text("name", text) end
     local function stroke(key)
@@ -257,7 +257,7 @@ describe("DebugUi", function()
     assert.is_false(DebugUi.wants_keyboard())
   end)
 
-  it("cuts words that are longer than their field or their cell", function()
+  it("cuts texts that are wider than their field or cell", function()
     local show = window()
     local long = ("wide "):rep(60)
     local function cells(words)
@@ -274,7 +274,7 @@ describe("DebugUi", function()
     assert.is_true(cells(long) < cells("") + 5 * 60)
   end)
 
-  it("edits colours", function()
+  it("has an editor for colours", function()
     local show = window()
     local value, changed = show(function() return DebugUi.color_edit("sky", Color(10, 20, 30)) end)
     assert.equals(Color(10, 20, 30), value)
@@ -309,7 +309,7 @@ describe("DebugUi", function()
     assert.is_false(DebugUi.is_item_hovered == nil)
   end)
 
-  it("forgets what an error left open, in the next frame", function()
+  it("closes windows that an error left open, in the next frame", function()
     DebugUi.begin_window("Left open")
     test.frames()
     assert.is_true((DebugUi.begin_window("Another")))
@@ -317,7 +317,7 @@ describe("DebugUi", function()
     DebugUi.end_window()
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     test.frames()
     assert.equals("DebugUi.text: no window is begun: call DebugUi.begin_window(title) first",
       words_of(DebugUi.text, "x"))

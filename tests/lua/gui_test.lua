@@ -35,7 +35,7 @@ describe("Gui", function()
   end
 
   describe("of a world", function()
-    it("is there until it is destroyed, or its world ends", function()
+    it("exists until it is destroyed or its world is released", function()
       assert.is_true(Gui.alive(now))
       World.destroy_gui(world, now)
       assert.is_false(Gui.alive(now))
@@ -49,7 +49,7 @@ describe("Gui", function()
       assert.is_false(Gui.alive(gui))
     end)
 
-    it("is made with known words alone", function()
+    it("is created only with known flags", function()
       World.create_screen_gui(world, "material", "textures/ship", "immediate")
       assert.equals("World.create_screen_gui: argument #2 must be \"immediate\", \"retained\" or "
         .. "\"material\" and a name, got string \"imediate\", did you mean 'immediate'?",
@@ -59,7 +59,7 @@ describe("Gui", function()
       assert.matches("must be World, got nil", words_of(World.create_screen_gui))
     end)
 
-    it("can stand on a plane in the world", function()
+    it("can be on a plane in the world", function()
       local gui = World.create_world_gui(world, Matrix4x4.identity(), 2, 1, "immediate")
       local width, height = Gui.resolution(gui)
       assert.same({ 2, 1 }, { width, height })
@@ -70,7 +70,7 @@ describe("Gui", function()
       assert.matches("cannot be clipped", words_of(Gui.push_clip, gui, Vector2(), Vector2(1, 1)))
     end)
 
-    it("can be drawn into a texture, which others draw with", function()
+    it("can be drawn into a texture, which other Guis can show", function()
       local gui = World.create_texture_gui(world, "tests/map", 64, 32, "immediate")
       assert.equals(Vector2(64, 32), Gui.texture_size(now, "tests/map"))
       Gui.rect(gui, P, S, RED)
@@ -130,7 +130,7 @@ describe("Gui", function()
       assert.equals(0, test.draw_calls())
     end)
 
-    it("draws what is alike in one go, in the order of the first of each", function()
+    it("batches objects of one kind, in the order of the first of each", function()
       for layer = 2, 1, -1 do
         for _ = 1, 10 do
           Gui.rect(now, Vector3(0, 0, layer), S, RED)
@@ -213,7 +213,7 @@ describe("Gui", function()
       assert.matches("must be Gui", words_of(Gui.reset))
     end)
 
-    it("ends every kind of object by its own word", function()
+    it("has a destroy function for every kind of object", function()
       local pose = Matrix4x4.identity()
       Gui.destroy_bitmap(kept, Gui.bitmap(kept, "textures/ship", P, S, RED))
       Gui.destroy_triangle(kept, Gui.triangle(kept, P, S, Vector2(), 1, RED))
@@ -229,7 +229,7 @@ describe("Gui", function()
   end)
 
   describe("draws", function()
-    it("bitmaps in the size of their picture", function()
+    it("bitmaps in the size of their image", function()
       local object = Gui.bitmap(kept, "textures/ship", Vector2(1, 2))
       local seen = shown(kept)[1]
       assert.same({ "bitmap", "textures/ship", 1, 2, 17, 10 },
@@ -273,7 +273,7 @@ describe("Gui", function()
       assert.matches("'p1' must be", words_of(Gui.update_triangle, kept, object))
     end)
 
-    it("outlines and round corners", function()
+    it("outlines and rounded corners", function()
       Gui.rect_outline(now, P, S, 2, RED)
       Gui.rect_outline(now, Vector2(1, 1), S, 2)
       local object = Gui.rounded_rect(kept, P, S, 8, RED)
@@ -339,7 +339,7 @@ describe("Gui", function()
       assert.matches("'from' must be number", words_of(Gui.arc, now, P, 5))
     end)
 
-    it("on planes of their own", function()
+    it("on given planes", function()
       local pose = Matrix4x4.from_translation(Vector3(5, 0, 6))
       local rect = Gui.rect_3d(kept, pose, Vector3(1, 0, 1), 4, S, RED)
       Gui.update_rect_3d(kept, rect, pose, Vector3(), 4, S, RED)
@@ -361,7 +361,7 @@ describe("Gui", function()
       assert.matches("'pose' must be", words_of(Gui.bitmap_3d_uv, kept, "textures/ship", S, S, P))
     end)
 
-    it("nothing of numbers that are not finite", function()
+    it("nothing for numbers that are not finite", function()
       local lost = Matrix4x4.from_translation(Vector3(0 / 0, 0, 0))
       for name, call in pairs({
         rect_3d = function() Gui.rect_3d(now, lost, P, 1, Vector2(1, 1)) end,
@@ -377,7 +377,7 @@ describe("Gui", function()
         words_of(Gui.polyline, now, { Vector2(0 / 0, 0), Vector2(1, 1) }, 1))
     end)
 
-    it("nothing of arguments of the wrong type", function()
+    it("nothing for arguments of the wrong type", function()
       assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got number 5",
         words_of(Gui.rect, now, 5, S))
       assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\"",
@@ -388,8 +388,8 @@ describe("Gui", function()
     end)
   end)
 
-  describe("has a pen", function()
-    it("that moves, turns and sizes what is drawn next", function()
+  describe("has a transform stack", function()
+    it("that translates, rotates and scales later draws", function()
       Gui.inspect(now)
       Gui.push(now)
       Gui.translate(now, Vector2(100, 0))
@@ -407,7 +407,7 @@ describe("Gui", function()
       assert.equals(0, seen[3].left)
     end)
 
-    it("whose pushes and pops belong together", function()
+    it("whose pushes and pops must match", function()
       assert.matches("no transform is pushed", words_of(Gui.pop, now))
       assert.matches("no clip is pushed", words_of(Gui.pop_clip, now))
       for _ = 1, 64 do Gui.push(now) end
@@ -415,7 +415,7 @@ describe("Gui", function()
       for _ = 1, 64 do Gui.pop(now) end
     end)
 
-    it("that cuts off what lies outside of a rectangle, as a batch of its own", function()
+    it("that clips to a rectangle, in a separate batch", function()
       Gui.rect(now, P, S, RED)
       Gui.push_clip(now, Vector2(0, 0), Vector2(20, 20))
       Gui.rect(now, P, S, RED)
@@ -426,7 +426,7 @@ describe("Gui", function()
       assert.equals(2, test.draw_calls())
     end)
 
-    it("that takes living Guis and right values alone", function()
+    it("that refuses stale Guis and invalid values", function()
       for _, name in ipairs({ "push", "pop", "pop_clip" }) do
         assert.matches("must be Gui", words_of(Gui[name], "x"))
       end
@@ -442,12 +442,12 @@ describe("Gui", function()
     assert.matches("must be Matrix4x4", words_of(Gui.move, kept, Vector2(1, 1)))
   end)
 
-  it("can be looked into", function()
+  it("can be inspected", function()
     assert.same({}, Gui.inspect(kept))
     assert.matches("must be Gui", words_of(Gui.inspect))
   end)
 
-  it("of the main world is there without being made", function()
+  it("of the main world exists without being created", function()
     local gui = Application.main_gui()
     assert.equals(gui, Application.main_gui())
     Gui.rect(gui, P, S, RED)

@@ -22,7 +22,7 @@ describe("Gui.text", function()
     Application.release_world(world)
   end)
 
-  it("draws as many texts as there are in one go", function()
+  it("draws many texts in one batch", function()
     for i = 1, 20 do
       Gui.text(now, "line " .. i, FONT, 12, nil, Vector3(0, i * 10, 1), RED)
       Gui.rect(now, Vector3(0, i * 10, 1), Vector2(5, 5), RED)
@@ -50,7 +50,7 @@ describe("Gui.text", function()
     Gui.destroy_text(kept, object)
   end)
 
-  it("takes options", function()
+  it("accepts options", function()
     Gui.text(now, "all of them", FONT, 20, nil, P, RED, {
       align = "center", width = 200, outline = 1, outline_color = RED, glow = 1, glow_color = RED,
       shadow = Vector2(1, -1), shadow_softness = 1, shadow_color = RED, markup = false,
@@ -74,7 +74,7 @@ describe("Gui.text", function()
       words_of(Gui.text, now, "x", FONT, 20, nil, P, RED, { width = -1 }))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     assert.equals("Gui.text: argument #2 'text' must be string, got number 5",
       words_of(Gui.text, now, 5, FONT, 20, nil, P))
     assert.matches("^Gui.text: argument #3 'font': .*core/fonts/defualt",
@@ -82,7 +82,7 @@ describe("Gui.text", function()
     assert.matches("^Gui.text: .*size", words_of(Gui.text, now, "x", FONT, -1, nil, P, RED))
   end)
 
-  it("draws on planes of their own", function()
+  it("draws on given planes", function()
     local pose = Matrix4x4.identity()
     local object = Gui.text_3d(kept, "there", FONT, 1, nil, pose, Vector3(1, 0, 1), 3, RED)
     Gui.update_text_3d(kept, object, "here", FONT, 1, nil, pose, Vector3(), 3)
@@ -104,7 +104,7 @@ describe("Gui.text", function()
       words_of(Gui.text_extents, now, "x", "\255", 20))
   end)
 
-  it("breaks into lines", function()
+  it("wraps into lines", function()
     local lines = Gui.word_wrap(now, "one two three four five", FONT, 20, 100)
     assert.is_true(#lines > 1)
     assert.equals("one two three four five", table.concat(lines, " "))
@@ -116,7 +116,7 @@ describe("Gui.text", function()
       words_of(Gui.word_wrap, now, "x", FONT, 20, 1 / 0))
   end)
 
-  it("knows whether a font has every letter", function()
+  it("tests if a font has every glyph", function()
     assert.is_true(Gui.has_all_glyphs(now, "Hello", FONT))
     assert.is_true(Gui.has_all_glyphs(now, "← ↑ → ↓ ↔ ↵ ▲ ▶ ▼ ◀ ● ■ ★ ♥ ✓ ✕", FONT))
     assert.is_false(Gui.has_all_glyphs(now, "a\255b", FONT))

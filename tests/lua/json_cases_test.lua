@@ -89,7 +89,7 @@ local no_texts = {
 }
 
 describe("Json and a table of cases", function()
-  it("reads every number at every place", function()
+  it("reads every number in every position", function()
     for _, row in ipairs(numbers) do
       for _, place in ipairs(places_of(row[1])) do
         local text = place[1] .. row[1] .. place[2]
@@ -104,7 +104,7 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("says which number is too large, where, and keeps what it says short", function()
+  it("reports a number that is too large, with a short message", function()
     for _, number in ipairs(too_large) do
       for _, place in ipairs(places_of(number)) do
         local text = place[1] .. number .. place[2]
@@ -117,7 +117,7 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("refuses what is no number, at every place", function()
+  it("refuses invalid numbers in every position", function()
     for _, number in ipairs(no_numbers) do
       for _, place in ipairs(places) do
         local value, problem = Json.try_decode(place[1] .. number .. place[2])
@@ -130,7 +130,7 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("reads or refuses strings and texts as the grammar has it", function()
+  it("reads or refuses strings and texts according to the grammar", function()
     for _, row in ipairs(strings) do assert.equals(row[2], Json.decode(row[1])) end
     for _, row in ipairs(texts) do
       local value, problem = Json.try_decode(row[1])
@@ -146,7 +146,7 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("does not write without an end, however often a table is reached", function()
+  it("limits its output, even if a table is reached often", function()
     local value = { 1 }
     for _ = 1, 40 do value = { value, value } end
     assert.error_matches(function() Json.encode(value) end,

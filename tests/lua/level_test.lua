@@ -17,7 +17,7 @@ describe("a level", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("brings its units to their places, with what it says of their data", function()
+  it("spawns its units at their positions with their data", function()
     assert.equals(3, Level.num_units(yard))
     assert.equals(3, #Level.units(yard))
     local marker = Level.unit(yard, "marker")
@@ -34,14 +34,14 @@ describe("a level", function()
     assert.equals(Matrix4x4.identity(), Level.pose(yard))
   end)
 
-  it("says its word over components before they hear of the unit", function()
+  it("overrides component fields before components are notified", function()
     local guard = Level.unit(yard, "guard")
     assert.equals(5, Unit.get_data(guard, "health", "left"))
     local own = World.spawn_unit(world, "units/enemy")
     assert.equals(3, Unit.get_data(own, "health", "left"))
   end)
 
-  it("has levels inside, turned and moved with them", function()
+  it("has nested levels, which it moves and rotates", function()
     assert.equals(1, Level.num_nested_levels(yard))
     local shed = Level.nested_levels(yard)[1]
     assert.equals(yard, Level.parent(shed))
@@ -53,7 +53,7 @@ describe("a level", function()
       .. "with it: destroy that one", words_of(World.destroy_level, world, shed))
   end)
 
-  it("stands where it is put", function()
+  it("is spawned at a position", function()
     local turned = Quaternion(Vector3.up(), math.pi / 2)
     local other = World.spawn_level(world, "levels/yard", Vector3(100, 0, 0), turned, { scale = 2 })
     local lamp = Level.unit(other, "lamp")
@@ -65,7 +65,7 @@ describe("a level", function()
     assert.equals(Vector3(5, 1, 4), Unit.local_position(Level.unit(third, "lamp")))
   end)
 
-  it("comes over several updates where that is wanted", function()
+  it("can be spawned over several updates", function()
     local slow = World.spawn_level(world, "levels/yard", nil, nil, { units_per_frame = 1 })
     assert.equals(0, Level.progress(slow))
     assert.is_nil(Level.unit(slow, "guard"))
@@ -77,7 +77,7 @@ describe("a level", function()
     assert.equals(3, #Level.units(slow))
   end)
 
-  it("spawns the sets that are wanted", function()
+  it("spawns selected object sets", function()
     assert.same({ "night" }, Level.object_set_names(yard))
     assert.same({ Level.unit(yard, "lamp") }, Level.object_set(yard, "night"))
     local day = World.spawn_level(world, "levels/yard", nil, nil, { object_sets = {} })
@@ -105,7 +105,7 @@ describe("a level", function()
     assert.matches("has no volume 'x'", words_of(Level.random_point_inside_volume, yard, "x"))
   end)
 
-  it("draws points in volumes from a seed alone", function()
+  it("has random points in volumes that depend only on the seed", function()
     local function walk(seed)
       local points = {}
       for i = 1, 20 do
@@ -127,7 +127,7 @@ describe("a level", function()
       .. "'pit'?", words_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
   end)
 
-  it("is found by the names of its units, also those of levels inside", function()
+  it("finds units by name, also those of nested levels", function()
     assert.equals(Level.unit(yard, "lamp"), World.unit_by_name(world, "lamp"))
     assert.equals(Level.unit(Level.nested_levels(yard)[1], "box"), World.unit_by_name(world, "box"))
     assert.is_nil(World.unit_by_name(world, "nobody"))
@@ -164,7 +164,7 @@ describe("a level", function()
     assert.matches("must be Level", words_of(Level.spline_by_index, world, 1))
   end)
 
-  it("ends with its units, also where some are gone before", function()
+  it("is destroyed with its units, even if some are destroyed already", function()
     local guard, shed = Level.unit(yard, "guard"), Level.nested_levels(yard)[1]
     World.destroy_unit(world, guard)
     assert.is_nil(Level.unit(yard, "guard"))
@@ -178,7 +178,7 @@ describe("a level", function()
     assert.matches("level \"levels/yard\" was destroyed", words_of(Level.units, yard))
   end)
 
-  it("keeps data", function()
+  it("stores data", function()
     assert.equals("rain", Level.get_data(yard, "weather"))
     Level.set_data(yard, "doors", "front", "open")
     assert.equals("open", Level.get_data(yard, "doors", "front"))
@@ -191,7 +191,7 @@ describe("a level", function()
     assert.matches("must be Level that exists", words_of(Level.get_data, world, "x"))
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.equals("World.spawn_level: levels contain each other in a circle, or more than 16 "
       .. "deep: levels/circle → levels/circle", words_of(World.spawn_level, world, "levels/circle"))
     assert.matches("there is no level 'levels/yrd'",
@@ -235,7 +235,7 @@ describe("a level", function()
     assert.matches("must be", words_of(World.destroy_level, world, "x"))
   end)
 
-  it("is refused where it would be nowhere, with nothing left of it", function()
+  it("is refused at positions that are not finite, and leaves nothing", function()
     local function spawn(name, scale)
       return words_of(World.spawn_level, world, name, nil, nil, { scale = scale })
     end
@@ -247,7 +247,7 @@ describe("a level", function()
     assert.equals(4, World.num_units(world))
   end)
 
-  it("ends with its world", function()
+  it("is destroyed with its world", function()
     local other = Application.new_world()
     local there = World.spawn_level(other, "levels/yard")
     assert.equals("World.destroy_level: argument #2 'level': the level is in another world",
@@ -260,7 +260,7 @@ end)
 describe("LevelResource", function()
   local yard = "levels/yard"
 
-  it("tells what a level's file says", function()
+  it("returns the content of a level's file", function()
     assert.equals(3, LevelResource.num_units(yard))
     assert.equals("marker", LevelResource.unit_name(yard, 2))
     assert.equals("core/units/empty", LevelResource.unit_resource(yard, 2))
@@ -275,7 +275,7 @@ describe("LevelResource", function()
     assert.same({ weather = "rain" }, LevelResource.data(yard))
   end)
 
-  it("refuses what is not there", function()
+  it("refuses missing names", function()
     for _, name in ipairs({ "num_units", "unit_indices", "object_set_names", "data" }) do
       assert.matches("there is no level 'levels/none'",
         words_of(LevelResource[name], "levels/none"))

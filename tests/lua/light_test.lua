@@ -35,7 +35,7 @@ describe("a light", function()
       .. "1, got 3", words_of(Unit.light, unit, 3))
   end)
 
-  it("has a colour, a brightness and a reach", function()
+  it("has a colour, an intensity and a range", function()
     Light.set_color(light, Color(255, 0, 0))
     near(Vector3(1, 0, 0), Light.color(light))
     Light.set_color(light, Vector3(2, 1, 0.5))
@@ -57,7 +57,7 @@ describe("a light", function()
       .. "-2", words_of(Light.set_falloff_end, light, -2))
   end)
 
-  it("is moved and turned relative to its node", function()
+  it("has a pose relative to its node", function()
     Light.set_local_position(light, Vector3(0, 2, 1))
     near(Vector3(0, 2, 1), Light.local_position(light))
     near(Vector3(0, 2, 5), Light.world_position(light))
@@ -71,7 +71,7 @@ describe("a light", function()
       Quaternion.from_elements(0, 0, 0, 2)), 1, true)
   end)
 
-  it("keeps its shadows off what casts them", function()
+  it("has a shadow bias", function()
     assert.equals(1, Light.shadow_depth_bias(light))
     Light.set_shadow_depth_bias(light, 2.5)
     assert.equals(2.5, Light.shadow_depth_bias(light))
@@ -79,7 +79,7 @@ describe("a light", function()
       words_of(Light.set_shadow_depth_bias, light, -1))
   end)
 
-  it("is of a type", function()
+  it("has a type", function()
     assert.equals("omni", Light.type(light))
     assert.equals("Light.set_casts_shadows: argument #2 'casts': an omni light casts no shadows: "
       .. "leave out casts_shadows, or make it a spot light",
@@ -100,7 +100,7 @@ describe("a light", function()
       words_of(Light.set_type, light, "spit"))
   end)
 
-  it("is refused a flat pose, and has a rotation on a node that is flat", function()
+  it("refuses a pose without scale, and has a rotation on a node without scale", function()
     local flat = "Light.set_local_pose: argument #2 'pose' is flat: one of its axes has length "
       .. "0, or lies in the plane of the others"
     local function scaled(scale)
@@ -121,7 +121,7 @@ describe("a light", function()
     end
   end)
 
-  it("is switched off and on", function()
+  it("is enabled and disabled", function()
     assert.is_true(Light.enabled(light))
     Light.set_enabled(light, false)
     assert.is_false(Light.enabled(light))
@@ -130,7 +130,7 @@ describe("a light", function()
     assert.matches("light was destroyed in frame", words_of(Light.color, light))
   end)
 
-  it("is refused where it is none", function()
+  it("refuses other handles", function()
     for name, fn in pairs(Light) do
       if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
     end
@@ -142,7 +142,7 @@ describe("the sky", function()
   before_each(function() world = Application.new_world() end)
   after_each(function() Application.release_world(world) end)
 
-  it("keeps what is not said", function()
+  it("keeps omitted options", function()
     local before = World.sky(world)
     World.set_sky(world, { top = Vector3(1, 2, 3), shown = true, exposure = 2, fog_density = 0.5 })
     local sky = World.sky(world)
@@ -157,7 +157,7 @@ describe("the sky", function()
     near(Vector3(1, 1, 1), World.sky(world).horizon)
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local function check(options, words)
       assert.equals("World.set_sky: " .. words, words_of(World.set_sky, world, options))
     end

@@ -33,7 +33,7 @@ describe("a mesh", function()
     assert.matches("mesh was destroyed in frame", words_of(Mesh.unit, mesh))
   end)
 
-  it("is found or said to be missing", function()
+  it("is found by name, or reported as missing", function()
     assert.equals("Unit.mesh: argument #2 'mesh': unit \"core/units/cube\" has no mesh 'cub', did "
       .. "you mean 'cube'?", words_of(Unit.mesh, unit, "cub"))
     assert.equals("Unit.mesh: argument #2 'mesh': unit \"core/units/cube\" has the meshes 1 to 1, "
@@ -77,7 +77,7 @@ describe("a mesh", function()
       .. "and 2", words_of(Mesh.set_range, mesh, 5, 2))
   end)
 
-  it("has a place of its own on its node", function()
+  it("has a pose on its node", function()
     near(Vector3(1, 2, 3), Mesh.world_position(mesh))
     Mesh.set_local_position(mesh, Vector3(0, 0, 1))
     near(Vector3(1, 2, 4), Mesh.world_position(mesh))
@@ -99,7 +99,7 @@ describe("a mesh", function()
     near(Vector3(1, 1, 1), half)
   end)
 
-  it("has a rotation and a box without a size, too", function()
+  it("has a rotation and a box even if its scale is 0", function()
     Mesh.set_local_pose(mesh, Matrix4x4.from_quaternion_position_scale(
       Quaternion(), Vector3(0, 0, 0), Vector3(0, 1, 0)))
     Unit.set_local_scale(unit, 1, Vector3(0, 0, 0))
@@ -113,7 +113,7 @@ describe("a mesh", function()
     end
   end)
 
-  it("lies in the box of its unit", function()
+  it("is inside the box of its unit", function()
     local pose, half = Unit.box(unit)
     near(Vector3(1, 2, 3), Matrix4x4.translation(pose))
     near(Vector3(0.5, 0.5, 0.5), half)
@@ -141,7 +141,7 @@ describe("a mesh", function()
       words_of(Mesh.set_material, mesh, 1, flat))
   end)
 
-  it("takes another material by what its file calls the old one", function()
+  it("can replace a material by its name in the file", function()
     local chest = World.spawn_unit(world, "models/chest")
     Unit.set_material(chest, "Iron", "materials/rust")
     assert.equals("materials/rust", Material.name(Mesh.material(Unit.mesh(chest, "Lid"), 1)))
@@ -151,7 +151,7 @@ describe("a mesh", function()
       words_of(Unit.set_material, chest, "Irn", "materials/rust"))
   end)
 
-  it("is told by the inspector", function()
+  it("is listed by Unit.inspect", function()
     local text = Unit.inspect(World.spawn_unit(world, "units/chest"))
     assert.matches('mesh 1 "models/chest/Body" at node 2, 12 triangles', text, 1, true)
     assert.matches("light 1 spot at node", text, 1, true)
@@ -159,7 +159,7 @@ describe("a mesh", function()
   end)
 end)
 
-describe("a mesh of numbers", function()
+describe("a mesh from numbers", function()
   local world, unit
 
   before_each(function()
@@ -168,7 +168,7 @@ describe("a mesh of numbers", function()
   end)
   after_each(function() Application.release_world(world) end)
 
-  it("is made of lists of numbers, of vectors, and of Float32Arrays", function()
+  it("is created from lists of numbers, of vectors, and from Float32Arrays", function()
     local one = Mesh.new(unit, { positions = { 0, 0, 0, 1, 0, 0, 0, 0, 1 } })
     assert.equals(1, Mesh.num_triangles(one))
     local two = Mesh.new(unit, {
@@ -190,7 +190,7 @@ describe("a mesh of numbers", function()
     assert.equals("models/chest/Cover", Mesh.debug_name(lid))
   end)
 
-  it("can be given others, and ended", function()
+  it("can be rebuilt and destroyed", function()
     local mesh = Mesh.new(unit, { positions = { 0, 0, 0, 1, 0, 0, 0, 0, 1 } })
     Mesh.rebuild(mesh, { positions = { 0, 0, 0, 2, 0, 0, 2, 0, 2, 0, 0, 2 },
       indices = Float32Array({ 1, 2, 3, 1, 3, 4 }) })
@@ -205,7 +205,7 @@ describe("a mesh of numbers", function()
       words_of(Mesh.rebuild, Unit.mesh(cube, 1), { positions = {} }))
   end)
 
-  it("says what is wrong with its lists", function()
+  it("reports invalid lists", function()
     local function check(source, words)
       assert.equals("Mesh.new: " .. words, words_of(Mesh.new, unit, source))
     end
@@ -244,7 +244,7 @@ describe("a mesh of numbers", function()
 end)
 
 describe("wrong arguments", function()
-  it("are refused by every function of meshes, and those of units about what is seen", function()
+  it("are refused by every function of meshes and of rendered units", function()
     for name, fn in pairs(Mesh) do
       if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
     end

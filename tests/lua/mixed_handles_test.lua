@@ -7,7 +7,7 @@ local function words_of(fn, ...)
   return (words:gsub("^[%w_]+%.lua:%d+: ", ""))
 end
 
-describe("a handle of another kind", function()
+describe("a handle of another type", function()
   local world, unit, crate
 
   before_each(function()
@@ -18,7 +18,7 @@ describe("a handle of another kind", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("is told by its name, with the way to what is wanted", function()
+  it("is reported with a hint how to get the right handle", function()
     assert.equals("Light.set_intensity: argument #1 'light': must be a Light, got a Unit "
       .. "(\"core/units/light\"): write Unit.light(unit, 1)",
       words_of(Light.set_intensity, unit, 3))
@@ -30,19 +30,19 @@ describe("a handle of another kind", function()
       1, true)
   end)
 
-  it("is told where no way is known", function()
+  it("is reported without a hint if there is none", function()
     local light = Unit.light(unit, 1)
     assert.matches("must be a World, got a Light$", words_of(World.time, light))
   end)
 
-  it("is a number like others when it has ended", function()
+  it("is reported as a number if it is stale", function()
     World.destroy_unit(world, unit)
     assert.matches("must be a Light, and the number %d+ never was one",
       words_of(Light.intensity, unit))
   end)
 end)
 
-describe("words for arguments", function()
+describe("messages about arguments", function()
   local world, unit
 
   before_each(function()
@@ -52,12 +52,12 @@ describe("words for arguments", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("say which node is the root where one is left out", function()
+  it("suggest the root node if the node is omitted", function()
     assert.matches("must be integer.*, got Vector3 %(node 1 is the root%)$",
       words_of(Unit.set_local_position, unit, Vector3(1, 2, 3)))
   end)
 
-  it("say where a unit has no actors", function()
+  it("report a unit without actors", function()
     assert.equals("Unit.actor: argument #2 'actor': unit \"core/units/light\" has no actors",
       words_of(Unit.actor, unit, 1))
   end)

@@ -18,7 +18,7 @@ describe("a package", function()
     Application.release_resource_package(package)
   end)
 
-  it("is there at the beginning of the next frame", function()
+  it("is loaded at the beginning of the next frame", function()
     ResourcePackage.load(package)
     assert.is_false(ResourcePackage.has_loaded(package))
     test.frames(1)
@@ -48,7 +48,7 @@ describe("a package", function()
     assert.is_true(ResourcePackage.has_loaded(package))
   end)
 
-  it("goes with a change of preferences while it is loading", function()
+  it("follows a change of preferences while it is loading", function()
     Application.set_property_preference_order("fr")
     ResourcePackage.load(package)
     test.frames(1)
@@ -69,7 +69,7 @@ describe("a package", function()
     assert.is_true(ResourcePackage.has_loaded(package))
   end)
 
-  it("must be loaded before it is asked, waited for or unloaded, and only once", function()
+  it("must be loaded, only once, before it is queried, waited for or unloaded", function()
     local begin = ": package 'data/set' is not loaded: begin with ResourcePackage.load"
     for _, name in ipairs({ "has_loaded", "flush", "unload" }) do
       assert.equals("ResourcePackage." .. name .. begin, words_of(ResourcePackage[name], package))
@@ -84,14 +84,14 @@ describe("a package", function()
 end)
 
 describe("Application.resource_package", function()
-  it("says which name was meant", function()
+  it("suggests a name", function()
     assert.equals("Application.resource_package: there is no package 'data/sets', did you mean "
       .. "'data/set'?", words_of(Application.resource_package, "data/sets"))
     assert.equals("Application.resource_package: argument #1 'name' must be string, got nil",
       words_of(Application.resource_package, nil))
   end)
 
-  it("takes hold of a package whose names lead nowhere, which cannot be loaded", function()
+  it("returns a package with missing resources, which cannot be loaded", function()
     local lacking = Application.resource_package("data/lacking")
     assert.equals("ResourcePackage.load: data/lacking.package: there is no text 'data/nowhere', "
       .. "did you mean 'data/note'?", words_of(ResourcePackage.load, lacking))
@@ -113,7 +113,7 @@ describe("a package's handle", function()
       words_of(Application.release_resource_package, package))
   end)
 
-  it("is no other number, and no other handle", function()
+  it("refuses other numbers and handles", function()
     assert.equals("ResourcePackage.load: argument #1 'package': must be a ResourcePackage, and "
       .. "the number 7 never was one", words_of(ResourcePackage.load, 7))
     local world = Application.new_world()

@@ -42,7 +42,7 @@ describe("a mover", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("falls to the ground and stands", function()
+  it("falls to the ground and stops", function()
     assert.equals(0, Mover.standing_frames(mover))
     walk(Vector3(0, 0, 0), 1)
     assert.equals(1, Mover.flying_frames(mover))
@@ -77,7 +77,7 @@ describe("a mover", function()
     assert.is_true(math.abs(position.y) < 0.1, "it did not slide away")
   end)
 
-  it("climbs what is flat enough", function()
+  it("climbs slopes up to its limit", function()
     local function top_of(degrees)
       local slope = World.spawn_unit(world, "core/units/empty", Vector3(4, 0, 0),
         Quaternion(Vector3(0, 1, 0), -math.rad(degrees)))
@@ -100,7 +100,7 @@ describe("a mover", function()
     assert.is_true(top_of(30) < 0.6)
   end)
 
-  it("jumps, and hits its head", function()
+  it("jumps, and stops at the ceiling", function()
     block(Vector3(0, 0, 2.6), Vector3(2, 2, 0.2))
     walk(Vector3(0, 0, 0), 40)
     speed = 8
@@ -115,7 +115,7 @@ describe("a mover", function()
     assert.is_true(Mover.position(mover).z < 0.75)
   end)
 
-  it("pushes what is light, and is in the way of what falls", function()
+  it("pushes light actors, and stops falling ones", function()
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(1.5, 0, 0.5))
     walk(Vector3(0, 0, 0), 30)
     walk(Vector3(2, 0, 0), 60)
@@ -130,7 +130,7 @@ describe("a mover", function()
       words_of(Actor.teleport_position, actor, Vector3()))
   end)
 
-  it("goes into triggers", function()
+  it("enters triggers", function()
     local zone = World.spawn_unit(world, "units/physics/zone", Vector3(2, 0, 1))
     local events = {}
     for _ = 1, 150 do
@@ -142,7 +142,7 @@ describe("a mover", function()
     assert.same({ "enter", "leave" }, events)
   end)
 
-  it("is changed for another", function()
+  it("is replaced with another mover", function()
     walk(Vector3(0, 0, 0), 40)
     block(Vector3(3, 0, 1.8), Vector3(2, 2, 1))
     assert.is_true(Mover.fits_at(mover, Vector3(0, 2, 0)))
@@ -162,7 +162,7 @@ describe("a mover", function()
       words_of(Unit.mover_fits_at, walker, "lying", Vector3()))
   end)
 
-  it("passes through what its filter leaves out", function()
+  it("passes through actors that its filter excludes", function()
     block(Vector3(2, 0, 1), Vector3(0.4, 4, 2))
     Mover.set_collision_filter(mover, "ghost")
     walk(Vector3(2, 0, 2), 1)
@@ -170,7 +170,7 @@ describe("a mover", function()
     assert.is_true(Mover.position(mover).x > 3)
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     for name, fn in pairs(Mover) do
       if name ~= "alive" then
         assert.matches("argument #1 'mover': must be a Mover, and the number 12", words_of(fn, 12))
@@ -208,7 +208,7 @@ describe("a joint", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("holds two actors as its kind says", function()
+  it("connects two actors according to its type", function()
     local one, two = ball(0, 0, 5), ball(1, 0, 5)
     local fixed = PhysicsWorld.create_joint(physics, "fixed", one, two)
     local hung = PhysicsWorld.create_joint(physics, "ball", one, nil,
@@ -226,7 +226,7 @@ describe("a joint", function()
     assert.is_false(Joint.is_broken(hung))
   end)
 
-  it("is a rope or a spring", function()
+  it("can be a rope or a spring", function()
     local lamp = ball(0, 0, 5)
     local rope = PhysicsWorld.create_joint(physics, "rope", lamp, nil,
       { other_position = Vector3(0, 0, 5.5), length = 1 })
@@ -242,7 +242,7 @@ describe("a joint", function()
       tostring(Actor.position(weight)))
   end)
 
-  it("turns and slides, driven and limited", function()
+  it("turns and slides, with motors and limits", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local wheel = ball(0, 0, 0)
     local hinge = PhysicsWorld.create_joint(physics, "hinge", wheel, nil,
@@ -264,7 +264,7 @@ describe("a joint", function()
     assert.is_true(Actor.position(cart).x > 6.5)
   end)
 
-  it("tells how it is limited, driven and broken, and how fast it goes", function()
+  it("returns its limits, motor, break force and speed", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local wheel, cart = ball(0, 0, 0), ball(5, 0, 0)
     local hinge = PhysicsWorld.create_joint(physics, "hinge", wheel, nil,
@@ -309,7 +309,7 @@ describe("a joint", function()
     assert.equals(0, Joint.velocity(rope))
   end)
 
-  it("breaks when it is pulled too hard, and tells of it", function()
+  it("breaks at its break force, and is then listed", function()
     local lamp = ball(0, 0, 5)
     local joint = PhysicsWorld.create_joint(physics, "ball", lamp, nil,
       { position = Vector3(0, 0, 5), break_force = 5000 })
@@ -332,7 +332,7 @@ describe("a joint", function()
     assert.is_nil(Joint.actor_1(other))
   end)
 
-  it("is in a unit's file", function()
+  it("can be defined in a unit's file", function()
     local door = World.spawn_unit(world, "units/physics/door")
     local hinge = Unit.joint(door, "hinge")
     local leaf = Unit.actor(door, "leaf")
@@ -346,7 +346,7 @@ describe("a joint", function()
     assert.is_false(Joint.alive(hinge))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local one = ball(0, 0, 0)
     local create = PhysicsWorld.create_joint
     for name, fn in pairs(Joint) do

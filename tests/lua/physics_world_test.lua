@@ -29,7 +29,7 @@ describe("a physics world", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("is the same one each time, and ends with its world", function()
+  it("is the same value each time, and ends with its world", function()
     assert.equals(physics, World.physics_world(world))
     near(Vector3(0, 0, -9.81), PhysicsWorld.gravity(physics), 1e-4)
     PhysicsWorld.set_gravity(physics, Vector3(0, 0, 5))
@@ -44,7 +44,7 @@ describe("a physics world", function()
     assert.matches("was", words_of(PhysicsWorld.gravity, stale))
   end)
 
-  it("holds bodies that belong to no unit", function()
+  it("contains bodies without units", function()
     local plane = PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 1), UP)
     local box = PhysicsWorld.spawn_box(physics, Vector3(0, 0, 3), Vector3(0.5, 0.5, 0.5),
       Quaternion(UP, 1))
@@ -67,7 +67,7 @@ describe("a physics world", function()
       Vector3(1, 1, 1)))
   end)
 
-  it("shows bodies between two steps where a frame is no whole step", function()
+  it("interpolates bodies between two steps", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local unit = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 0))
     Actor.set_velocity(Unit.actor(unit, 1), Vector3(6, 0, 0))
@@ -81,7 +81,7 @@ describe("a physics world", function()
     end
   end)
 
-  describe("with things in it", function()
+  describe("a physics world with bodies", function()
     local box, zone
 
     before_each(function()
@@ -115,7 +115,7 @@ describe("a physics world", function()
       assert.is_true(hits[1].distance < hits[2].distance)
     end)
 
-    it("casts them by collision filter", function()
+    it("casts rays by collision filter", function()
       World.spawn_unit(world, "units/physics/crate", Vector3(0, 8, 1))
       local from = Vector3(0, 20, 1)
       local function first(...)
@@ -148,7 +148,7 @@ describe("a physics world", function()
       assert.equals(4, #results)
     end)
 
-    it("answers all queued questions, whatever happens in one of them", function()
+    it("runs all queued queries, even if one raises an error", function()
       local told = {}
       local function ask(name, fails)
         PhysicsWorld.raycast(physics, function(hit)
@@ -181,7 +181,7 @@ describe("a physics world", function()
       World.update(world, STEP)
     end)
 
-    it("finds what a shape overlaps", function()
+    it("finds the actors that a shape overlaps", function()
       local plate = Unit.actor(box, 1)
       local actors, count = PhysicsWorld.immediate_overlap(physics, "shape", "sphere", "position",
         Vector3(0, 5, 3), "size", 2)
@@ -200,7 +200,7 @@ describe("a physics world", function()
       assert.same({ plate }, later)
     end)
 
-    it("sweeps shapes along a way", function()
+    it("sweeps shapes along a line", function()
       local hits = PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 1), Vector3(0, 9, 1),
         0.5)
       assert.equals(Unit.actor(box, 1), hits[1].actor)
@@ -223,7 +223,7 @@ describe("a physics world", function()
       end
     end)
 
-    it("says what is wrong with a question", function()
+    it("reports invalid queries", function()
       local at = Vector3(0, 0, 1)
       assert.equals("PhysicsWorld.raycast: argument #2 'from' must be Vector3, got number 3",
         words_of(PhysicsWorld.raycast, physics, 3, FORWARD))
@@ -297,7 +297,7 @@ describe("a physics world", function()
     end)
   end)
 
-  it("tells of contacts, once, with what stands first moving by forces", function()
+  it("lists contacts once, the dynamic actor first", function()
     local floor = World.spawn_unit(world, "units/physics/floor")
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 2))
     local seen = {}
@@ -316,7 +316,7 @@ describe("a physics world", function()
     assert.same({}, PhysicsWorld.contacts(physics))
   end)
 
-  it("tells who went into triggers and out of them", function()
+  it("lists actors that entered and left triggers", function()
     local zone = World.spawn_unit(world, "units/physics/zone", Vector3(0, 0, 3))
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 6))
     local events = {}
@@ -341,7 +341,7 @@ describe("a physics world", function()
     assert.same({ "enter", "leave", "enter", "leave" }, events)
   end)
 
-  it("keeps its state and brings it back, to the bit", function()
+  it("saves and restores its state exactly", function()
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0))
     local boxes = {}
     for i = 1, 30 do
@@ -384,7 +384,7 @@ describe("a physics world", function()
     Application.release_world(other)
   end)
 
-  it("brings states back in any order, each actor once and each joint as its own", function()
+  it("restores snapshots in any order, with each actor and joint once", function()
     local function box(x)
       return PhysicsWorld.spawn_box(physics, Vector3(x, 0, 5), Vector3(0.5, 0.5, 0.5))
     end
@@ -419,7 +419,7 @@ describe("a physics world", function()
     play(5)
   end)
 
-  it("keeps as many states as its limit says", function()
+  it("limits the number of snapshots", function()
     local kept = {}
     for i = 1, 64 do kept[i] = PhysicsWorld.snapshot(physics) end
     assert.matches("64 snapshots are kept already %(SNAPSHOTS_MAX%)",
@@ -427,7 +427,7 @@ describe("a physics world", function()
     for i = 1, 64 do PhysicsWorld.drop_snapshot(physics, kept[i]) end
   end)
 
-  it("is called wrongly and says so", function()
+  it("reports invalid arguments", function()
     for _, name in ipairs({ "gravity", "set_gravity", "num_actors", "num_awake", "spawn_box",
       "spawn_sphere", "spawn_plane", "destroy_actor", "wake_actors", "set_debug_draw",
       "destroy_joint", "snapshot", "restore", "drop_snapshot", "contacts", "triggers",
@@ -447,7 +447,7 @@ describe("a physics world", function()
 end)
 
 describe("a world in two dimensions", function()
-  it("keeps bodies in the plane of x and y", function()
+  it("keeps bodies in the XY plane", function()
     local world = Application.new_world("2d")
     local physics = World.physics_world(world)
     near(Vector3(0, -9.81, 0), PhysicsWorld.gravity(physics), 1e-4)
@@ -467,7 +467,7 @@ describe("a world in two dimensions", function()
 end)
 
 describe("two equal piles", function()
-  it("end in the same places", function()
+  it("end at the same positions", function()
     local function pile()
       local world = Application.new_world()
       local physics = World.physics_world(world)

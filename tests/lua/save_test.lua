@@ -17,7 +17,7 @@ local function saved(value)
 end
 
 describe("Save", function()
-  it("gives back booleans and strings, of any bytes", function()
+  it("restores booleans and strings of any bytes", function()
     assert.is_true(saved(true))
     assert.is_false(saved(false))
     local bytes = {}
@@ -29,7 +29,7 @@ describe("Save", function()
     assert.equals("", saved(""))
   end)
 
-  it("gives back numbers bit by bit", function()
+  it("restores numbers exactly", function()
     local numbers = { 0, 1, -1, 0.1, 2 ^ 31, -2 ^ 31, 2 ^ 31 - 1, 2 ^ 53, 1e308, 5e-324, 1 / 3,
       math.huge, -math.huge, 2 ^ 40, 1.7e12 }
     assert.same(numbers, saved(numbers))
@@ -39,7 +39,7 @@ describe("Save", function()
     assert.is_true(nan ~= nan)
   end)
 
-  it("gives back tables of every shape", function()
+  it("restores tables of every shape", function()
     local value = {
       list = { 10, 20, { 30 } },
       mixed = { 1, 2, name = "x", [true] = "yes", [false] = "no", [-1] = "minus", [2.5] = "half" },
@@ -52,7 +52,7 @@ describe("Save", function()
     assert.equals(6, saved(value).holes[6])
   end)
 
-  it("gives back the value types, also in boxes", function()
+  it("restores value types, also in boxes", function()
     local value = {
       Vector2(1, 2), Vector3(0.1, -2, 3), Vector4(1, 2, 3, 4), Color(10, 20, 30, 40),
       Quaternion(Vector3.up(), 1), Matrix4x4.from_translation(Vector3(1, 2, 3)),
@@ -76,14 +76,14 @@ describe("Save", function()
     assert.is_true(Matrix4x4() == boxes[5]:unbox())
   end)
 
-  it("writes a table that is reached twice as two", function()
+  it("writes a table that is reached twice as two tables", function()
     local shared = { 1 }
     local read = saved({ shared, shared })
     assert.same({ { 1 }, { 1 } }, read)
     assert.is_false(rawequal(read[1], read[2]))
   end)
 
-  it("keeps what was saved apart from what the game does with it", function()
+  it("does not share tables with the game", function()
     local game = { level = 1 }
     Save.write("apart", game)
     game.level = 2
@@ -94,7 +94,7 @@ describe("Save", function()
 
   local is_data = "must be data (booleans, numbers, strings, tables, vectors), got "
 
-  it("refuses what is no data, and says where it is", function()
+  it("refuses values that are not data, and reports the path", function()
     local function check(value, words)
       assert.equals("Save.write: argument #2 'value': " .. words, words_of(Save.write, "no", value))
     end
@@ -110,14 +110,14 @@ describe("Save", function()
     assert.is_false(Save.exists("no"))
   end)
 
-  it("refuses objects, for their class would be lost", function()
+  it("refuses objects, because their class would be lost", function()
     local Enemy = class()
     assert.equals("Save.write: argument #2 'value': enemies[1] has a metatable, so it is an object "
       .. "and not data: keep its fields in a plain table, and make the object again from them",
       words_of(Save.write, "no", { enemies = { Enemy.new() } }))
   end)
 
-  it("refuses tables that lead back to themselves", function()
+  it("refuses cyclic tables", function()
     local value = { party = { {} } }
     value.party[1].friend = value.party
     assert.equals("Save.write: argument #2 'value': party[1].friend leads back to party",
@@ -127,7 +127,7 @@ describe("Save", function()
       words_of(Save.write, "no", value))
   end)
 
-  it("refuses handles of what is alive, as values and as keys", function()
+  it("refuses live handles as values and as keys", function()
     local world = Application.new_world()
     local why = "is the handle of a World that exists, and not data: keep what is needed to make "
       .. "it again (a number that only looks like it can be kept as a string)"
@@ -139,7 +139,7 @@ describe("Save", function()
     assert.is_true(Save.write("number", world))
   end)
 
-  it("has limits for depth and size", function()
+  it("limits depth and size", function()
     local deep = {}
     for _ = 2, 128 do
       deep = { deep }
@@ -155,7 +155,7 @@ describe("Save", function()
       words_of(Save.write, "no", wide))
   end)
 
-  it("refuses names that some platform cannot have", function()
+  it("refuses names that are invalid on some platform", function()
     for _, name in ipairs({ "write", "read", "exists", "delete", "write_async", "read_async" }) do
       local value = name:find("write") and 1 or nil
       assert.equals("Save." .. name .. ": argument #1 'slot': must be made of letters (a to z), "
@@ -168,7 +168,7 @@ describe("Save", function()
     assert.matches("must have at most 64 letters, got 65$", words_of(Save.read, ("x"):rep(65)))
   end)
 
-  it("refuses options that it does not have", function()
+  it("refuses unknown options", function()
     assert.equals("Save.write: argument #3 'options': has the unknown option 'never', did you mean "
       .. "'newer'?", words_of(Save.write, "a", 1, { never = true }))
     assert.equals("Save.read: argument #2 'options': option 'newer' must be a boolean",
@@ -177,7 +177,7 @@ describe("Save", function()
       words_of(Save.read, "a", true))
   end)
 
-  it("takes one that is not there as expected", function()
+  it("returns nil for a missing save", function()
     local value, problem = Save.read("none")
     assert.is_nil(value)
     assert.equals("there is no save \"none\"", problem)
@@ -223,7 +223,7 @@ describe("Save's requests", function()
     assert.equals(1000000, #Save.result(reading).text)
   end)
 
-  it("fail with the words of what failed", function()
+  it("fail with a message", function()
     local reading = Save.read_async("never written")
     test.frames(1)
     assert.equals("failed", Save.status(reading))
@@ -233,7 +233,7 @@ describe("Save's requests", function()
     assert.equals("there is no save \"never written\"", problem)
   end)
 
-  it("come before what is done at once after them", function()
+  it("complete before later immediate operations", function()
     Save.write_async("order", 1)
     assert.equals(1, Save.read("order"))
     Save.write_async("order", 2)
@@ -241,7 +241,7 @@ describe("Save's requests", function()
     assert.equals(3, Save.read("order"))
   end)
 
-  it("are not asked for their result too early, and only once", function()
+  it("return their result once, and not before they are done", function()
     local writing = Save.write_async("once", 1)
     assert.equals("Save.result: argument #1 'request': request " .. writing
       .. " is still busy: call Save.status first", words_of(Save.result, writing))
@@ -257,7 +257,7 @@ describe("Save's requests", function()
       words_of(Save.status, nil))
   end)
 
-  it("are forgotten one by one when nobody asks for them", function()
+  it("are dropped one by one if their results are not read", function()
     local first = Save.write_async("many", 0)
     for i = 1, 256 do
       Save.write_async("many", i)
@@ -266,7 +266,7 @@ describe("Save's requests", function()
     assert.equals(256, Save.read("many"))
   end)
 
-  it("refuse what is no data at once", function()
+  it("refuse values that are not data immediately", function()
     assert.matches("^Save.write_async: argument #2 'value': a must be data",
       words_of(Save.write_async, "a", { a = print }))
     assert.matches("^Save.write_async: argument #3 'options': has the unknown option",

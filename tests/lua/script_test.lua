@@ -7,7 +7,7 @@ local function words_of(fn, ...)
 end
 
 describe("Script", function()
-  it("names the lines that are being run, innermost first", function()
+  it("returns the running lines, innermost first", function()
     local function inner()
       return Script.callstack(), 0
     end
@@ -16,7 +16,7 @@ describe("Script", function()
     assert.is_nil(stack:find("%[engine%]"))
   end)
 
-  it("names the type of every value", function()
+  it("returns the type name of every value", function()
     assert.equals("Vector3", Script.type_name(Vector3(1, 2, 3)))
     assert.equals("Quaternion", Script.type_name(Quaternion.identity()))
     assert.equals("table", Script.type_name({}))
@@ -24,7 +24,7 @@ describe("Script", function()
     assert.equals("number", Script.type_name(1))
   end)
 
-  it("walks a table in the order of its keys: numbers, then strings", function()
+  it("iterates over a table in the order of its keys: numbers, then strings", function()
     local keys = {}
     for key, value in Script.sorted_pairs({ b = 1, a = 2, [10] = 3, [2] = 4 }) do
       keys[#keys + 1] = tostring(key) .. "=" .. value
@@ -32,7 +32,7 @@ describe("Script", function()
     assert.equals("2=4 10=3 a=2 b=1", table.concat(keys, " "))
   end)
 
-  it("walks ids by their digits, after numbers and strings", function()
+  it("iterates over ids by their digits, after numbers and strings", function()
     local mixed = { z = 1, [7] = 2 }
     for _, name in ipairs({ "root_point", "camera", "hand" }) do
       mixed[IdString64(name)], mixed[IdString32(name)] = 3, 4
@@ -52,14 +52,14 @@ describe("Script", function()
     assert.matches("^3#ID", seen[6])
   end)
 
-  it("walks the libraries, too", function()
+  it("iterates over the libraries", function()
     for key in Script.sorted_pairs(bit) do
       return assert.equals("arshift", key)
     end
     error("there is nothing in it")
   end)
 
-  it("refuses to sort what has no order", function()
+  it("refuses to sort keys without an order", function()
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got table",
       words_of(Script.sorted_pairs, { [{}] = 1 }))
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got Vector3",
@@ -70,7 +70,7 @@ describe("Script", function()
       words_of(Script.sorted_pairs))
   end)
 
-  it("tells the memory that Lua holds", function()
+  it("returns the memory used by Lua", function()
     local used, peak = Script.memory()
     assert.is_true(used > 10000 and peak >= used)
   end)
@@ -90,7 +90,7 @@ describe("Script", function()
       words_of(Script.set_temp_byte_count))
   end)
 
-  it("lets the collector be set within its range", function()
+  it("configures the collector within limits", function()
     Script.configure_garbage_collection(2, 64)
     Script.configure_garbage_collection(1)
     assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a "
@@ -99,7 +99,7 @@ describe("Script", function()
       words_of(Script.configure_garbage_collection, 1, -1))
   end)
 
-  it("warns in the log, once for each place", function()
+  it("warns in the log once for each location", function()
     for _ = 1, 3 do
       Script.warn("a line of script_test.lua's own, to be seen once")
     end
@@ -108,7 +108,7 @@ describe("Script", function()
 end)
 
 describe("Script.context", function()
-  it("gives back what the function returns", function()
+  it("returns the function's results", function()
     local function both(...)
       return select("#", ...), ...
     end
@@ -117,7 +117,7 @@ describe("Script.context", function()
     assert.is_nil(b)
   end)
 
-  it("lets errors and yields through", function()
+  it("passes on errors and yields", function()
     assert.matches("boom$", words_of(Script.context, "When failing:", "here", error, "boom"))
     local thread = coroutine.wrap(function()
       return Script.context("When waiting:", "here", coroutine.yield, 1)

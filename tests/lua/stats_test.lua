@@ -1,6 +1,6 @@
 -- Suite of `Stats`: counters, their histories, alarms; and the console commands that draw them.
 describe("Stats", function()
-  it("sums a counter up during a frame and begins it at zero", function()
+  it("sums a counter during a frame and resets it to zero", function()
     local counter = Stats.counter("tests/sum")
     counter.value = counter.value + 2
     counter.value = counter.value + 0.5
@@ -12,7 +12,7 @@ describe("Stats", function()
     assert.equals(0, Stats.value("tests/sum"))
   end)
 
-  it("gives the same counter for the same name", function()
+  it("returns the same counter for the same name", function()
     Stats.counter("tests/same").value = 7
     assert.equals(7, Stats.counter("tests/same").value)
     assert.equals("tests/same", Stats.counter("tests/same").name)
@@ -23,7 +23,7 @@ describe("Stats", function()
     assert.matches("got function %(should it be called: are its %(%) missing%?%)$", words)
   end)
 
-  it("keeps the values of counters that are watched", function()
+  it("records the values of watched counters", function()
     local counter = Stats.counter("tests/watched")
     Stats.watch("tests/watched")
     for i = 1, 4 do
@@ -39,7 +39,7 @@ describe("Stats", function()
     end, "'tests/watched' has no history: call Stats.watch")
   end)
 
-  it("counts by itself what the engine has", function()
+  it("has counters of the engine", function()
     local world = Application.new_world()
     test.frames(1)
     assert.is_true(Stats.value("worlds/worlds") >= 1)
@@ -59,7 +59,7 @@ describe("Stats", function()
     end)
   end)
 
-  it("tells an alarm once for each rise", function()
+  it("triggers an alarm once for each rise", function()
     local told = {}
     local counter = Stats.counter("tests/alarm")
     Stats.alarm("tests/alarm", 10, function(value, limit, name)
@@ -75,7 +75,7 @@ describe("Stats", function()
     assert.is_false(Stats.remove_alarm("tests/alarm"))
   end)
 
-  it("says which fields a counter has", function()
+  it("lists the fields of a counter", function()
     local counter = Stats.counter("tests/fields")
     assert.error_matches(function()
       counter.vlaue = 1
@@ -88,7 +88,7 @@ describe("Stats", function()
     end, "cannot convert 'string' to 'double'")
   end)
 
-  it("leads to one counter and to nothing beside it", function()
+  it("cannot access memory next to a counter", function()
     local counter = Stats.counter("tests/alone")
     assert.has_error(function()
       return counter[1]
@@ -102,7 +102,7 @@ describe("Stats", function()
     assert.is_false(counter == nil)
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local function check(words, fn, ...)
       local arguments = { ... }
       assert.error_matches(function()
@@ -162,7 +162,7 @@ describe("The console's commands", function()
     end)
   end)
 
-  it("say what is wrong with a graph", function()
+  it("report invalid graph commands", function()
     run("graph", "make", "one")
     refused("graph: which of add, add_vector3, color", "graph", "mkae", "one")
     refused("graph: the graph 'one' already exists", "graph", "make", "one")
@@ -176,7 +176,7 @@ describe("The console's commands", function()
     run("graph", "remove", "one")
   end)
 
-  it("show parts of the engine as tables", function()
+  it("show counters of the engine as tables", function()
     local parts = { "allocations", "artist", "backend", "culling", "frame", "gui", "io", "lua",
       "memory", "network", "physics", "scopes", "sound", "texture_streaming", "tools", "worlds",
       "wwise", "extended_memory" }
@@ -200,7 +200,7 @@ describe("The console's commands", function()
     run("perfhud", "network_ping")
   end)
 
-  it("write the profiler's table and list themselves", function()
+  it("write the profiler's table and the list of commands", function()
     run("profiler")
     run("profiler", "reset")
     run("help")
@@ -214,7 +214,7 @@ describe("The console's commands", function()
     refused("argument #1 'command' must be string", 5)
   end)
 
-  it("take resources again, and say which kinds there are", function()
+  it("reload resources, and list the types", function()
     run("refresh")
     local world = Application.new_world()
     World.spawn_unit(world, "units/barrel")

@@ -16,7 +16,7 @@ describe("many units", function()
   end)
   after_each(function() Application.release_world(world) end)
 
-  it("are spawned where their positions say", function()
+  it("are spawned at a list of positions", function()
     assert.equals(3, #units)
     for i, unit in ipairs(units) do
       assert.equals(places[i], Unit.local_position(unit, 1))
@@ -31,7 +31,7 @@ describe("many units", function()
     assert.same({}, World.spawn_units(world, "units/barrel", {}))
   end)
 
-  it("are told to components at once", function()
+  it("are passed to components at once", function()
     local frail, heard = require("components.frail"), {}
     frail.doing.spawned = function(those) heard[#heard + 1] = those end
     local made = World.spawn_units(world, "units/frail_one", places)
@@ -39,7 +39,7 @@ describe("many units", function()
     assert.same({ made }, heard)
   end)
 
-  it("tell their poses into tables that are kept", function()
+  it("write their poses into reused tables", function()
     local into = { 1, 2, 3, 4, 5 }
     assert.equals(into, Unit.local_positions(units, into))
     assert.same(places, into)
@@ -54,7 +54,7 @@ describe("many units", function()
     assert.equals(Unit.local_rotation(units[2], 1), into[2])
   end)
 
-  it("are moved and turned", function()
+  it("are moved and rotated", function()
     local to = { Vector3(0, 1, 0), Vector3(0, 2, 0), Vector3(0, 3, 0) }
     Unit.set_local_positions(units, to)
     assert.same(to, Unit.world_positions(units))
@@ -69,7 +69,7 @@ describe("many units", function()
     assert.same(to, Unit.local_positions(units, nil, lid))
   end)
 
-  it("are destroyed, and those that are gone are no matter", function()
+  it("are destroyed, and destroyed ones are skipped", function()
     World.destroy_unit(world, units[2])
     World.destroy_units(world, units)
     for _, unit in ipairs(units) do assert.is_false(Unit.alive(unit)) end
@@ -77,7 +77,7 @@ describe("many units", function()
     World.destroy_units(world, {})
   end)
 
-  it("refuse what does not fit, and say which", function()
+  it("report the invalid element", function()
     assert.matches("argument #3 'positions' must hold Vector3 or Matrix4x4, got number 5 at 2",
       words_of(World.spawn_units, world, "units/barrel", { Vector3(0, 0, 0), 5 }))
     assert.matches("argument #3 'positions' must be a table of positions, got nil",

@@ -6,8 +6,8 @@ local function words_of(fn, ...)
   return (words:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
-describe("a viewport that is a texture", function()
-  it("shows a world, is drawn with, and ends", function()
+describe("a viewport that renders into a texture", function()
+  it("shows a world, can be drawn, and is destroyed", function()
     local world, camera = Application.new_world(), Application.create_camera()
     Camera.set_local_position(camera, Vector3(0, -5, 0))
     World.spawn_unit(world, "core/units/cube")
@@ -35,7 +35,7 @@ describe("a viewport that is a texture", function()
     Application.release_world(world)
   end)
 
-  it("wants a name and a size that can be", function()
+  it("requires a valid name and size", function()
     assert.matches("a texture takes a name, a width and a height",
       words_of(Application.create_viewport, "tests/none"))
     assert.matches("must have 1 to %d+ texels a side",
@@ -64,7 +64,7 @@ describe("a camera with a viewport", function()
     if Viewport.alive(viewport) then Application.destroy_viewport(viewport) end
   end)
 
-  it("knows where on the screen a point is, and what is at a place", function()
+  it("converts between world and screen positions", function()
     local width, height = Gui.resolution()
     local place, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0), viewport)
     assert.is_true(Vector3.almost_equal(Vector3(width * 0.75, height * 0.5, 0), place, 1e-3))
@@ -79,14 +79,14 @@ describe("a camera with a viewport", function()
     assert.is_true(aside.x > 0.1)
   end)
 
-  it("counts in a texture's own pixels", function()
+  it("uses the pixels of the texture", function()
     local texture = Application.create_viewport("tests/aim", 200, 100)
     local place = Camera.world_to_screen(camera, Vector3(0, 10, 0), texture)
     assert.is_true(Vector3.almost_equal(Vector3(100, 50, 0), place, 1e-3))
     Application.destroy_viewport(texture)
   end)
 
-  it("refuses one that is gone", function()
+  it("refuses a stale viewport", function()
     Application.destroy_viewport(viewport)
     for _, name in ipairs({ "world_to_screen", "screen_to_ray" }) do
       assert.matches("viewport was destroyed",

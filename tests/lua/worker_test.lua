@@ -29,7 +29,7 @@ local function failure(...)
 end
 
 describe("Worker", function()
-  it("runs a function of a module beside the frames", function()
+  it("runs a module's function in parallel with frames", function()
     local worker = Worker.start("modules.worker_jobs", { job = "count", n = 1000 })
     assert.equals("running", Worker.status(worker))
     assert.equals(0, Worker.progress(worker))
@@ -39,7 +39,7 @@ describe("Worker", function()
     assert.equals(500500, Worker.result(worker))
   end)
 
-  it("takes and gives every kind of data, by copy", function()
+  it("exchanges every type of data by copy", function()
     local value = {
       1, "two", { three = true }, Vector3(1, 2, 3), Quaternion.identity(), Color(1, 2, 3, 4),
       Matrix4x4.identity(), IdString64("a"), name = "mixed", [2.5] = 0.1,
@@ -51,7 +51,7 @@ describe("Worker", function()
     assert.is_false(ended("echo", { value = false }))
   end)
 
-  it("hears and sends messages in their order", function()
+  it("receives and sends messages in order", function()
     local worker = start("talk")
     assert.is_nil(Worker.receive(worker))
     test.frames(1)
@@ -79,7 +79,7 @@ describe("Worker", function()
     assert.same({}, Worker.result(worker))
   end)
 
-  it("is seen at the same frame whatever it does meanwhile", function()
+  it("is visible in the same frame whatever it does meanwhile", function()
     for _ = 1, 3 do
       local worker = start("poll")
       test.frames(4)
@@ -91,7 +91,7 @@ describe("Worker", function()
     end
   end)
 
-  it("can take several frames for a turn", function()
+  it("can take several frames for a step", function()
     local worker = start("echo", { value = 7 }, { frames = 3 })
     test.frames(2)
     assert.equals("running", Worker.status(worker))
@@ -129,12 +129,12 @@ describe("A worker that fails", function()
     end
   end)
 
-  it("is stopped when it takes all of its memory", function()
+  it("is stopped when it exceeds its memory limit", function()
     assert.matches("not enough memory: Lua holds all of its 256 MiB %(if a worker needs more, "
       .. "raise limits.worker_memory_mib in settings.sjson%)", failure("eat"))
   end)
 
-  it("is told what is no data", function()
+  it("reports values that are not data", function()
     assert.matches("what the worker's function returned callback must be data %(booleans, numbers, "
       .. "strings, tables, vectors%), got function",
       failure("run", { text = "return { callback = print }" }))
@@ -146,7 +146,7 @@ describe("A worker that fails", function()
       failure("send", { text = "" }))
   end)
 
-  it("is stopped when nobody receives what it sends", function()
+  it("is stopped if its messages are not received", function()
     assert.matches("Worker.send: 4096 messages wait to be received already %(MESSAGES_MAX%): "
       .. "receive them first", failure("flood"))
   end)
@@ -171,7 +171,7 @@ describe("Inside a worker", function()
     return words:match("Error: (.-)\n") or words
   end
 
-  it("are values and data, and what the game was given", function()
+  it("has values, data and the game's arguments", function()
     assert.same({ "Engine suites", 3, "test", true }, ended("run", { text = [[
       local named = Application.settings().name
       local sorted = {}
@@ -183,7 +183,7 @@ describe("Inside a worker", function()
     ]] }))
   end)
 
-  it("is nothing that belongs to the game, which is said", function()
+  it("refuses the game's objects with a message", function()
     local why = " cannot be used in a worker, which has only values and data: send what it needs "
       .. "to the game (Worker.send(Worker.parent(), …)), and call it there"
     for _, name in ipairs({ "World.update", "Application.quit", "Application.new_world",
@@ -206,15 +206,15 @@ describe("Inside a worker", function()
       failure("run", { text = "string.rep = nil" }))
   end)
 
-  it("the game is for messages alone", function()
+  it("can use the game only for messages", function()
     assert.is_nil(Worker.parent())
     assert.is_nil(Worker.set_progress(0.5))
     assert.equals("function", ended("run", { text = "return type(Worker.wait)" }))
   end)
 end)
 
-describe("Worker, wrongly used,", function()
-  it("names what cannot be started", function()
+describe("invalid use of Worker", function()
+  it("reports workers that cannot be started", function()
     assert.matches("^Worker.start: there is no module 'modules.worker_job', did you mean "
       .. "'modules.worker_jobs'%? %(looked for modules/worker_job.lua,",
       words_of(Worker.start, "modules/worker_job"))
@@ -228,7 +228,7 @@ describe("Worker, wrongly used,", function()
     Application.release_world(world)
   end)
 
-  it("names wrong options", function()
+  it("reports wrong options", function()
     local function refused(options)
       return words_of(Worker.start, MODULE, {}, options)
     end
@@ -242,7 +242,7 @@ describe("Worker, wrongly used,", function()
       refused(3))
   end)
 
-  it("names workers that are gone", function()
+  it("reports workers that ended", function()
     local worker = start("forever")
     assert.matches("^Worker.result: the worker is still running: call Worker.status first, or "
       .. "Worker.cancel it", words_of(Worker.result, worker))
@@ -256,7 +256,7 @@ describe("Worker, wrongly used,", function()
     assert.matches("must be Worker, got table", words_of(Worker.status, {}))
   end)
 
-  it("takes only so many workers and so many messages", function()
+  it("limits the number of workers and messages", function()
     local workers = {}
     for i = 1, 16 do
       workers[i] = start("talk")
