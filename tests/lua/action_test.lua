@@ -53,11 +53,11 @@ describe("input within one frame", function()
 
   it("reports press, release and press in this order", function()
     play({ tap = "a" }, { press = "b" }, { press = "a" })
-    local told = {}
+    local events = {}
     for i, event in ipairs(Input.events()) do
-      told[i] = event.button .. (event.value > 0 and "+" or "-")
+      events[i] = event.button .. (event.value > 0 and "+" or "-")
     end
-    assert.same({ "a+", "a-", "b+", "a+" }, told)
+    assert.same({ "a+", "a-", "b+", "a+" }, events)
     assert.is_true(Keyboard.pressed("a"))
     assert.is_true(Keyboard.released("a"))
     assert.equals(1, Keyboard.button("a"))
@@ -81,13 +81,13 @@ describe("jittering input", function()
   end)
 
   it("at the end of a stick's range is one press for a menu", function()
-    local told = {}
+    local events = {}
     for _, x in ipairs({ 0.75, 1, 0.65, 0.8, 0.3, -0.9 }) do
       play({ axis = "pad2:left", x = x })
       local pressed, device = Input.any_pressed()
-      told[#told + 1] = pressed and pressed .. " " .. device or "-"
+      events[#events + 1] = pressed and pressed .. " " .. device or "-"
     end
-    assert.same({ "pad:left.x+ pad2", "-", "-", "-", "-", "pad:left.x- pad2" }, told)
+    assert.same({ "pad:left.x+ pad2", "-", "-", "-", "-", "pad:left.x- pad2" }, events)
   end)
 end)
 

@@ -2,7 +2,7 @@
 -- ending a game as a process is tested from outside (tests/playing.rs).
 
 -- Returns the message of the error that a function raises, without its location.
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -19,7 +19,7 @@ describe("Application", function()
 
   it("refuses arguments to functions without parameters", function()
     assert.equals("Application.platform: takes 0 arguments, got 1",
-      words_of(Application.platform, 1))
+      error_of(Application.platform, 1))
   end)
 
   it("opens only web addresses, and none in a deterministic run", function()
@@ -27,10 +27,10 @@ describe("Application", function()
       { Application.open_url_in_browser("https://example.org/shop?item=1") })
     assert.equals("Application.open_url_in_browser: argument #1 'url' must begin with http://, "
       .. "https:// or mailto: and continue after that, got 'file:///etc/passwd'",
-      words_of(Application.open_url_in_browser, "file:///etc/passwd"))
+      error_of(Application.open_url_in_browser, "file:///etc/passwd"))
     assert.equals("Application.open_url_in_browser: argument #1 'url' has ' ', which no address "
       .. "can have: write it as % and two digits for each byte",
-      words_of(Application.open_url_in_browser, "https://a b"))
+      error_of(Application.open_url_in_browser, "https://a b"))
   end)
 
   it("returns the resolution", function()
@@ -58,11 +58,11 @@ describe("Application", function()
 
   it("accepts an exit code from 0 to 255", function()
     assert.equals("Application.quit: argument #1 'code' must be 0 to 255, got 256",
-      words_of(Application.quit, 256))
+      error_of(Application.quit, 256))
     assert.equals("Application.quit: argument #1 'code' must be 0 to 255, got -1",
-      words_of(Application.quit, -1))
+      error_of(Application.quit, -1))
     assert.equals("Application.quit: argument #1 'code' must be integer or nil, got string \"1\"",
-      words_of(Application.quit, "1"))
+      error_of(Application.quit, "1"))
   end)
 end)
 
@@ -74,7 +74,7 @@ describe("Application.hash", function()
 
   it("refuses values without comparable content", function()
     assert.matches("^Application.hash: argument #1 .values.: must be plain data .*got function",
-      words_of(Application.hash, print))
+      error_of(Application.hash, print))
   end)
 end)
 
@@ -91,9 +91,9 @@ describe("Application's time step", function()
 
   it("refuses unknown policies and suggests a name", function()
     assert.matches("^Application.set_time_step_policy: .*'smothing'.*'smoothing'",
-      words_of(Application.set_time_step_policy, "smothing", 11))
+      error_of(Application.set_time_step_policy, "smothing", 11))
     assert.equals("Application.set_time_step_policy: argument #2 must be a name or a number",
-      words_of(Application.set_time_step_policy, "fixed", true))
+      error_of(Application.set_time_step_policy, "fixed", true))
   end)
 end)
 
@@ -117,9 +117,9 @@ describe("Application's worlds", function()
     Application.release_world(world)
     assert.matches("^Application.release_world: argument #1 'world': world was destroyed in frame "
       .. "%d+ at application_test%.lua:%d+",
-      words_of(Application.release_world, world))
+      error_of(Application.release_world, world))
     assert.matches("^Application.release_world: argument #1 'world' must be World, got nothing",
-      words_of(Application.release_world))
+      error_of(Application.release_world))
   end)
 
   it("include a main world, which is created on first use and updated by the engine", function()
@@ -179,16 +179,16 @@ describe("Application's user settings", function()
     assert.equals("space", Application.user_setting("keys", "jump"))
     Application.user_setting("suite").volume = 1
     assert.equals(0.25, Application.user_setting("suite", "volume"))
-    local told = 0
+    local notified = 0
     for _ = 1, 2 do
       Application.on_user_setting_changed("keys", function(_, value)
-        told = told + (value.jump == "up" and 1 or 0)
+        notified = notified + (value.jump == "up" and 1 or 0)
         value.jump = "down"
       end)
     end
     Application.set_user_setting("keys", { jump = "up" })
     test.frames(1)
-    assert.equals(2, told)
+    assert.equals(2, notified)
     assert.equals("up", Application.user_setting("keys", "jump"))
   end)
 
@@ -215,19 +215,19 @@ describe("Application's user settings", function()
 
   it("refuse names and values that cannot be saved", function()
     assert.equals("Application.user_setting: give at least one name",
-      words_of(Application.user_setting))
+      error_of(Application.user_setting))
     assert.equals("Application.user_setting: argument #2 'name' must be string, got number 1",
-      words_of(Application.user_setting, "a", 1))
+      error_of(Application.user_setting, "a", 1))
     assert.equals("Application.set_user_setting: a number must be finite, got number inf",
-      words_of(Application.set_user_setting, "a", math.huge))
+      error_of(Application.set_user_setting, "a", math.huge))
     assert.equals("Application.set_user_setting: a setting is a boolean, number, string or table, "
-      .. "got function", words_of(Application.set_user_setting, "a", print))
+      .. "got function", error_of(Application.set_user_setting, "a", print))
     assert.equals("Application.on_user_setting_changed: argument #2 'fn' must be function, got nil",
-      words_of(Application.on_user_setting_changed, "a"))
+      error_of(Application.on_user_setting_changed, "a"))
     assert.equals("Application.save_user_settings: takes no arguments",
-      words_of(Application.save_user_settings, 1))
+      error_of(Application.save_user_settings, 1))
     assert.equals("Application.user_settings_load_error: takes no arguments",
-      words_of(Application.user_settings_load_error, 1))
+      error_of(Application.user_settings_load_error, 1))
   end)
 end)
 
@@ -244,26 +244,26 @@ describe("Application's data", function()
   it("refuses keys that lead through a value, and keys of other types", function()
     Application.set_data("score", 10)
     assert.equals("Application.set_data: there is a value at key #1, so nothing can be inside",
-      words_of(Application.set_data, "score", "best", 11))
+      error_of(Application.set_data, "score", "best", 11))
     assert.equals("Application.get_data: argument #1 'key' must be string or number, got boolean "
-      .. "true", words_of(Application.get_data, true))
-    assert.equals("Application.has_data: give at least one key", words_of(Application.has_data))
+      .. "true", error_of(Application.get_data, true))
+    assert.equals("Application.has_data: give at least one key", error_of(Application.has_data))
   end)
 end)
 
 describe("Application.screenshot", function()
   it("fails if nothing is drawn", function()
-    local file, words = Application.screenshot("here")
+    local file, message = Application.screenshot("here")
     assert.is_nil(file)
-    assert.matches("^nothing is drawn in this run", words)
+    assert.matches("^nothing is drawn in this run", message)
     assert.is_nil(Application.screenshot())
   end)
 
   it("refuses names with other characters", function()
     assert.equals("Application.screenshot: '../here' cannot be a screenshot's name: use letters, "
-      .. "digits, '_' and '-', at most 64", words_of(Application.screenshot, "../here"))
+      .. "digits, '_' and '-', at most 64", error_of(Application.screenshot, "../here"))
     assert.equals("Application.screenshot: argument #1 'name' must be string or nil, got "
-      .. "number 1", words_of(Application.screenshot, 1))
+      .. "number 1", error_of(Application.screenshot, 1))
   end)
 end)
 
@@ -274,6 +274,6 @@ describe("Application.resource_names", function()
       "levels/holey", "levels/packed", "levels/shed", "levels/yard" }, levels)
     assert.same({}, Application.resource_names("no_such_type"))
     assert.equals("Application.resource_names: argument #1 'type' must be string, got nothing",
-      words_of(Application.resource_names))
+      error_of(Application.resource_names))
   end)
 end)

@@ -86,9 +86,9 @@ describe("equality", function()
   end)
 
   it("marks the path to the first difference in tables", function()
-    local words = message_of(assert.same, { 1, { x = 2 } }, { 1, { x = 3 } })
-    assert.matches("%*%[2%] = {", words)
-    assert.matches("%*%[x%] = 3", words)
+    local message = message_of(assert.same, { 1, { x = 2 } }, { 1, { x = 3 } })
+    assert.matches("%*%[2%] = {", message)
+    assert.matches("%*%[x%] = 3", message)
   end)
 
   it("needs two values", function()

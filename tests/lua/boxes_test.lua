@@ -1,9 +1,9 @@
 -- Suite of the boxes, which hold one value each.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: the box, its name, its initial value, two values, and the numbers of the second value.
 local kinds = {
@@ -64,10 +64,10 @@ describe("boxes", function()
       for i = 2, #numbers do
         local wrong = { unpack(numbers) }
         wrong[i] = "no"
-        local words = " '" .. names[i] .. "' must be number, got string \"no\""
+        local message = " '" .. names[i] .. "' must be number, got string \"no\""
         check_error(function() box:store(unpack(wrong)) end,
-          name .. "Box.store: argument #" .. i + 1 .. words)
-        check_error(function() Box(unpack(wrong)) end, name .. "Box: argument #" .. i .. words)
+          name .. "Box.store: argument #" .. i + 1 .. message)
+        check_error(function() Box(unpack(wrong)) end, name .. "Box: argument #" .. i .. message)
       end
       check_error(function() box:store(1) end,
         name .. "Box.store: argument #3 'y' must be number, got nil")

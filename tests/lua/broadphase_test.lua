@@ -1,9 +1,9 @@
 -- Suite of Broadphase: adding, moving, and every query. The grid itself has its own tests in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a broadphase", function()
@@ -40,12 +40,12 @@ describe("a broadphase", function()
     assert.same({ 100, 1000 }, found)
     assert.equals(string.format("Broadphase.move: argument #2 'id': the broadphase has no entry "
       .. "%d: it was removed, or is in another one", ids[2]),
-      words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+      error_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
     for _, number in ipairs({ 0, -1, 2 ^ 53 }) do
       assert.matches("Broadphase.remove: argument #2 'id': the broadphase has no entry "
-        .. "%-?%d+:", words_of(Broadphase.remove, near, number))
+        .. "%-?%d+:", error_of(Broadphase.remove, near, number))
     end
-    assert.matches("'id': must be a whole number", words_of(Broadphase.remove, near, 1.5))
+    assert.matches("'id': must be a whole number", error_of(Broadphase.remove, near, 1.5))
   end)
 
   it("refuses a stale id, or an id of another broadphase", function()
@@ -53,23 +53,23 @@ describe("a broadphase", function()
     Broadphase.remove(near, ids[2])
     local again = Broadphase.add(near, 7, Vector3(20, 0, 0), 1)
     assert.are_not.equals(ids[2], again)
-    assert.matches("it was removed", words_of(Broadphase.remove, near, ids[2]))
-    assert.matches("it was removed", words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+    assert.matches("it was removed", error_of(Broadphase.remove, near, ids[2]))
+    assert.matches("it was removed", error_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
     -- In the order in which they were added, although the new one reuses the second slot.
     Broadphase.all(near, found)
     assert.same({ 100, 300, 400, 500, 600, 700, 800, 900, 1000, 7 }, found)
     assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
     assert.same({ 100, 300, 7 }, found)
     Broadphase.add(other, 1, Vector3(0, 0, 0), 1)
-    assert.matches("is in another one", words_of(Broadphase.remove, other, ids[1]))
+    assert.matches("is in another one", error_of(Broadphase.remove, other, ids[1]))
     Broadphase.destroy(other)
   end)
 
   it("keeps the previous position if the new one is not finite", function()
     local found = {}
-    for _, place in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
+    for _, position in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
       assert.matches("argument #3 'position': must be finite",
-        words_of(Broadphase.move, near, ids[1], place))
+        error_of(Broadphase.move, near, ids[1], position))
     end
     assert.equals(1, Broadphase.query(near, Vector3(10, 0, 0), 0, found))
     assert.same({ 100 }, found)
@@ -146,44 +146,44 @@ describe("a broadphase", function()
 
   it("refuses invalid arguments", function()
     assert.equals("Broadphase.new: argument #1 'cell_size' must be 0.001 to 1000000 metres, got 0",
-      words_of(Broadphase.new, 0))
+      error_of(Broadphase.new, 0))
     assert.equals("Broadphase.add: argument #4 'radius' must not be negative, got -1",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), -1))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), -1))
     assert.equals("Broadphase.add: argument #5 'categories' must be names",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1, 3))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1, 3))
     assert.matches("must not be negative",
-      words_of(Broadphase.query, near, Vector3(0, 0, 0), -1, {}))
-    assert.matches("'results' must be table", words_of(Broadphase.all, near))
-    assert.matches("'results' must be table", words_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
+      error_of(Broadphase.query, near, Vector3(0, 0, 0), -1, {}))
+    assert.matches("'results' must be table", error_of(Broadphase.all, near))
+    assert.matches("'results' must be table", error_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
     assert.matches("must have sizes of zero or more",
-      words_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
+      error_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
     for _, size in ipairs({ 0 / 0, 1 / 0 }) do
-      assert.matches("'cell_size': must be a finite number", words_of(Broadphase.new, size))
+      assert.matches("'cell_size': must be a finite number", error_of(Broadphase.new, size))
       assert.matches("'radius': must be a finite number",
-        words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), size))
+        error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), size))
       assert.matches("'radius': must be a finite number",
-        words_of(Broadphase.query, near, Vector3(0, 0, 0), size, {}))
+        error_of(Broadphase.query, near, Vector3(0, 0, 0), size, {}))
       assert.matches("'length': must be a finite number",
-        words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), size, {}))
+        error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), size, {}))
     end
     assert.matches("Broadphase.add: argument #4 'radius' must be at most 1e30, got 1e300",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1e300))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1e300))
     assert.matches("Broadphase.query: argument #3 'radius' must be at most 1e30",
-      words_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
+      error_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
     assert.matches("Broadphase.query_ray: argument #4 'length' must not be negative",
-      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
+      error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
     assert.matches("Broadphase.query_box: argument #2 'pose' has no volume",
-      words_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
+      error_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
         Vector3(0, 0, 1), Vector3()), Vector3(1, 1, 1), {}))
     assert.equals(10, Broadphase.num(near))
-    assert.matches("must be", words_of(Broadphase.query_frustum, near, 3, {}))
+    assert.matches("must be", error_of(Broadphase.query_frustum, near, 3, {}))
     assert.matches("must not be zero",
-      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))
-    assert.matches("must be", words_of(Broadphase.num, "x"))
-    assert.matches("must be", words_of(Broadphase.destroy, "x"))
-    assert.matches("must be", words_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
+      error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))
+    assert.matches("must be", error_of(Broadphase.num, "x"))
+    assert.matches("must be", error_of(Broadphase.destroy, "x"))
+    assert.matches("must be", error_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
     local ended = Broadphase.new(1)
     Broadphase.destroy(ended)
-    assert.matches("was destroyed", words_of(Broadphase.num, ended))
+    assert.matches("was destroyed", error_of(Broadphase.num, ended))
   end)
 end)

@@ -47,10 +47,10 @@ describe("assert.within_budget", function()
   end)
 
   it("reports an invalid budget", function()
-    local function check(words, budget, work)
+    local function check(message, budget, work)
       assert.error_matches(function()
         assert.within_budget(budget, work)
-      end, words)
+      end, message)
     end
     check("the budget must be a table, got nil", nil)
     check("what is measured must be a function, got number 3", {}, 3)

@@ -1,6 +1,6 @@
 -- Suite of Debug and LineObject: lines and texts over the image; and the console.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -63,15 +63,15 @@ describe("Debug", function()
   end)
 
   it("reports invalid arguments", function()
-    assert.matches("'from' must be Vector3", words_of(Debug.line))
-    assert.matches("'pose' must be Matrix4x4", words_of(Debug.box))
-    assert.matches("'radius' must be number", words_of(Debug.sphere, Vector3()))
-    assert.matches("'pose' must be Matrix4x4", words_of(Debug.axes))
-    assert.matches("'text' must be string", words_of(Debug.text))
+    assert.matches("'from' must be Vector3", error_of(Debug.line))
+    assert.matches("'pose' must be Matrix4x4", error_of(Debug.box))
+    assert.matches("'radius' must be number", error_of(Debug.sphere, Vector3()))
+    assert.matches("'pose' must be Matrix4x4", error_of(Debug.axes))
+    assert.matches("'text' must be string", error_of(Debug.text))
     assert.matches("'size' must be above 0",
-      words_of(Debug.world_text, "x", Vector3(), nil, nil, 0))
+      error_of(Debug.world_text, "x", Vector3(), nil, nil, 0))
     for _ = 1, 1000 do Debug.text("x") end
-    assert.matches("1000 texts are shown already", words_of(Debug.text, "x"))
+    assert.matches("1000 texts are shown already", error_of(Debug.text, "x"))
   end)
 end)
 
@@ -104,8 +104,8 @@ describe("LineObject", function()
     LineObject.add_line(lines, RED, Vector3(0, 0, 0), Vector3(1, 0, 0))
     LineObject.dispatch(world, lines)
     assert.equals(0, drawn(other))
-    assert.matches("belongs to another world", words_of(LineObject.dispatch, other, lines))
-    assert.matches("belongs to another world", words_of(World.destroy_line_object, other, lines))
+    assert.matches("belongs to another world", error_of(LineObject.dispatch, other, lines))
+    assert.matches("belongs to another world", error_of(World.destroy_line_object, other, lines))
     Application.release_world(other)
   end)
 
@@ -124,14 +124,14 @@ describe("LineObject", function()
 
   it("reports invalid arguments", function()
     assert.matches("'segments' must be 3 to 256, got 2",
-      words_of(LineObject.add_circle, lines, RED, Vector3(), 1, nil, 2))
+      error_of(LineObject.add_circle, lines, RED, Vector3(), 1, nil, 2))
     local names = { "add_line", "add_axes", "add_box", "add_sphere", "add_half_sphere",
       "add_capsule", "add_cone", "reset" }
     World.destroy_line_object(world, lines)
     for _, name in ipairs(names) do
-      assert.matches("line object was destroyed in frame", words_of(LineObject[name], lines))
+      assert.matches("line object was destroyed in frame", error_of(LineObject[name], lines))
     end
-    assert.matches("'world' must be World", words_of(World.create_line_object))
+    assert.matches("'world' must be World", error_of(World.create_line_object))
   end)
 end)
 

@@ -1,9 +1,9 @@
 -- Suite of Float32Array: growing, reading, writing and computing with whole arrays.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 local function elements(array)
   return Float32Array.as_table(array)
@@ -52,12 +52,12 @@ describe("Float32Array", function()
 
   it("refuses indices out of range", function()
     local array = Float32Array({ 1, 2, 3 })
-    local words = " is not a whole number from 1 to the size, 3"
+    local message = " is not a whole number from 1 to the size, 3"
     for _, i in ipairs({ 0, 4, -1, 1.5, 1e18, 1 / 0, 0 / 0 }) do
-      check_error(function() return array[i] end, words)
-      check_error(function() array[i] = 1 end, words)
-      check_error(function() array:get(i) end, words)
-      check_error(function() array:set(i, 1) end, words)
+      check_error(function() return array[i] end, message)
+      check_error(function() array[i] = 1 end, message)
+      check_error(function() array:get(i) end, message)
+      check_error(function() array:set(i, 1) end, message)
     end
     check_error(function() array:get("1") end, "Float32Array.get: argument #2 'i' must be number")
     check_error(function() array:set(1, "x") end,

@@ -1,9 +1,9 @@
 -- Suite of IdString32 and IdString64: published hashes, ids as values and as keys, invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 
 describe("IdString32", function()

@@ -66,11 +66,11 @@ describe("every device", function()
     end)
 
     it("reports invalid buttons and axes of " .. name, function()
-      local what = name == "Keyboard" and "key" or "button"
+      local kind = name == "Keyboard" and "key" or "button"
       for _, call in ipairs({ "button", "pressed", "released", "button_name",
         "button_locale_name" }) do
         assert.error_matches(function() device[call]("nosuch") end,
-          name .. "%." .. call .. ": argument #1 'button': there is no " .. what .. " 'nosuch'")
+          name .. "%." .. call .. ": argument #1 'button': there is no " .. kind .. " 'nosuch'")
         assert.error_matches(function() device[call](0) end,
           "must be 1 to " .. device.num_buttons() .. ", got 0")
         assert.error_matches(function() device[call]() end, "must be integer|string, got n")

@@ -1,10 +1,10 @@
 -- Suite of levels: spawning at once and over several updates, their content, their end. Errors of
 -- the resource's compiler are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a level", function()
@@ -50,7 +50,7 @@ describe("a level", function()
     assert.is_true(Vector3.almost_equal(Vector3(10, 1, 0), Unit.local_position(box), 1e-5))
     assert.same({ yard }, World.levels(world))
     assert.equals("World.destroy_level: argument #2 'level': it is part of another level, and ends "
-      .. "with it: destroy that one", words_of(World.destroy_level, world, shed))
+      .. "with it: destroy that one", error_of(World.destroy_level, world, shed))
   end)
 
   it("is spawned at a position", function()
@@ -85,7 +85,7 @@ describe("a level", function()
     assert.is_not_nil(Level.unit(day, "marker"))
     assert.is_true(Level.is_spawned(day))
     assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nigth', did you "
-      .. "mean 'night'?", words_of(World.spawn_level, world, "levels/yard", nil, nil,
+      .. "mean 'night'?", error_of(World.spawn_level, world, "levels/yard", nil, nil,
       { object_sets = { "nigth" } }))
   end)
 
@@ -101,8 +101,8 @@ describe("a level", function()
     end
     assert.equals("Level.is_point_inside_volume: argument #2 'volume': level \"levels/yard\" has "
       .. "no volume 'pitt', did you mean 'pit'?",
-      words_of(Level.is_point_inside_volume, yard, "pitt", Vector3(0, 0, 0)))
-    assert.matches("has no volume 'x'", words_of(Level.random_point_inside_volume, yard, "x"))
+      error_of(Level.is_point_inside_volume, yard, "pitt", Vector3(0, 0, 0)))
+    assert.matches("has no volume 'x'", error_of(Level.random_point_inside_volume, yard, "x"))
   end)
 
   it("has random points in volumes that depend only on the seed", function()
@@ -122,9 +122,9 @@ describe("a level", function()
     assert.not_same(points[1], points[2])
     assert.not_equals(points[1], (select(2, Level.next_random_point_inside_volume(yard, 8, "pit"))))
     assert.equals("Level.next_random_point_inside_volume: argument #2 'seed' must be 0 to "
-      .. "4294967295, got -1", words_of(Level.next_random_point_inside_volume, yard, -1, "pit"))
+      .. "4294967295, got -1", error_of(Level.next_random_point_inside_volume, yard, -1, "pit"))
     assert.matches("argument #3 'volume': level \"levels/yard\" has no volume 'pitt', did you mean "
-      .. "'pit'?", words_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
+      .. "'pit'?", error_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
   end)
 
   it("finds units by name, also those of nested levels", function()
@@ -140,8 +140,8 @@ describe("a level", function()
     Application.release_world(empty)
     assert.equals(7, World.num_units(world))
     assert.equals(7, #World.units(world))
-    assert.matches("must be", words_of(World.num_units, "x"))
-    assert.matches("must be", words_of(World.unit_by_name, world, 3))
+    assert.matches("must be", error_of(World.num_units, "x"))
+    assert.matches("must be", error_of(World.unit_by_name, world, 3))
   end)
 
   it("has splines", function()
@@ -153,15 +153,15 @@ describe("a level", function()
     assert.is_near(4, Level.spline_position(yard, "path", 4).x, 0.01)
     assert.equals(Vector3(8, 0, 0), Level.spline_position(yard, "path", 100))
     assert.matches("has no spline 'pth', did you mean 'path'",
-      words_of(Level.spline_length, yard, "pth"))
-    assert.matches("has no spline", words_of(Level.spline_position, yard, "x", 0))
-    assert.matches("has no spline", words_of(Level.spline, yard, "x"))
+      error_of(Level.spline_length, yard, "pth"))
+    assert.matches("has no spline", error_of(Level.spline_position, yard, "x", 0))
+    assert.matches("has no spline", error_of(Level.spline, yard, "x"))
     assert.same(Level.spline(yard, "path"), Level.spline_by_index(yard, 1))
     assert.equals("Level.spline_by_index: argument #2 'index': level \"levels/yard\" has 1 "
-      .. "splines, got 2", words_of(Level.spline_by_index, yard, 2))
+      .. "splines, got 2", error_of(Level.spline_by_index, yard, 2))
     assert.matches("argument #2 'index' must be whole number, got number 1.5",
-      words_of(Level.spline_by_index, yard, 1.5))
-    assert.matches("must be Level", words_of(Level.spline_by_index, world, 1))
+      error_of(Level.spline_by_index, yard, 1.5))
+    assert.matches("must be Level", error_of(Level.spline_by_index, world, 1))
   end)
 
   it("is destroyed with its units, even if some are destroyed already", function()
@@ -175,7 +175,7 @@ describe("a level", function()
     assert.is_false(Level.alive(shed))
     assert.is_false(Unit.alive(lamp))
     assert.same({}, World.levels(world))
-    assert.matches("level \"levels/yard\" was destroyed", words_of(Level.units, yard))
+    assert.matches("level \"levels/yard\" was destroyed", error_of(Level.units, yard))
   end)
 
   it("stores data", function()
@@ -185,59 +185,59 @@ describe("a level", function()
     assert.is_true(Level.has_data(yard, "doors"))
     assert.is_false(Level.has_data(yard, "windows", "left"))
     assert.equals("Level.set_data: give at least one key and a value",
-      words_of(Level.set_data, yard, "x"))
+      error_of(Level.set_data, yard, "x"))
     assert.equals("Level.has_data: argument #2 'key' must be string or number, got boolean true",
-      words_of(Level.has_data, yard, true))
-    assert.matches("must be Level that exists", words_of(Level.get_data, world, "x"))
+      error_of(Level.has_data, yard, true))
+    assert.matches("must be Level that exists", error_of(Level.get_data, world, "x"))
   end)
 
   it("refuses invalid arguments", function()
     assert.equals("World.spawn_level: levels contain each other in a circle, or more than 16 "
-      .. "deep: levels/circle → levels/circle", words_of(World.spawn_level, world, "levels/circle"))
+      .. "deep: levels/circle → levels/circle", error_of(World.spawn_level, world, "levels/circle"))
     assert.matches("there is no level 'levels/yrd'",
-      words_of(World.spawn_level, world, "levels/yrd"))
+      error_of(World.spawn_level, world, "levels/yrd"))
     assert.equals("World.spawn_level: unknown option 'scael', did you mean 'scale'?",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { scael = 2 }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { scael = 2 }))
     assert.equals("World.spawn_level: option 'units_per_frame' must be a whole number above 0, got "
-      .. "0", words_of(World.spawn_level, world, "levels/yard", nil, nil, { units_per_frame = 0 }))
+      .. "0", error_of(World.spawn_level, world, "levels/yard", nil, nil, { units_per_frame = 0 }))
     for _, scale in ipairs({ -1, 0, 1e-46, 1e39 }) do
       assert.matches("World.spawn_level: option 'scale' must be above 0, and at most 3.4e38, got ",
-        words_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
+        error_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
     end
     assert.equals("World.spawn_level: options have names, such as { units_per_frame = 50 }, got "
       .. "number 1 as one",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
     local many = {}
-    for place = 1, 257 do many[place] = "night" end
+    for i = 1, 257 do many[i] = "night" end
     assert.equals("World.spawn_level: option 'object_sets' has 257 names, and 256 are the most "
       .. "(OBJECT_SETS_MAX): name each set once",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
     assert.equals("World.spawn_level: option 'object_sets' must be a list of names",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
     assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 4",
-      words_of(Level.unit_by_index, yard, 4))
-    assert.matches("has no unit 'guad', did you mean 'guard'", words_of(Level.unit, yard, "guad"))
+      error_of(Level.unit_by_index, yard, 4))
+    assert.matches("has no unit 'guad', did you mean 'guard'", error_of(Level.unit, yard, "guad"))
     local alone = World.spawn_unit(world, "core/units/empty")
     assert.is_nil(Level.unit_index(yard, alone))
     assert.is_nil(Unit.level(alone))
-    assert.matches("it was not spawned with the level", words_of(Level.unit_name, yard, alone))
-    assert.matches("has no object set", words_of(Level.object_set, yard, "x"))
+    assert.matches("it was not spawned with the level", error_of(Level.unit_name, yard, alone))
+    assert.matches("has no object set", error_of(Level.object_set, yard, "x"))
     for _, name in ipairs({ "world", "resource_name", "pose", "parent", "num_units", "progress",
       "num_nested_levels", "nested_levels", "volume_names", "spline_names", "num_splines",
       "object_set_names", "is_spawned" }) do
-      assert.matches("must be", words_of(Level[name], "yard"))
+      assert.matches("must be", error_of(Level[name], "yard"))
     end
-    assert.matches("must be", words_of(Level.unit_index, yard, "x"))
-    assert.matches("must be", words_of(Level.has_volume, yard, 3))
-    assert.matches("must be", words_of(Level.alive, "x"))
-    assert.matches("must be", words_of(Unit.level, "x"))
-    assert.matches("must be", words_of(World.levels, "x"))
-    assert.matches("must be", words_of(World.destroy_level, world, "x"))
+    assert.matches("must be", error_of(Level.unit_index, yard, "x"))
+    assert.matches("must be", error_of(Level.has_volume, yard, 3))
+    assert.matches("must be", error_of(Level.alive, "x"))
+    assert.matches("must be", error_of(Unit.level, "x"))
+    assert.matches("must be", error_of(World.levels, "x"))
+    assert.matches("must be", error_of(World.destroy_level, world, "x"))
   end)
 
   it("is refused at positions that are not finite, and leaves nothing", function()
     local function spawn(name, scale)
-      return words_of(World.spawn_level, world, name, nil, nil, { scale = scale })
+      return error_of(World.spawn_level, world, name, nil, nil, { scale = scale })
     end
     assert.matches("level \"levels/far\", unit 'lamp': it would be at .*which is out of range",
       spawn("levels/far", 4))
@@ -251,7 +251,7 @@ describe("a level", function()
     local other = Application.new_world()
     local there = World.spawn_level(other, "levels/yard")
     assert.equals("World.destroy_level: argument #2 'level': the level is in another world",
-      words_of(World.destroy_level, world, there))
+      error_of(World.destroy_level, world, there))
     Application.release_world(other)
     assert.is_false(Level.alive(there))
   end)
@@ -278,14 +278,14 @@ describe("LevelResource", function()
   it("refuses missing names", function()
     for _, name in ipairs({ "num_units", "unit_indices", "object_set_names", "data" }) do
       assert.matches("there is no level 'levels/none'",
-        words_of(LevelResource[name], "levels/none"))
+        error_of(LevelResource[name], "levels/none"))
     end
     for _, name in ipairs({ "unit_name", "unit_resource", "unit_position", "unit_rotation",
       "unit_data" }) do
       assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 0",
-        words_of(LevelResource[name], yard, 0))
+        error_of(LevelResource[name], yard, 0))
     end
     assert.matches("has no object set 'dawn'",
-      words_of(LevelResource.unit_indices_in_object_set, yard, "dawn"))
+      error_of(LevelResource.unit_indices_in_object_set, yard, "dawn"))
   end)
 end)

@@ -51,9 +51,9 @@ describe("a Localizer", function()
       { function() Application.property_preference_order(1) end, "takes 0 arguments, got 1" },
     }
     for _, row in ipairs(rows) do
-      local ok, words = pcall(row[1])
+      local ok, message = pcall(row[1])
       assert.is_false(ok)
-      assert.is_truthy(words:find(row[2], 1, true), words)
+      assert.is_truthy(message:find(row[2], 1, true), message)
     end
   end)
 end)

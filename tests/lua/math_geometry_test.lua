@@ -1,9 +1,9 @@
 -- Suite of Math: helpers for numbers, oriented boxes, and boxes in frustums.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -312,8 +312,8 @@ describe("Math with frustums", function()
     for _ = 1, 1000 do
       local turn = Quaternion.normalize(
         Quaternion.from_elements(part(-1, 1), part(-1, 1), part(-1, 1), part(-1, 1)))
-      local place = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
-      local box = Matrix4x4.from_quaternion_position(turn, place)
+      local position = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
+      local box = Matrix4x4.from_quaternion_position(turn, position)
       local size = Vector3(part(0.01, 8), part(0.01, 4), part(0.01, 4))
       size = Vector3.with_element(size, math.floor(part(1, 4)), 0.01)
       local gap = overlap(box, size)

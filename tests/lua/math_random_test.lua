@@ -1,6 +1,6 @@
 -- Suite of Math: random numbers and noise. Geometry is in math_geometry_test.lua.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -39,11 +39,11 @@ describe("Math.random", function()
   end)
 
   it("refuses bounds without a number between them", function()
-    assert.equals("Math.random: there is no whole number from 1 to 0", words_of(Math.random, 0))
-    assert.equals("Math.random: there is no whole number from 3 to 2", words_of(Math.random, 3, 2))
-    assert.matches("^Math.random: argument #1 'min'", words_of(Math.random, 1.5))
+    assert.equals("Math.random: there is no whole number from 1 to 0", error_of(Math.random, 0))
+    assert.equals("Math.random: there is no whole number from 3 to 2", error_of(Math.random, 3, 2))
+    assert.matches("^Math.random: argument #1 'min'", error_of(Math.random, 1.5))
     assert.equals("Math.random: 'max' was given without 'min': give both, or one alone",
-      words_of(Math.random, nil, 2))
+      error_of(Math.random, nil, 2))
   end)
 
   it("is used by math.random", function()
@@ -54,12 +54,12 @@ describe("Math.random", function()
     assert.is_true(math.random(6) <= 6)
     assert.equals(4, math.random(4, 4))
     assert.equals("math.random: argument #1 'm' must be number, got nil",
-      words_of(math.random, nil, 5))
+      error_of(math.random, nil, 5))
   end)
 
   it("accepts whole seeds from 0", function()
-    assert.matches("^Math.set_seed: argument #1 'seed' must be 0 to ", words_of(Math.set_seed, -1))
-    assert.matches("^Math.set_seed: argument #1 'seed'", words_of(Math.set_seed, 0.5))
+    assert.matches("^Math.set_seed: argument #1 'seed' must be 0 to ", error_of(Math.set_seed, -1))
+    assert.matches("^Math.set_seed: argument #1 'seed'", error_of(Math.set_seed, 0.5))
   end)
 end)
 
@@ -76,7 +76,7 @@ describe("Math.next_random", function()
 
   it("refuses a seed of more than 32 bits", function()
     assert.equals("Math.next_random: argument #1 'seed' must be 0 to 4294967295, got 4294967296",
-      words_of(Math.next_random, 2 ^ 32))
+      error_of(Math.next_random, 2 ^ 32))
   end)
 end)
 
@@ -112,9 +112,9 @@ describe("random vectors", function()
 
   it("need the corners in order", function()
     assert.matches("^Math.random_in_box: 'min' .* must not be above 'max' .* in any coordinate",
-      words_of(Math.random_in_box, Vector3(1, 0, 0), Vector3(0, 1, 1)))
+      error_of(Math.random_in_box, Vector3(1, 0, 0), Vector3(0, 1, 1)))
     assert.matches("^Math.random_in_box: argument #2 'max' must be Vector3, got nil",
-      words_of(Math.random_in_box, Vector3(1, 0, 0)))
+      error_of(Math.random_in_box, Vector3(1, 0, 0)))
   end)
 end)
 
@@ -138,9 +138,9 @@ describe("Math.noise", function()
   end)
 
   it("requires its coordinates in order", function()
-    assert.equals("Math.noise: 'z' was given without 'y'", words_of(Math.noise, 1, nil, 2))
-    assert.equals("Math.noise: argument #1 'x' must be number, got nil", words_of(Math.noise))
+    assert.equals("Math.noise: 'z' was given without 'y'", error_of(Math.noise, 1, nil, 2))
+    assert.equals("Math.noise: argument #1 'x' must be number, got nil", error_of(Math.noise))
     assert.equals("Math.noise_at: argument #1 'position' must be Vector3, got number 1",
-      words_of(Math.noise_at, 1))
+      error_of(Math.noise_at, 1))
   end)
 end)

@@ -1,10 +1,10 @@
 -- Suite of models: units created from models, alone and with a unit file on top. Errors of the
 -- importer are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a model", function()
@@ -66,13 +66,13 @@ describe("a model", function()
     Material.set_vector3(wood, "emissive", Vector3(1, 0, 0))
     assert.equals("Material.set_scalar: argument #2 'name': the material 'models/chest/Wood' has "
       .. "no variable 'rougness', did you mean 'roughness'?",
-      words_of(Material.set_scalar, wood, "rougness", 1))
+      error_of(Material.set_scalar, wood, "rougness", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'base_color' of the "
       .. "material 'models/chest/Wood' has 4 numbers, got a number",
-      words_of(Material.set_scalar, wood, "base_color", 1))
+      error_of(Material.set_scalar, wood, "base_color", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'alpha_cutoff' of the "
       .. "material 'models/chest/Wood' has no effect, because its alpha is not \"mask\"",
-      words_of(Material.set_scalar, wood, "alpha_cutoff", 1))
+      error_of(Material.set_scalar, wood, "alpha_cutoff", 1))
     local own = Material.new("models/chest/Wood")
     assert.is_true(own ~= wood)
     Mesh.set_material(body, 1, own)
@@ -118,8 +118,8 @@ describe("a model", function()
   end)
 
   it("reports missing names", function()
-    local function check(unit, words)
-      assert.equals("World.spawn_unit: " .. words, words_of(World.spawn_unit, world, unit))
+    local function check(unit, message)
+      assert.equals("World.spawn_unit: " .. message, error_of(World.spawn_unit, world, unit))
     end
     check("units/bad_mesh",
       "component 'lid': the model 'models/chest' has no mesh 'Covr', did you mean 'Cover'?")
@@ -134,10 +134,10 @@ describe("a model", function()
     assert.equals(3, Unit.num_nodes(twins))
     assert.equals("Unit.node: argument #2 'name': two nodes are named 'Pillow' in unit "
       .. "\"models/twins\": rename one, so that it is clear which is meant",
-      words_of(Unit.node, twins, "Pillow"))
+      error_of(Unit.node, twins, "Pillow"))
     assert.equals(3, Unit.node(twins, "Pillow#2"))
     assert.equals("World.spawn_unit: two nodes are named 'Pillow' in model 'models/twins': rename "
       .. "one, so that it is clear which is meant",
-      words_of(World.spawn_unit, world, "units/bad_twins"))
+      error_of(World.spawn_unit, world, "units/bad_twins"))
   end)
 end)

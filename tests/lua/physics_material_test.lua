@@ -1,9 +1,9 @@
 -- Suite of friction and restitution of live actors, and of unit state that snapshots restore.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local STEP = 1 / 60
@@ -57,16 +57,16 @@ describe("the material of an actor", function()
 
   it("refuses invalid arguments", function()
     assert.matches("argument #2 'friction' must be 0 to 1000, got 1001",
-      words_of(Actor.set_friction, box, 1001))
+      error_of(Actor.set_friction, box, 1001))
     assert.matches("'restitution' must be 0 to 1, got 2: more would make it faster",
-      words_of(Actor.set_restitution, box, 2))
+      error_of(Actor.set_restitution, box, 2))
     assert.matches("there is no physics material 'ruber', did you mean 'rubber'",
-      words_of(Actor.set_material, box, "ruber"))
+      error_of(Actor.set_material, box, "ruber"))
     for _, name in ipairs({ "friction", "restitution", "material" }) do
-      assert.matches("must be an? Actor", words_of(Actor[name], world))
+      assert.matches("must be an? Actor", error_of(Actor[name], world))
     end
     for _, name in ipairs({ "set_friction", "set_restitution", "set_material" }) do
-      assert.matches("must be an? Actor", words_of(Actor[name], world, "1"))
+      assert.matches("must be an? Actor", error_of(Actor[name], world, "1"))
     end
   end)
 end)

@@ -19,7 +19,7 @@ local function pile(physics)
   return boxes
 end
 
-local function places(boxes)
+local function positions(boxes)
   local list = {}
   for i, box in ipairs(boxes) do
     local position, turned = Actor.position(box), Actor.rotation(box)
@@ -28,10 +28,10 @@ local function places(boxes)
   return table.concat(list, "\n")
 end
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a world with pipelined physics", function()
@@ -43,12 +43,12 @@ describe("a world with pipelined physics", function()
   it("shows the result of each step one update later", function()
     local plain_world, plain = world_of()
     local boxes, others = pile(physics), pile(plain)
-    local before = places(others)
+    local before = positions(others)
     for frame = 1, 120 do
       World.update(world, STEP)
-      assert.equals(before, places(boxes), "frame " .. frame)
+      assert.equals(before, positions(boxes), "frame " .. frame)
       World.update(plain_world, STEP)
-      before = places(others)
+      before = positions(others)
     end
     Application.release_world(plain_world)
   end)
@@ -61,7 +61,7 @@ describe("a world with pipelined physics", function()
     World.update(world, 0.02)
     assert.equals(0.02, PhysicsWorld.latency(physics))
     Application.release_world(plain_world)
-    assert.matches("must be a PhysicsWorld", words_of(PhysicsWorld.latency, 12))
+    assert.matches("must be a PhysicsWorld", error_of(PhysicsWorld.latency, 12))
   end)
 
   it("applies writes in the next step, and reads them back at once", function()
@@ -112,7 +112,7 @@ describe("a world with pipelined physics", function()
     local ends = {}
     for round = 1, 2 do
       for _ = 1, 30 do World.update(world, STEP) end
-      ends[round] = places(boxes)
+      ends[round] = positions(boxes)
       PhysicsWorld.restore(physics, snapshot)
     end
     assert.equals(ends[1], ends[2])
@@ -121,9 +121,9 @@ describe("a world with pipelined physics", function()
 
   it("lists its flags", function()
     assert.matches("unknown flag 'pipeline_physics', did you mean 'pipelined_physics'?",
-      words_of(Application.new_world, "pipeline_physics"), 1, true)
+      error_of(Application.new_world, "pipeline_physics"), 1, true)
     assert.matches("there are 2d, no_physics, no_rendering, no_sound, pipelined_physics",
-      words_of(Application.new_world, "quiet"), 1, true)
+      error_of(Application.new_world, "quiet"), 1, true)
   end)
 end)
 

@@ -51,14 +51,14 @@ describe("a property preference order", function()
   end)
 
   it("reports changed resources that the game uses", function()
-    local told
+    local changed
     assert.equals("base", Application.data("text", "data/note"))
     assert.is_false(Application.can_get("text", "data/only"))
-    _G.on_reload = function(names) told = names end
+    _G.on_reload = function(names) changed = names end
     Application.set_property_preference_order("fr")
     test.frames(1)
     _G.on_reload = nil
-    assert.same({ "data/note.text", "data/only.text" }, told)
+    assert.same({ "data/note.text", "data/only.text" }, changed)
   end)
 
   it("refuses invalid arguments", function()

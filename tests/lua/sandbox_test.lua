@@ -1,6 +1,6 @@
 -- Suite of the part of Lua's library that games see: an allowlist, text only, protected libraries.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -26,13 +26,13 @@ describe("the sandbox", function()
 
   it("suggests a replacement for a missing library", function()
     assert.matches("there is no module 'io'.*files of the game are resources",
-      words_of(require, "io"))
-    assert.matches("there is no module 'ffi'.*native code", words_of(require, "ffi"))
+      error_of(require, "io"))
+    assert.matches("there is no module 'ffi'.*native code", error_of(require, "ffi"))
   end)
 
   it("refuses to replace library functions, and allows new ones", function()
     assert.equals("math.floor is the engine's and cannot be replaced: use another name",
-      words_of(function() math.floor = print end))
+      error_of(function() math.floor = print end))
     string.sandbox_test = function(s) return "<" .. s .. ">" end
     assert.equals("<a>", ("a"):sandbox_test())
     string.sandbox_test = function() return "again" end
@@ -45,9 +45,9 @@ describe("the sandbox", function()
   it("is not affected when the game replaces globals", function()
     local real = _G.type
     _G.type = function() return "banana" end
-    local fine, length = pcall(Vector3.length, Vector3(3, 4, 0))
+    local ok, length = pcall(Vector3.length, Vector3(3, 4, 0))
     _G.type = real
-    assert.is_true(fine)
+    assert.is_true(ok)
     assert.equals(5, length)
   end)
 end)
@@ -75,10 +75,10 @@ describe("load", function()
 
   it("refuses values that are not text", function()
     assert.equals("load: argument #1 'text' must be string or function, got number 1",
-      words_of(load, 1))
+      error_of(load, 1))
     assert.equals("load: the reader function must return strings, got number 1",
-      words_of(load, function() return 1 end))
-    assert.equals("loadstring: argument #1 'text' must be string, got nil", words_of(loadstring))
+      error_of(load, function() return 1 end))
+    assert.equals("loadstring: argument #1 'text' must be string, got nil", error_of(loadstring))
   end)
 end)
 
@@ -108,7 +108,7 @@ describe("pairs", function()
     assert.equals(next, next_of)
     assert.equals(protected, walked)
     assert.is_nil(start)
-    assert.equals("pairs: argument #1 't' must be table, got nil", words_of(pairs))
+    assert.equals("pairs: argument #1 't' must be table, got nil", error_of(pairs))
   end)
 end)
 
@@ -124,11 +124,11 @@ describe("the clock", function()
 
   it("reads dates only from tables", function()
     assert.equals("os.time: argument #1 'date' must be table or nil, got number 1",
-      words_of(os.time, 1))
+      error_of(os.time, 1))
     assert.equals("os.time: argument #1 'date': its 'day' must be a whole number, got nil",
-      words_of(os.time, { year = 2000, month = 1 }))
+      error_of(os.time, { year = 2000, month = 1 }))
     assert.equals("os.time: argument #1 'date': its 'sec' must be a whole number, got number inf",
-      words_of(os.time, { year = 2000, month = 1, day = 1, sec = math.huge }))
+      error_of(os.time, { year = 2000, month = 1, day = 1, sec = math.huge }))
   end)
 
   it("uses UTC in a deterministic run", function()
@@ -157,15 +157,15 @@ describe("the clock", function()
     assert.equals("9999-12-31", os.date("%Y-%m-%d", 253402300799))
     assert.equals("1900-01-01", os.date("%Y-%m-%d", -2208988800))
     assert.equals("os.date: argument #2 'time' must be number or nil, got table",
-      words_of(os.date, "%c", {}))
+      error_of(os.date, "%c", {}))
     assert.equals("os.date: argument #1 'format' must be string or nil, got number 5",
-      words_of(os.date, 5, {}))
+      error_of(os.date, 5, {}))
     assert.equals("os.date: argument #2 'time' must be in the years 1 to 9999, got 1e+300 seconds "
-      .. "from 1970", words_of(os.date, "*t", 1e300))
-    assert.matches("years 1 to 9999, got nan", words_of(os.date, "*t", 0 / 0))
+      .. "from 1970", error_of(os.date, "*t", 1e300))
+    assert.matches("years 1 to 9999, got nan", error_of(os.date, "*t", 0 / 0))
     assert.equals(1024 / 2 * 4, #os.date(("%Y"):rep(512)))
     assert.equals("os.date: argument #1 'format' has more than 1024 bytes (DATE_FORMAT_BYTES_MAX): "
-      .. "format the parts of the text one by one", words_of(os.date, ("%c"):rep(4e6)))
+      .. "format the parts of the text one by one", error_of(os.date, ("%c"):rep(4e6)))
   end)
 end)
 
@@ -173,7 +173,7 @@ describe("collectgarbage", function()
   it("counts and collects, and leaves the pacing to the engine", function()
     assert.is_true(collectgarbage("count") > 10)
     assert.equals(0, collectgarbage())
-    assert.matches("^collectgarbage: 'stop' is not for games", words_of(collectgarbage, "stop"))
+    assert.matches("^collectgarbage: 'stop' is not for games", error_of(collectgarbage, "stop"))
   end)
 end)
 
@@ -244,18 +244,18 @@ describe("coroutines", function()
         return coroutine.resume(outer)
       end)
       local _, own = coroutine.resume(outer)
-      local _, words = inner()
-      return own, words
+      local _, message = inner()
+      return own, message
     end)
-    local words = "cannot resume running coroutine"
-    assert.same({ true, words, words }, { coroutine.resume(outer) })
+    local message = "cannot resume running coroutine"
+    assert.same({ true, message, message }, { coroutine.resume(outer) })
   end)
 
   it("report values that cannot be resumed or wrapped", function()
     assert.equals("coroutine.resume: argument #1 'thread' must be thread, got nil",
-      words_of(coroutine.resume))
+      error_of(coroutine.resume))
     assert.matches("coroutine.wrap: argument #1 'fn' must be function, got number 3",
-      words_of(coroutine.wrap, 3))
+      error_of(coroutine.wrap, 3))
   end)
 end)
 

@@ -1,7 +1,7 @@
 -- Suite of Save: restored values, refused values with their messages, requests. Files, damage and
 -- killed processes are tested from outside (tests/save.rs).
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%./]+:%d+: ", ""))
@@ -95,8 +95,8 @@ describe("Save", function()
   local is_data = "must be data (booleans, numbers, strings, tables, vectors), got "
 
   it("refuses values that are not data, and reports the path", function()
-    local function check(value, words)
-      assert.equals("Save.write: argument #2 'value': " .. words, words_of(Save.write, "no", value))
+    local function check(value, fault)
+      assert.equals("Save.write: argument #2 'value': " .. fault, error_of(Save.write, "no", value))
     end
     check(nil, "must not be nil: Save.delete removes a save")
     check(print, is_data .. "function")
@@ -114,17 +114,17 @@ describe("Save", function()
     local Enemy = class()
     assert.equals("Save.write: argument #2 'value': enemies[1] has a metatable, so it is an object "
       .. "and not data: keep its fields in a plain table, and make the object again from them",
-      words_of(Save.write, "no", { enemies = { Enemy.new() } }))
+      error_of(Save.write, "no", { enemies = { Enemy.new() } }))
   end)
 
   it("refuses cyclic tables", function()
     local value = { party = { {} } }
     value.party[1].friend = value.party
     assert.equals("Save.write: argument #2 'value': party[1].friend leads back to party",
-      words_of(Save.write, "no", value))
+      error_of(Save.write, "no", value))
     value.party[1].friend = value
     assert.equals("Save.write: argument #2 'value': party[1].friend leads back to the table itself",
-      words_of(Save.write, "no", value))
+      error_of(Save.write, "no", value))
   end)
 
   it("refuses live handles as values and as keys", function()
@@ -132,9 +132,9 @@ describe("Save", function()
     local why = "is the handle of a World that exists, and not data: keep what is needed to make "
       .. "it again (a number that only looks like it can be kept as a string)"
     assert.equals("Save.write: argument #2 'value': worlds[1] " .. why,
-      words_of(Save.write, "no", { worlds = { world } }))
+      error_of(Save.write, "no", { worlds = { world } }))
     assert.equals("Save.write: argument #2 'value': has a key that " .. why,
-      words_of(Save.write, "no", { [world] = true }))
+      error_of(Save.write, "no", { [world] = true }))
     Application.release_world(world)
     assert.is_true(Save.write("number", world))
   end)
@@ -146,35 +146,35 @@ describe("Save", function()
     end
     assert.same(deep, saved(deep))
     assert.matches("^Save.write: argument #2 'value': %[1%].* … %[1%]%[1%] is more than 128 tables "
-      .. "deep inside$", words_of(Save.write, "no", { deep }))
+      .. "deep inside$", error_of(Save.write, "no", { deep }))
     local wide = {}
     for _ = 1, 60 do
       wide = { wide, wide }
     end
     assert.matches("is too much: all data together may take 64 MiB$",
-      words_of(Save.write, "no", wide))
+      error_of(Save.write, "no", wide))
   end)
 
   it("refuses names that are invalid on some platform", function()
     for _, name in ipairs({ "write", "read", "exists", "delete", "write_async", "read_async" }) do
       local value = name:find("write") and 1 or nil
       assert.equals("Save." .. name .. ": argument #1 'slot': must be made of letters (a to z), "
-        .. "digits, spaces, _ - and . only, \"../x\" has '/'", words_of(Save[name], "../x", value))
+        .. "digits, spaces, _ - and . only, \"../x\" has '/'", error_of(Save[name], "../x", value))
       assert.equals("Save." .. name .. ": argument #1 'slot' must be string, got number 5",
-        words_of(Save[name], 5, value))
+        error_of(Save[name], 5, value))
     end
-    assert.matches("must not be empty$", words_of(Save.read, ""))
-    assert.matches("Windows keeps that name for a device$", words_of(Save.read, "nul"))
-    assert.matches("must have at most 64 letters, got 65$", words_of(Save.read, ("x"):rep(65)))
+    assert.matches("must not be empty$", error_of(Save.read, ""))
+    assert.matches("Windows keeps that name for a device$", error_of(Save.read, "nul"))
+    assert.matches("must have at most 64 letters, got 65$", error_of(Save.read, ("x"):rep(65)))
   end)
 
   it("refuses unknown options", function()
     assert.equals("Save.write: argument #3 'options': has the unknown option 'never', did you mean "
-      .. "'newer'?", words_of(Save.write, "a", 1, { never = true }))
+      .. "'newer'?", error_of(Save.write, "a", 1, { never = true }))
     assert.equals("Save.read: argument #2 'options': option 'newer' must be a boolean",
-      words_of(Save.read, "a", { newer = 1 }))
+      error_of(Save.read, "a", { newer = 1 }))
     assert.equals("Save.read: argument #2 'options' must be table or nil, got boolean true",
-      words_of(Save.read, "a", true))
+      error_of(Save.read, "a", true))
   end)
 
   it("returns nil for a missing save", function()
@@ -244,17 +244,17 @@ describe("Save's requests", function()
   it("return their result once, and not before they are done", function()
     local writing = Save.write_async("once", 1)
     assert.equals("Save.result: argument #1 'request': request " .. writing
-      .. " is still busy: call Save.status first", words_of(Save.result, writing))
+      .. " is still busy: call Save.status first", error_of(Save.result, writing))
     test.frames(1)
     Save.result(writing)
     for _, name in ipairs({ "result", "status", "progress" }) do
       assert.equals("Save." .. name .. ": argument #1 'request': there is no request " .. writing
         .. ": its result was already read, or it never existed",
-        words_of(Save[name], writing))
+        error_of(Save[name], writing))
     end
-    assert.matches("there is no request %-1:", words_of(Save.status, -1))
+    assert.matches("there is no request %-1:", error_of(Save.status, -1))
     assert.equals("Save.status: argument #1 'request' must be integer, got nil",
-      words_of(Save.status, nil))
+      error_of(Save.status, nil))
   end)
 
   it("are dropped one by one if their results are not read", function()
@@ -262,17 +262,17 @@ describe("Save's requests", function()
     for i = 1, 256 do
       Save.write_async("many", i)
     end
-    assert.matches("there is no request " .. first, words_of(Save.status, first))
+    assert.matches("there is no request " .. first, error_of(Save.status, first))
     assert.equals(256, Save.read("many"))
   end)
 
   it("refuse values that are not data immediately", function()
     assert.matches("^Save.write_async: argument #2 'value': a must be data",
-      words_of(Save.write_async, "a", { a = print }))
+      error_of(Save.write_async, "a", { a = print }))
     assert.matches("^Save.write_async: argument #3 'options': has the unknown option",
-      words_of(Save.write_async, "a", 1, { fast = true }))
+      error_of(Save.write_async, "a", 1, { fast = true }))
     assert.matches("^Save.read_async: argument #2 'options' must be table",
-      words_of(Save.read_async, "a", 1))
-    assert.equals("Save.list: takes 0 arguments, got 1", words_of(Save.list, 1))
+      error_of(Save.read_async, "a", 1))
+    assert.equals("Save.list: takes 0 arguments, got 1", error_of(Save.list, 1))
   end)
 end)

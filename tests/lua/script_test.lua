@@ -1,6 +1,6 @@
 -- Suite of Script: callstack, type names, sorted traversal, contexts, the collector's settings.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -61,13 +61,13 @@ describe("Script", function()
 
   it("refuses to sort keys without an order", function()
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got table",
-      words_of(Script.sorted_pairs, { [{}] = 1 }))
+      error_of(Script.sorted_pairs, { [{}] = 1 }))
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got Vector3",
-      words_of(Script.sorted_pairs, { [Vector3(1, 2, 3)] = 1 }))
+      error_of(Script.sorted_pairs, { [Vector3(1, 2, 3)] = 1 }))
     assert.matches("strings, numbers or ids, got boolean",
-      words_of(Script.sorted_pairs, { [true] = 1 }))
+      error_of(Script.sorted_pairs, { [true] = 1 }))
     assert.equals("Script.sorted_pairs: argument #1 'table' must be table, got nil",
-      words_of(Script.sorted_pairs))
+      error_of(Script.sorted_pairs))
   end)
 
   it("returns the memory used by Lua", function()
@@ -82,28 +82,28 @@ describe("Script", function()
     Script.set_temp_count(0)
     Script.set_temp_byte_count(0)
     for _, name in ipairs({ "index_offset", "temp_count", "temp_byte_count" }) do
-      assert.equals("Script." .. name .. ": takes no arguments, got 1", words_of(Script[name], 1))
+      assert.equals("Script." .. name .. ": takes no arguments, got 1", error_of(Script[name], 1))
     end
     assert.equals("Script.set_temp_count: argument #1 'count' must be number, got nil",
-      words_of(Script.set_temp_count))
+      error_of(Script.set_temp_count))
     assert.equals("Script.set_temp_byte_count: argument #1 'bytes' must be number, got nil",
-      words_of(Script.set_temp_byte_count))
+      error_of(Script.set_temp_byte_count))
   end)
 
   it("configures the collector within limits", function()
     Script.configure_garbage_collection(2, 64)
     Script.configure_garbage_collection(1)
     assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a "
-      .. "number from 0.05 to 1000, got number 0", words_of(Script.configure_garbage_collection, 0))
+      .. "number from 0.05 to 1000, got number 0", error_of(Script.configure_garbage_collection, 0))
     assert.matches("argument #2 'ceiling_mib' must be a number from 0 to 65536",
-      words_of(Script.configure_garbage_collection, 1, -1))
+      error_of(Script.configure_garbage_collection, 1, -1))
   end)
 
   it("warns in the log once for each location", function()
     for _ = 1, 3 do
       Script.warn("a line of script_test.lua's own, to be seen once")
     end
-    assert.equals("Script.warn: argument #1 'text' must be string, got nil", words_of(Script.warn))
+    assert.equals("Script.warn: argument #1 'text' must be string, got nil", error_of(Script.warn))
   end)
 end)
 
@@ -118,7 +118,7 @@ describe("Script.context", function()
   end)
 
   it("passes on errors and yields", function()
-    assert.matches("boom$", words_of(Script.context, "When failing:", "here", error, "boom"))
+    assert.matches("boom$", error_of(Script.context, "When failing:", "here", error, "boom"))
     local thread = coroutine.wrap(function()
       return Script.context("When waiting:", "here", coroutine.yield, 1)
     end)
@@ -128,8 +128,8 @@ describe("Script.context", function()
 
   it("refuses wrong arguments by name", function()
     assert.equals("Script.context: argument #1 'name' must be string, got nil",
-      words_of(Script.context))
+      error_of(Script.context))
     assert.equals("Script.context: argument #3 'fn' must be function, got number 1",
-      words_of(Script.context, "a", "b", 1))
+      error_of(Script.context, "a", "b", 1))
   end)
 end)

@@ -89,37 +89,37 @@ describe("a trigger", function()
   end)
 
   it("reports arguments that do not match", function()
-    local function words(options, pattern, name)
+    local function fails(options, pattern, name)
       assert.error_matches(function()
         Sound.trigger(world, name or "sounds/step", options)
       end, pattern)
     end
-    words(nil, "there is no sound 'sounds/tonne', did you mean 'sounds/tone'%?", "sounds/tonne")
-    words(nil, "sound 'sounds/lacking': there is no sound 'sounds/tnoe', did you mean",
+    fails(nil, "there is no sound 'sounds/tonne', did you mean 'sounds/tone'%?", "sounds/tonne")
+    fails(nil, "sound 'sounds/lacking': there is no sound 'sounds/tnoe', did you mean",
       "sounds/lacking")
-    words(nil, "the switch on 'floor' needs a value, and has no default %(values: wood, stone%)")
-    words({ parameters = { floor = "glass" } },
+    fails(nil, "the switch on 'floor' needs a value, and has no default %(values: wood, stone%)")
+    fails({ parameters = { floor = "glass" } },
       "the switch on 'floor' has no value 'glass', and no default %(values: wood, stone%)")
-    words({ parameters = { floor = 3.5 } },
+    fails({ parameters = { floor = 3.5 } },
       "the parameter 'floor' is a text, which a switch reads; got the number 3.5")
-    words({ parameters = { force = "much" } },
+    fails({ parameters = { force = "much" } },
       "the parameter 'force' is a number, which a curve reads; got the text \"much\"")
-    words({ parameters = { forse = 1 } },
+    fails({ parameters = { forse = 1 } },
       "it has no parameter 'forse', did you mean 'force'%? %(known: force, floor%)")
-    words({ parameters = { force = 0 / 0 } }, "parameter 'force' must be a finite number, got nan")
-    words({ parameters = { force = {} } }, "parameter 'force' must be a number or a string")
-    words({ paramters = {} }, "unknown option 'paramters', did you mean 'parameters'%?")
-    words({ pitch = 0 }, "option 'pitch' must be 0.01 to 16, got 0")
-    words({ pitch = -1 }, "option 'pitch' must be 0.01 to 16, got %-1")
-    words({ volume = 0 / 0 }, "option 'volume' must be a finite number, got nan")
-    words({ volume = "loud" }, "option 'volume' must be number, got string \"loud\"")
-    words({ position = { 1, 2, 3 } }, "option 'position' must be Vector3, got table")
-    words({ bus = "musik", parameters = { floor = "wood" } },
+    fails({ parameters = { force = 0 / 0 } }, "parameter 'force' must be a finite number, got nan")
+    fails({ parameters = { force = {} } }, "parameter 'force' must be a number or a string")
+    fails({ paramters = {} }, "unknown option 'paramters', did you mean 'parameters'%?")
+    fails({ pitch = 0 }, "option 'pitch' must be 0.01 to 16, got 0")
+    fails({ pitch = -1 }, "option 'pitch' must be 0.01 to 16, got %-1")
+    fails({ volume = 0 / 0 }, "option 'volume' must be a finite number, got nan")
+    fails({ volume = "loud" }, "option 'volume' must be number, got string \"loud\"")
+    fails({ position = { 1, 2, 3 } }, "option 'position' must be Vector3, got table")
+    fails({ bus = "musik", parameters = { floor = "wood" } },
       "there is no bus 'musik', did you mean 'music'%?")
-    words({ on = "bar" }, "has 'on' and no 'clock' that it belongs to")
-    words({ node = 1 }, "has 'node' and no 'unit' that it belongs to")
-    words({ clock = "band", parameters = { floor = "wood" } }, "no clock 'band' is running")
-    words(3, "argument #3 'options' must be table or nil, got number 3")
+    fails({ on = "bar" }, "has 'on' and no 'clock' that it belongs to")
+    fails({ node = 1 }, "has 'node' and no 'unit' that it belongs to")
+    fails({ clock = "band", parameters = { floor = "wood" } }, "no clock 'band' is running")
+    fails(3, "argument #3 'options' must be table or nil, got number 3")
     assert.error_matches(function()
       Sound.trigger(nil, "sounds/tone")
     end, "argument #1 'world' must be World")
@@ -195,19 +195,19 @@ describe("a voice", function()
       assert.equals(there, Sound.set_parameter(voice, "speed", 1))
       Sound.stop(voice)
     end
-    local function words(fn, pattern)
+    local function fails(fn, pattern)
       assert.error_matches(fn, pattern)
     end
-    words(function() Sound.set_pitch(voice, 0) end, "argument #2 'pitch' must be 0.01 to 16, got 0")
-    words(function() Sound.set_volume(voice, -1) end, "argument #2 'volume' must be 0 to 16")
-    words(function() Sound.set_occlusion(voice, 2) end, "argument #2 'occlusion' must be 0 to 1")
-    words(function() Sound.fade(voice, 1, -1) end, "argument #3 'seconds' must be 0 to 3600")
-    words(function() Sound.set_position(voice, 3) end, "argument #2 'position' must be Vector3")
-    words(function() Sound.is_playing(world) end, "argument #1 'voice': must be a Voice")
-    words(function() Sound.is_playing("x") end, "argument #1 'voice' must be Voice, got string")
-    words(function() Sound.pause(7) end, "must be a Voice, and the number 7 never was one")
-    words(function() Sound.resume(7) end, "must be a Voice, and the number 7 never was one")
-    words(function() Sound.seconds(7) end, "must be a Voice, and the number 7 never was one")
+    fails(function() Sound.set_pitch(voice, 0) end, "argument #2 'pitch' must be 0.01 to 16, got 0")
+    fails(function() Sound.set_volume(voice, -1) end, "argument #2 'volume' must be 0 to 16")
+    fails(function() Sound.set_occlusion(voice, 2) end, "argument #2 'occlusion' must be 0 to 1")
+    fails(function() Sound.fade(voice, 1, -1) end, "argument #3 'seconds' must be 0 to 3600")
+    fails(function() Sound.set_position(voice, 3) end, "argument #2 'position' must be Vector3")
+    fails(function() Sound.is_playing(world) end, "argument #1 'voice': must be a Voice")
+    fails(function() Sound.is_playing("x") end, "argument #1 'voice' must be Voice, got string")
+    fails(function() Sound.pause(7) end, "must be a Voice, and the number 7 never was one")
+    fails(function() Sound.resume(7) end, "must be a Voice, and the number 7 never was one")
+    fails(function() Sound.seconds(7) end, "must be a Voice, and the number 7 never was one")
   end)
 
   it("follows a unit", function()
@@ -290,23 +290,23 @@ describe("parameters of buses and of the game", function()
   end)
 
   it("are checked by the sounds that use them", function()
-    local function words(pattern, options)
+    local function fails(pattern, options)
       assert.error_matches(function()
         Sound.trigger(world, "sounds/step", options)
       end, pattern)
     end
     Sound.set_bus_parameter("effects", "force", "much")
-    words("the parameter 'force' is a number, which a curve reads; got a text " ..
+    fails("the parameter 'force' is a number, which a curve reads; got a text " ..
       "%(set for bus 'effects'%)", { parameters = { floor = "wood" } })
     Sound.set_bus_parameter("effects", "force", 20)
     Sound.set_global_parameter("floor", 3.5)
-    words("the parameter 'floor' is a text, which a switch reads; got the number 3.5 " ..
+    fails("the parameter 'floor' is a text, which a switch reads; got the number 3.5 " ..
       "%(set globally%)")
     Sound.set_global_parameter("floor", "glass")
-    words("the switch on 'floor' has no case for the value set globally, and no default " ..
+    fails("the switch on 'floor' has no case for the value set globally, and no default " ..
       "%(values: wood, stone%)")
     Sound.set_bus_parameter("effects", "floor", "glass")
-    words("the switch on 'floor' has no case for the value set for bus 'effects'")
+    fails("the switch on 'floor' has no case for the value set for bus 'effects'")
     Sound.set_bus_parameter("effects", "floor", "wood")
     Sound.set_global_parameter("floor", "wood")
     Sound.trigger(world, "sounds/step")

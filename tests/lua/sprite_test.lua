@@ -84,9 +84,9 @@ end)
 describe("invalid use of sprites", function()
   it("reports invalid arguments", function()
     local sprite = Sprite.new(HERO, "run")
-    local function check(words, fn, ...)
+    local function check(message, fn, ...)
       local arguments, count = { ... }, select("#", ...)
-      assert.error_matches(function() fn(unpack(arguments, 1, count)) end, words)
+      assert.error_matches(function() fn(unpack(arguments, 1, count)) end, message)
     end
     check("Sprite.new: argument #2 'tag': the sheet 'pictures/hero' has no tag 'rum', "
       .. "did you mean 'run'%?", Sprite.new, HERO, "rum")

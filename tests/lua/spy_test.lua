@@ -1,6 +1,6 @@
 -- Suite of spies, stubs and mocks of the test library.
 
-local function message_of(check)
+local function error_of(check)
   local ok, raised = pcall(check)
   return not ok and (tostring(raised):gsub("^[^\n]-:%d+: ", "", 1)) or nil
 end
@@ -30,11 +30,11 @@ describe("spies", function()
     assert.spy(s).called_more_than(1)
     assert.spy(s).called_less_than(3)
     assert.spy(s).was_not.called(1)
-    assert.equal("Expected to be called 0 time(s), but was called 2 time(s)", message_of(function()
+    assert.equal("Expected to be called 0 time(s), but was called 2 time(s)", error_of(function()
       assert.spy(s).was_not.called()
     end))
     assert.equal("Expected to be called at least 3 time(s), but was called 2 time(s)",
-      message_of(function()
+      error_of(function()
       assert.spy(s).was.called_at_least(3)
     end))
   end)
@@ -77,7 +77,7 @@ describe("spies", function()
     assert.equal(
       "Function was never called with matching arguments.\nCalled with (last call if any):\n"
         .. "(values list) ((string) 'a', (nil))\nExpected:\n(values list) ((number) 5)",
-      message_of(function()
+      error_of(function()
         assert.spy(s).was.called_with(5)
       end)
     )

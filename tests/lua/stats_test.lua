@@ -17,10 +17,10 @@ describe("Stats", function()
     assert.equals(7, Stats.counter("tests/same").value)
     assert.equals("tests/same", Stats.counter("tests/same").name)
     assert.equals("counter tests/same", tostring(Stats.counter("tests/same")))
-    local _, words = pcall(Vector3.length, Stats.counter("tests/same"))
-    assert.matches("must be Vector3, got Counter$", words)
-    _, words = pcall(World.update, Stats.counter, 1)
-    assert.matches("got function %(should it be called: are its %(%) missing%?%)$", words)
+    local _, message = pcall(Vector3.length, Stats.counter("tests/same"))
+    assert.matches("must be Vector3, got Counter$", message)
+    _, message = pcall(World.update, Stats.counter, 1)
+    assert.matches("got function %(should it be called: are its %(%) missing%?%)$", message)
   end)
 
   it("records the values of watched counters", function()
@@ -60,17 +60,17 @@ describe("Stats", function()
   end)
 
   it("triggers an alarm once for each rise", function()
-    local told = {}
+    local alarms = {}
     local counter = Stats.counter("tests/alarm")
     Stats.alarm("tests/alarm", 10, function(value, limit, name)
-      told[#told + 1] = { value, limit, name }
+      alarms[#alarms + 1] = { value, limit, name }
     end)
     for _, value in ipairs({ 10, 11, 12, 0, 13 }) do
       counter.value = value
       test.frames(1)
     end
     test.frames(1)
-    assert.same({ { 11, 10, "tests/alarm" }, { 13, 10, "tests/alarm" } }, told)
+    assert.same({ { 11, 10, "tests/alarm" }, { 13, 10, "tests/alarm" } }, alarms)
     assert.is_true(Stats.remove_alarm("tests/alarm"))
     assert.is_false(Stats.remove_alarm("tests/alarm"))
   end)
@@ -103,11 +103,11 @@ describe("Stats", function()
   end)
 
   it("reports invalid arguments", function()
-    local function check(words, fn, ...)
+    local function check(message, fn, ...)
       local arguments = { ... }
       assert.error_matches(function()
         fn(unpack(arguments))
-      end, words)
+      end, message)
     end
     check("Stats.counter: argument #1 'name' must be string, got nil", Stats.counter)
     check("Stats.counter: 'a//b' cannot name a counter: a part between its slashes is empty",
@@ -128,11 +128,11 @@ end)
 describe("The console's commands", function()
   local run = Application.console_command
 
-  local function refused(words, ...)
+  local function refused(message, ...)
     local arguments = { ... }
     assert.error_matches(function()
       run(unpack(arguments))
-    end, words)
+    end, message)
   end
 
   it("draw graphs of counters", function()
@@ -240,10 +240,10 @@ describe("The console's commands", function()
   it("send messages to tools", function()
     local send = Application.console_send
     send({ type = "spawned", count = 3, list = { 1, 2 } })
-    local function wrong(message, words)
+    local function wrong(message, expected)
       assert.error_matches(function()
         send(message)
-      end, words)
+      end, expected)
     end
     wrong("spawned", "Application.console_send: argument #1 'message' must be table")
     wrong({ count = 3 }, "argument #1 'message' needs a text 'type', which says what it is")

@@ -278,19 +278,19 @@ describe("table.sort", function()
   end)
 
   it("sorts long lists of numbers and of strings", function()
-    local numbers, words, sum = {}, {}, 0
+    local numbers, texts, sum = {}, {}, 0
     for i = 1, 30011 do
       numbers[i] = i * 7919 % 30011
-      words[i] = tostring(numbers[i])
+      texts[i] = tostring(numbers[i])
     end
     table.sort(numbers)
-    table.sort(words)
+    table.sort(texts)
     for _, n in ipairs(numbers) do
       sum = sum + n
     end
-    assert.is_true(is_sorted(numbers) and is_sorted(words))
+    assert.is_true(is_sorted(numbers) and is_sorted(texts))
     assert.equals(30010 * 30011 / 2, sum)
-    assert.same({ 0, 30010, "0", "9999" }, { numbers[1], numbers[30011], words[1], words[30011] })
+    assert.same({ 0, 30010, "0", "9999" }, { numbers[1], numbers[30011], texts[1], texts[30011] })
   end)
 
   it("sorts long lists with a comparison function, in Lua or native", function()

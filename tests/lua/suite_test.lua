@@ -185,13 +185,13 @@ context("aliases", function()
 end)
 
 describe("functions in the wrong place", function()
-  for _, word in ipairs({
+  for _, name in ipairs({
     "describe", "context", "insulate", "expose", "it", "spec", "test", "setup", "teardown",
       "before_each",
     "after_each", "lazy_setup", "lazy_teardown", "strict_setup", "strict_teardown", "randomize",
   }) do
-    it(word .. " is refused inside a test", function()
-      local words = {
+    it(name .. " is refused inside a test", function()
+      local functions = {
         describe = describe, context = context, insulate = insulate, expose = expose, it = it,
           spec = spec, test = test,
         setup = setup, teardown = teardown, before_each = before_each, after_each = after_each,
@@ -201,8 +201,8 @@ describe("functions in the wrong place", function()
         randomize = randomize,
       }
       assert.has_error(function()
-        words[word]("x", function() end)
-      end, "'" .. word .. "' not supported inside current context block")
+        functions[name]("x", function() end)
+      end, "'" .. name .. "' not supported inside current context block")
     end)
   end
 

@@ -27,7 +27,7 @@ describe("Texture.size", function()
     assert.same({ 4, 4 }, { Texture.size("textures/packed") })
   end)
 
-  it("says what is there instead", function()
+  it("suggests existing names", function()
     assert.error_matches(function() Texture.size("pictures/hear") end,
       "Texture.size: argument #1 'name': there is no texture 'pictures/hear'")
     assert.error_matches(function() Texture.size("pictures/hero/9") end,

@@ -4,8 +4,8 @@ describe("Timer", function()
   local log
   local function note(...) log[#log + 1] = table.concat({ ... }, " ") end
   local function noting(...)
-    local words = { ... }
-    return function() note(unpack(words)) end
+    local arguments = { ... }
+    return function() note(unpack(arguments)) end
   end
 
   before_each(function()
@@ -224,7 +224,7 @@ end)
 
 describe("wait", function()
   local log
-  local function note(word) log[#log + 1] = word end
+  local function note(text) log[#log + 1] = text end
 
   before_each(function()
     Timer.cancel_all()
@@ -343,10 +343,10 @@ describe("wait", function()
   end)
 
   it("reports an error with the coroutine's stack, from run and from a later frame", function()
-    local function check(call, words)
+    local function check(call, message)
       local ok, problem = pcall(call)
       assert.is_false(ok)
-      assert.matches(words, problem)
+      assert.matches(message, problem)
     end
     check(function()
       Timer.run(function() error("broken at once", 0) end)
@@ -386,11 +386,11 @@ describe("wait", function()
   end)
 
   it("explains the error outside of a coroutine", function()
-    local words = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
+    local hint = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
     -- A runner may run the test itself in a coroutine, where `wait` is allowed.
     if coroutine.running() == nil then
-      assert.error_matches(function() wait(1) end, "wait" .. words)
-      assert.error_matches(function() wait_frames(1) end, "wait_frames" .. words)
+      assert.error_matches(function() wait(1) end, "wait" .. hint)
+      assert.error_matches(function() wait_frames(1) end, "wait_frames" .. hint)
     end
   end)
 

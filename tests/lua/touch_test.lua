@@ -80,12 +80,12 @@ describe("a long press", function()
 end)
 
 describe("a swipe", function()
-  for word, way in Script.sorted_pairs({ left = { -60, 5 }, right = { 60, 5 }, up = { 5, 60 },
+  for direction, move in Script.sorted_pairs({ left = { -60, 5 }, right = { 60, 5 }, up = { 5, 60 },
     down = { 5, -60 } }) do
-    it("goes " .. word, function()
-      play(touch(1, "began", 200, 200), touch(1, "moved", 200 + way[1], 200 + way[2]))
-      assert.equals(word, TouchPanel.gesture_swipe())
-      play(touch(1, "moved", 200 + 2 * way[1], 200 + 2 * way[2]))
+    it("goes " .. direction, function()
+      play(touch(1, "began", 200, 200), touch(1, "moved", 200 + move[1], 200 + move[2]))
+      assert.equals(direction, TouchPanel.gesture_swipe())
+      play(touch(1, "moved", 200 + 2 * move[1], 200 + 2 * move[2]))
       assert.is_nil(TouchPanel.gesture_swipe(), "once")
     end)
   end
@@ -95,9 +95,9 @@ describe("a swipe", function()
       play(touch(1, "began", 200, 200))
       test.frames(frames)
       play(touch(1, "moved", 200 + x, 200 + y))
-      local word = TouchPanel.gesture_swipe()
+      local direction = TouchPanel.gesture_swipe()
       play(touch(1, "ended", 200 + x, 200 + y))
-      return word
+      return direction
     end
     assert.is_nil(swiped(60, 0, 40))
     assert.is_nil(swiped(40, 0, 1))

@@ -1,9 +1,9 @@
 -- Suite of Vector4: values, operators, functions, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)

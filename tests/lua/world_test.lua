@@ -1,6 +1,6 @@
 -- Suite of World: the time of a world by itself. Creation and release are in application_test.lua.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -32,22 +32,22 @@ describe("World", function()
 
   it("refuses negative steps and steps that are not numbers", function()
     assert.equals("World.update: argument #2 'delta' must not be negative, got -1",
-      words_of(World.update, world, -1))
+      error_of(World.update, world, -1))
     assert.matches("^World.update: argument #2 'delta': must be a finite number, got nan",
-      words_of(World.update, world, 0 / 0))
+      error_of(World.update, world, 0 / 0))
     assert.equals("World.update: argument #2 'delta' must be number, got nothing",
-      words_of(World.update, world))
+      error_of(World.update, world))
     assert.equals(0, World.time(world))
   end)
 
   it("is refused with a message if its handle is stale or of another type", function()
-    local gone = Application.new_world()
-    Application.release_world(gone)
+    local released = Application.new_world()
+    Application.release_world(released)
     for _, name in ipairs({ "time", "delta_time" }) do
       assert.matches("^World." .. name .. ": argument #1 'world'.*world_test.lua",
-        words_of(World[name], gone))
+        error_of(World[name], released))
       assert.matches("^World." .. name .. ": argument #1 'world' must be World, got string",
-        words_of(World[name], "world"))
+        error_of(World[name], "world"))
     end
   end)
 
@@ -57,7 +57,7 @@ describe("World", function()
     assert.is_false(World.alive(1e300))
     assert.is_false(World.alive(0 / 0))
     assert.equals("World.alive: argument #1 'world' must be number, got nil",
-      words_of(World.alive, nil))
+      error_of(World.alive, nil))
   end)
 end)
 
@@ -70,19 +70,19 @@ describe("a world's data", function()
     assert.is_false(World.has_data(world, "name"))
     Application.release_world(world)
     for _, name in ipairs({ "set_data", "get_data", "has_data" }) do
-      local ok, words = pcall(World[name], world, "score", 1)
+      local ok, message = pcall(World[name], world, "score", 1)
       assert.is_false(ok)
-      assert.matches("must be World that exists", words)
+      assert.matches("must be World that exists", message)
     end
   end)
 end)
 
 describe("a world's flags", function()
   it("must be known strings", function()
-    local words = words_of(Application.new_world, Application.DISABLE_PHYSICS, "no_sound")
-    assert.matches("argument #1 must be a flag's name: one of 2d, no_physics", words)
-    words = words_of(Application.new_world, "no_phisics")
-    assert.matches("unknown flag 'no_phisics', did you mean 'no_physics'", words)
+    local message = error_of(Application.new_world, Application.DISABLE_PHYSICS, "no_sound")
+    assert.matches("argument #1 must be a flag's name: one of 2d, no_physics", message)
+    message = error_of(Application.new_world, "no_phisics")
+    assert.matches("unknown flag 'no_phisics', did you mean 'no_physics'", message)
   end)
 
   it("omit parts of the world", function()

@@ -2,10 +2,10 @@
 
 local frail = require("components.frail")
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a component that fails", function()
@@ -29,7 +29,7 @@ describe("a component that fails", function()
       World.destroy_unit(world, units[1])
       error("it is too heavy")
     end
-    assert.matches("it is too heavy", words_of(World.update, world, 0.1))
+    assert.matches("it is too heavy", error_of(World.update, world, 0.1))
     frail.doing = {}
     local other = Application.new_world()
     World.update(other, 0.1)
@@ -47,41 +47,41 @@ describe("a component that fails", function()
 
   it("must not update worlds or release its own", function()
     spawn()
-    local words = {}
+    local messages = {}
     frail.doing.update = function()
-      words[1] = words_of(World.update, world, 0.1)
-      local routine = coroutine.create(function() return words_of(World.update, world, 0.1) end)
-      words[2] = select(2, coroutine.resume(routine))
-      words[3] = words_of(Application.release_world, world)
+      messages[1] = error_of(World.update, world, 0.1)
+      local routine = coroutine.create(function() return error_of(World.update, world, 0.1) end)
+      messages[2] = select(2, coroutine.resume(routine))
+      messages[3] = error_of(Application.release_world, world)
     end
     World.update(world, 0.1)
     local busy = "World.update: the component 'frail' is being updated: call it in update(dt)"
-    assert.equals(busy, words[1])
-    assert.equals(busy, words[2])
+    assert.equals(busy, messages[1])
+    assert.equals(busy, messages[2])
     assert.equals("Application.release_world: the component 'frail' of the world is being updated: "
-      .. "release it in update(dt)", words[3])
+      .. "release it in update(dt)", messages[3])
   end)
 
   it("in its `spawned` leaves no unit", function()
     local heard = 0
     frail.doing.spawned = function() error("no") end
     frail.doing.unspawned = function() heard = heard + 1 end
-    assert.matches("no", words_of(spawn))
+    assert.matches("no", error_of(spawn))
     frail.doing.spawned = nil
     test.frames(1)
     assert.same({}, World.units(world))
     assert.equals(0, heard, "it did not get to the end of its spawned")
-    local told
-    frail.doing.update = function(units) told = #units end
+    local updated_count
+    frail.doing.update = function(units) updated_count = #units end
     spawn()
     World.update(world, 0.1)
-    assert.equals(1, told)
+    assert.equals(1, updated_count)
   end)
 
   it("in its `unspawned` cannot keep a unit alive", function()
     local unit = spawn()
     frail.doing.unspawned = function() error("no") end
-    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    assert.matches("no", error_of(World.destroy_unit, world, unit))
     test.frames(1)
     assert.is_false(Unit.alive(unit))
   end)
@@ -92,12 +92,12 @@ describe("a component that fails", function()
       for _, unit in ipairs(units) do World.destroy_unit(world, unit) end
     end
     frail.doing.unspawned = function(units) if units[1] == one then error("no") end end
-    assert.matches("no", words_of(World.update, world, 0.1))
+    assert.matches("no", error_of(World.update, world, 0.1))
     assert.is_true(Unit.alive(two))
-    local words
-    frail.doing.update = function() words = words_of(World.destroy_unit, world, one) end
+    local message
+    frail.doing.update = function() message = error_of(World.destroy_unit, world, one) end
     World.update(world, 0.1)
-    assert.matches("is already being destroyed", words)
+    assert.matches("is already being destroyed", message)
     test.frames(1)
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
@@ -112,7 +112,7 @@ describe("a component that fails", function()
     assert.equals(1, hearing.updated)
     -- The component that was added last is called first.
     frail.doing.unspawned = function() error("no") end
-    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    assert.matches("no", error_of(World.destroy_unit, world, unit))
     assert.is_true(Unit.alive(unit))
     hearing.updated = 0
     World.update(world, 0.1)
@@ -123,13 +123,13 @@ describe("a component that fails", function()
   end)
 
   it("must not destroy the unit that is being destroyed", function()
-    local unit, words = spawn(), nil
+    local unit, message = spawn(), nil
     frail.doing.unspawned = function(units)
-      words = words_of(World.destroy_unit, world, units[1])
+      message = error_of(World.destroy_unit, world, units[1])
     end
     World.destroy_unit(world, unit)
     assert.equals('World.destroy_unit: the unit "units/frail_one" is already being destroyed: '
-      .. "its components are being notified (unspawned), and need not destroy it", words)
+      .. "its components are being notified (unspawned), and need not destroy it", message)
     assert.is_false(Unit.alive(unit))
   end)
 
@@ -194,11 +194,11 @@ describe("a component that fails", function()
     for i = 1, 100 do
       if i % 7 ~= 0 then World.destroy_unit(world, units[i]) end
     end
-    local told = {}
-    frail.doing.update = function(list) for i, unit in ipairs(list) do told[i] = unit end end
+    local updated = {}
+    frail.doing.update = function(list) for i, unit in ipairs(list) do updated[i] = unit end end
     World.update(world, 0.1)
-    assert.equals(14, #told)
-    for i = 1, 14 do assert.equals(units[i * 7], told[i]) end
+    assert.equals(14, #updated)
+    for i = 1, 14 do assert.equals(units[i * 7], updated[i]) end
   end)
 
   it("reports names of missing components", function()
@@ -208,7 +208,7 @@ describe("a component that fails", function()
     package.loaded["components.frail_right"] = { after = { "physics", "frail", "health", "mesh" } }
     local late = spawn("frail_late")
     assert.equals("components/frail_late.lua: 'after' names string \"phsyics\", which is not "
-      .. "a component, did you mean 'physics'?", words_of(World.update, world, 0.1))
+      .. "a component, did you mean 'physics'?", error_of(World.update, world, 0.1))
     package.loaded["components.frail_late"].after = nil
     World.update(world, 0.1)
     World.destroy_unit(world, late)
@@ -216,7 +216,7 @@ describe("a component that fails", function()
     World.update(world, 0.1)
     spawn("frail_odd")
     assert.equals("components/frail_odd.lua: 'before' names number 3, which is not a component",
-      words_of(World.update, world, 0.1))
+      error_of(World.update, world, 0.1))
     package.loaded["components.frail_odd"].before = nil
   end)
 
@@ -225,11 +225,11 @@ describe("a component that fails", function()
     package.loaded["components.ring_b"] = { after = { "ring_a" }, before = "ring_c" }
     package.loaded["components.ring_c"] = {}
     local ring = spawn("ring")
-    local words = "components wait for each other in a circle (after, before): ring_a → ring_b → "
+    local message = "components wait for each other in a circle (after, before): ring_a → ring_b → "
       .. "ring_a: leave one of these out"
-    assert.equals(words, words_of(World.update, world, 0.1))
+    assert.equals(message, error_of(World.update, world, 0.1))
     local other = Application.new_world()
-    assert.equals(words, words_of(World.update, other, 0.1), "one order is that of all worlds")
+    assert.equals(message, error_of(World.update, other, 0.1), "one order is that of all worlds")
     -- This unit has each component of the cycle twice.
     local twin = World.spawn_unit(other, "units/ring_twin")
     World.destroy_unit(world, ring)
@@ -250,7 +250,7 @@ describe("a component that fails", function()
   it("must not have the name of an engine step", function()
     assert.equals('World.spawn_unit: unit "units/ring_of_steps" has the component \'scene_graph\', '
       .. "which is the name of an engine step: rename it",
-      words_of(spawn, "ring_of_steps"))
+      error_of(spawn, "ring_of_steps"))
   end)
 
   it("in its `inspect` does not hide other components", function()
@@ -261,10 +261,10 @@ describe("a component that fails", function()
   end)
 
   it("is reported with its unit if its module is missing", function()
-    local words = words_of(spawn, "mistaken")
+    local message = error_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
-      .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", words)
-    assert.matches("and a component of the game is a module components/lght.lua$", words)
+      .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", message)
+    assert.matches("and a component of the game is a module components/lght.lua$", message)
     test.frames(1)
     assert.same({}, World.units(world))
   end)
@@ -275,7 +275,7 @@ describe("data of a unit", function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "units/barrel")
     assert.matches("Unit.set_data: argument #2 'key' must be string or number, got number nan",
-      words_of(Unit.set_data, unit, 0 / 0, 1))
+      error_of(Unit.set_data, unit, 0 / 0, 1))
     local ring = { name = "ring" }
     ring.ring = ring
     Unit.set_data(unit, "ring", ring)
@@ -306,12 +306,12 @@ describe("a level with a unit that cannot be spawned", function()
     local slow = World.spawn_level(world, "levels/holey", nil, nil, { units_per_frame = 1 })
     World.update(world, 0.1)
     assert.matches("level \"levels/holey\", unit 'two': there is no unit 'units/nobody'",
-      words_of(World.update, world, 0.1))
+      error_of(World.update, world, 0.1))
     World.update(world, 0.1)
     assert.equals(1, #Level.units(slow))
     assert.is_false(Level.is_spawned(slow))
     World.destroy_level(world, slow)
-    assert.matches("unit 'two'", words_of(World.spawn_level, world, "levels/holey"))
+    assert.matches("unit 'two'", error_of(World.spawn_level, world, "levels/holey"))
     test.frames(1)
     assert.same({}, World.levels(world))
     assert.same({}, World.units(world))

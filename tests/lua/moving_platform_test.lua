@@ -1,15 +1,15 @@
 -- Suite of movers on moving bodies: lifts, sliding and turning platforms; bodies that move into
 -- movers; and depenetration from overlaps.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.01), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.01), message)
 end
 
 local STEP = 1 / 60
@@ -59,7 +59,7 @@ describe("a mover on a platform", function()
   after_each(function() Application.release_world(world) end)
 
   -- Returns the mover's position relative to the platform.
-  local function place()
+  local function platform_position()
     return Matrix4x4.transform(Matrix4x4.inverse(Unit.world_pose(platform, 1)),
       Mover.position(mover))
   end
@@ -67,10 +67,10 @@ describe("a mover on a platform", function()
   -- Rides the platform, and checks that the mover keeps its relative position.
   local function stays(velocity, turn)
     for _, act in ipairs({ stand, function() walk(Vector3(0, 0, 0)) end, function() end }) do
-      local before = place()
+      local before = platform_position()
       for _ = 1, 40 do
         ride(1, velocity, turn, act)
-        near(before, place(), 0.005)
+        near(before, platform_position(), 0.005)
         assert.equals(0, Mover.flying_frames(mover))
       end
       assert.equals(Unit.actor(platform, 1), Mover.standing_on(mover))
@@ -110,9 +110,9 @@ describe("a mover on a platform", function()
   end)
 
   it("walks on it as on the ground", function()
-    local before = place()
+    local before = platform_position()
     ride(30, Vector3(0, 5, 0), nil, function() walk(Vector3(-2, 0, 0)) end)
-    near(before - Vector3(1, 0, 0), place(), 0.01)
+    near(before - Vector3(1, 0, 0), platform_position(), 0.01)
   end)
 
   it("leaves it with the velocity that it returns", function()
@@ -126,9 +126,9 @@ describe("a mover on a platform", function()
     assert.is_true(Mover.flying_frames(mover) >= 20)
     near(Vector3(4, 0, 2), Mover.standing_velocity(mover), 1e-3)
     near(Vector3(0, 0, 0), (Mover.carried(mover)), 1e-9)
-    local place_now = place()
-    assert.is_true(math.abs(place_now.x - 1) < 0.01, tostring(place_now))
-    assert.is_true(place_now.z > 0.8, tostring(place_now))
+    local current = platform_position()
+    assert.is_true(math.abs(current.x - 1) < 0.01, tostring(current))
+    assert.is_true(current.z > 0.8, tostring(current))
   end)
 
   it("stays behind a platform that falls faster than the step-down distance", function()
@@ -180,17 +180,17 @@ describe("a mover on a platform", function()
         Quaternion.axis_angle(Vector3(0, 1, 0), -math.rad(30)))
       Unit.create_actor(slope, "slope", { type = kind, shape = "box", size = { 6, 8, 0.2 } })
       Mover.set_position(mover, Vector3(20, 0, 0.02))
-      local places, highest = {}, 0
+      local positions, highest = {}, 0
       for i = 1, 300 do
         walk(Vector3(2, 0.1, 0))
         World.update(world, STEP)
-        places[i] = tostring(Mover.position(mover))
+        positions[i] = tostring(Mover.position(mover))
         highest = math.max(highest, Mover.position(mover).z)
       end
       World.destroy_unit(world, step)
       World.destroy_unit(world, slope)
       assert.is_true(highest > 0.6, "it climbed to " .. highest)
-      return places
+      return positions
     end
     PhysicsWorld.spawn_plane(World.physics_world(world), Vector3(0, 0, 0))
     assert.same(go("static"), go("kinematic"))
@@ -270,7 +270,7 @@ describe("a mover on a platform", function()
     begin("pipelined_physics")
     ride(60, Vector3(1, 0, 1), nil, stand)
     ride(2, Vector3(0, 0, 0), nil, stand)
-    near(Vector3(1, 0.5, 0) + TOP, place(), 0.01)
+    near(Vector3(1, 0.5, 0) + TOP, platform_position(), 0.01)
   end)
 
   it("is restored from a snapshot", function()
@@ -334,10 +334,10 @@ describe("a mover on a platform", function()
   it("reports invalid arguments", function()
     for _, name in ipairs({ "standing_velocity", "carried", "separate" }) do
       assert.matches("argument #1 'mover': must be a Mover, and the number 12",
-        words_of(Mover[name], 12))
+        error_of(Mover[name], 12))
     end
-    assert.matches("'distance' must not be negative, got %-1", words_of(Mover.separate, mover, -1))
-    assert.matches("'distance' must be number", words_of(Mover.separate, mover, "far"))
+    assert.matches("'distance' must not be negative, got %-1", error_of(Mover.separate, mover, -1))
+    assert.matches("'distance' must be number", error_of(Mover.separate, mover, "far"))
   end)
 
   it("is not pushed by actors of its own unit", function()

@@ -1,9 +1,9 @@
 -- Suite of the draw calls of worlds in the lists of a frame.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("the draw calls of a world", function()
@@ -74,6 +74,6 @@ describe("the draw calls of a world", function()
   end)
 
   it("are queried without arguments", function()
-    assert.matches("did you mean 'test.draws'", words_of(function() return test.draw end))
+    assert.matches("did you mean 'test.draws'", error_of(function() return test.draw end))
   end)
 end)

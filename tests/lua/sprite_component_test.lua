@@ -1,9 +1,9 @@
 -- Suite of sprites and tile maps as components of units. Their file formats are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local HERO = "pictures/hero"
@@ -228,8 +228,8 @@ describe("invalid use of sprites and tile maps of units", function()
     world = Application.new_world()
     local hero = World.spawn_unit(world, "units/hero")
     local sprite = Unit.sprite(hero, 1)
-    local function check(words, fn, ...)
-      assert.equals(words, words_of(fn, ...))
+    local function check(message, fn, ...)
+      assert.equals(message, error_of(fn, ...))
     end
     check("Unit.sprite: argument #2 'sprite': unit \"units/hero\" has the sprites 1 to 1, got 2",
       Unit.sprite, hero, 2)
@@ -275,21 +275,21 @@ describe("invalid use of sprites and tile maps of units", function()
     for _, fn in ipairs({ "unit", "node", "size", "pivot", "tint", "layer", "flip_x",
       "flip_y", "visibility" }) do
       assert.matches("Sprite." .. fn .. ": argument #1 'sprite' must be",
-        words_of(Sprite[fn], nil), 1, true)
+        error_of(Sprite[fn], nil), 1, true)
     end
-    assert.matches("argument #2 'visible' must be boolean", words_of(Sprite.set_visibility, sprite),
+    assert.matches("argument #2 'visible' must be boolean", error_of(Sprite.set_visibility, sprite),
       1, true)
-    assert.matches("argument #2 'color' must be Color", words_of(Sprite.set_tint, sprite, 3), 1,
+    assert.matches("argument #2 'color' must be Color", error_of(Sprite.set_tint, sprite, 3), 1,
       true)
-    assert.matches("argument #2 'x' must be boolean", words_of(Sprite.set_flip, sprite, 1), 1, true)
-    assert.matches("argument #2 'x' must be number", words_of(Sprite.set_pivot, sprite), 1, true)
+    assert.matches("argument #2 'x' must be boolean", error_of(Sprite.set_flip, sprite, 1), 1, true)
+    assert.matches("argument #2 'x' must be number", error_of(Sprite.set_pivot, sprite), 1, true)
     for _, fn in ipairs({ "num_sprites", "num_tilemaps" }) do
-      assert.matches("Unit." .. fn .. ": argument #1 'unit' must be", words_of(Unit[fn], nil), 1,
+      assert.matches("Unit." .. fn .. ": argument #1 'unit' must be", error_of(Unit[fn], nil), 1,
         true)
     end
     check("Unit.has_tilemap: argument #2 'tilemap' must be a number or a name", Unit.has_tilemap,
       hero, true)
-    assert.matches("Tilemap.unit: argument #1 'tilemap' must be", words_of(Tilemap.unit, "x"), 1,
+    assert.matches("Tilemap.unit: argument #1 'tilemap' must be", error_of(Tilemap.unit, "x"), 1,
       true)
     assert.has_error(function() Sprite.alive() end)
     Application.release_world(world)

@@ -1,14 +1,14 @@
 -- Suite of units whose physics is disabled and enabled again, and of movers in unit files.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), message)
 end
 
 local STEP = 1 / 60
@@ -117,9 +117,9 @@ describe("a unit with disabled physics", function()
       local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 0.5))
       local walker = World.spawn_unit(world, "units/physics/walker", Vector3(3, 0, 0.02))
       local empty = World.spawn_unit(world, "core/units/empty", Vector3(6, 0, 0.5))
-      local function check(expected, words)
+      local function check(expected, case)
         for x = 0, 6, 3 do
-          assert.equals(expected, (above(x, 0)), words .. " at " .. x .. ", " .. flag)
+          assert.equals(expected, (above(x, 0)), case .. " at " .. x .. ", " .. flag)
         end
       end
       for _, unit in ipairs({ crate, walker, empty }) do Unit.disable_physics(unit) end
@@ -232,7 +232,7 @@ describe("a unit with disabled physics", function()
   it("reports invalid arguments", function()
     for _, name in ipairs({ "disable_physics", "enable_physics", "num_movers", "find_mover" }) do
       assert.matches("argument #1 'unit': must be a Unit, and the number 12",
-        words_of(Unit[name], 12, "x"))
+        error_of(Unit[name], 12, "x"))
     end
     local empty = World.spawn_unit(world, "core/units/empty")
     Unit.enable_physics(empty)
@@ -241,6 +241,6 @@ describe("a unit with disabled physics", function()
     local other = Application.new_world("no_physics")
     Unit.disable_physics(World.spawn_unit(other, "units/physics/crate"))
     Application.release_world(other)
-    assert.matches("'name' must be string", words_of(Unit.find_mover, empty, 1))
+    assert.matches("'name' must be string", error_of(Unit.find_mover, empty, 1))
   end)
 end)

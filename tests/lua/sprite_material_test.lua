@@ -93,9 +93,9 @@ describe("invalid materials", function()
 
   it("reports invalid arguments", function()
     local sprite = hero(0)
-    local function check(words, fn, ...)
+    local function check(message, fn, ...)
       local arguments, count = { ... }, select("#", ...)
-      assert.error_matches(function() fn(unpack(arguments, 1, count)) end, words)
+      assert.error_matches(function() fn(unpack(arguments, 1, count)) end, message)
     end
     local rust = Material.new("materials/rust")
     check("Sprite.set_material: argument #2 'material': the material 'materials/rust' is for "
@@ -120,8 +120,8 @@ describe("invalid materials", function()
   end)
 
   it("are reported for unit files", function()
-    local function check(words, unit)
-      assert.error_matches(function() World.spawn_unit(world, unit) end, words)
+    local function check(message, unit)
+      assert.error_matches(function() World.spawn_unit(world, unit) end, message)
     end
     check("component 'body': the material 'materials/rust' is for meshes: sprites and tile maps "
       .. "take one for pictures, with a shader or a blend", "units/bad_painter")
