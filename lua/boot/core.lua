@@ -78,8 +78,8 @@ function core.bad_argument(name, index, argument, expected, value)
     core.describe(value)))
 end
 
-function core.suggest(word, names)
-  return core.nearest(word, names)
+function core.suggest(name, names)
+  return core.nearest(name, names)
 end
 
 -- Returns the string keys of a table, sorted.

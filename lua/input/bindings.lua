@@ -161,7 +161,7 @@ local function parse_any(where, text)
   return parsed
 end
 
--- Returns true if two keys are the same, or if one stands for a left/right pair that contains the
+-- Returns true if two keys are the same, or if one is a left/right pair that contains the
 -- other.
 local function is_same_key(a, b)
   if a == b then

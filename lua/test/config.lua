@@ -9,15 +9,15 @@ local native_load = load
 
 core.test.kit.own(core.debug.getinfo(1, "S").source)
 
--- Supported keys and the types of their values. A `list` can also be a single string; `words` can
--- also be a single string with commas.
+-- Supported keys and the types of their values. A `list` can also be a single string; a `comma_list`
+-- can also be a single string with commas.
 local KEYS = {
   ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
-  tags = "words", ["exclude-tags"] = "words", filter = "list", ["filter-out"] = "list",
+  tags = "comma_list", ["exclude-tags"] = "comma_list", filter = "list", ["filter-out"] = "list",
   name = "list", shuffle = "flag", ["shuffle-files"] = "flag", ["shuffle-tests"] = "flag",
   sort = "flag", ["sort-files"] = "flag", ["sort-tests"] = "flag", seed = "number",
   ["keep-going"] = "flag", ["repeat"] = "count", recursive = "flag", list = "flag",
-  Xhelper = "words", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
+  Xhelper = "comma_list", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
   e = "list", ["log-success"] = "text",
 }
 
@@ -47,7 +47,7 @@ local FORMS = {
 local OUTPUT_MESSAGE = "'output' must be an output format (TAP, gtest, json, junit, plainTerminal, "
   .. "utfTerminal), got %s: the default is used"
 
-local KIND_NAMES = { words = "list", count = "number from 1 to " .. REPEAT_MAX }
+local KIND_NAMES = { comma_list = "list", count = "number from 1 to " .. REPEAT_MAX }
 
 local function texts_of(value, commas)
   local texts = {}
@@ -67,8 +67,8 @@ end
 
 -- Converts a value to the type of its key. Returns nil if it does not fit.
 local function read(kind, value)
-  if kind == "list" or kind == "words" then
-    return texts_of(value, kind == "words")
+  if kind == "list" or kind == "comma_list" then
+    return texts_of(value, kind == "comma_list")
   elseif kind == "text" then
     return type(value) == "string" and value or nil
   elseif kind == "number" then

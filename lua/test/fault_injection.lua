@@ -119,7 +119,7 @@ end
 core.on("module_read", "suites", function(script)
   if script.text then
     kit.keep_frames(script.text)
-    kit.choose_test_word_of_module(script.text)
+    kit.choose_test_meaning_of_module(script.text)
   end
   if script.chunk and texts[script.chunk] then
     script.text = texts[script.chunk]

@@ -235,7 +235,7 @@ end
 
 -- Removes the types that have no unit in any world. Returns true if it removed any.
 local function forget_unused()
-  local forgot = false
+  local removed_any = false
   for _, name in ipairs(core.names(types)) do
     local used = false
     for world, list in next, types[name].units do
@@ -243,9 +243,9 @@ local function forget_unused()
       remove_destroyed(types[name], world)
       used = used or #list > 0
     end
-    if not used then types[name], forgot = nil, true end
+    if not used then types[name], removed_any = nil, true end
   end
-  return forgot
+  return removed_any
 end
 
 -- Returns the update order of all types. Errors in components that no unit uses any more are

@@ -1,5 +1,5 @@
--- The parts of `Mesh`, `Light` and the sky that take lists and options: meshes from numbers, light
--- colors, and the surroundings of a world. The rest of `Mesh` and `Light` is native.
+-- The part of `Mesh` that takes lists: creating and replacing meshes from numbers. The rest of
+-- `Mesh` is native.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument

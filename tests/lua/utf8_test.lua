@@ -54,7 +54,7 @@ describe("Utf8", function()
   it("finds the character that a byte belongs to", function()
     local wanted = { { 1, 2 }, { 2, 4 }, { 2, 4 }, { 4, 7 }, { 4, 7 }, { 4, 7 },
       { 7, 11 }, { 7, 11 }, { 7, 11 }, { 7, 11 } }
-    for byte, places in ipairs(wanted) do assert.same(places, { Utf8.location(TEXT, byte) }) end
+    for byte, bounds in ipairs(wanted) do assert.same(bounds, { Utf8.location(TEXT, byte) }) end
     for _, index in ipairs({ 0, 11, -1 }) do
       assert.error_matches(function() Utf8.location(TEXT, index) end,
         "Utf8.location: argument #2 'index' is %-?%d+, but the string has 10 bytes")
