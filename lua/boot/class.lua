@@ -66,11 +66,11 @@ end
 -- Default `__tostring` of classes. It looks up a base class's `__tostring` when it is called.
 local function object_to_string(object)
   local klass = getmetatable(object)
-  local at = klass
-  while at do
-    local own = rawget(at, "__tostring")
-    if own and own ~= object_to_string then return own(object) end
-    at = records[at].super
+  local ancestor = klass
+  while ancestor do
+    local method = rawget(ancestor, "__tostring")
+    if method and method ~= object_to_string then return method(object) end
+    ancestor = records[ancestor].super
   end
   return "object of " .. describe_class(klass)
 end
@@ -83,8 +83,8 @@ end
 -- each class holds copies of its base's metamethods.
 local function inherit(klass, key, value)
   local record = records[klass]
-  local own = rawget(klass, key)
-  if own ~= nil and own ~= record.inherited[key] then return end
+  local current = rawget(klass, key)
+  if current ~= nil and current ~= record.inherited[key] then return end
   rawset(klass, key, value)
   record.inherited[key] = value
   for i = 1, record.subclass_count do
@@ -234,12 +234,12 @@ end
 ---@return boolean true if it is
 function class.is_a(value, klass)
   if not records[klass] then check_class("class.is_a", 2, "klass", klass) end
-  local at = value
-  if type(value) ~= "table" or not records[value] then at = getmetatable(value) end
-  while at do
-    if rawequal(at, klass) then return true end
-    local record = records[at]
-    at = record and record.super
+  local ancestor = value
+  if type(value) ~= "table" or not records[value] then ancestor = getmetatable(value) end
+  while ancestor do
+    if rawequal(ancestor, klass) then return true end
+    local record = records[ancestor]
+    ancestor = record and record.super
   end
   return false
 end
@@ -285,11 +285,12 @@ function core.class_reloaded(created, exchange)
   if not record then return end
   local kept = exchange[created] or created
   local super = record.super and (exchange[record.super] or record.super)
-  local own = records[kept]
-  if not own then return end
-  own.source, own.line, own.what, own.maker = record.source, record.line, record.what, record.maker
-  own.created_at = record.created_at
-  if own.super ~= super then link(kept, super) end
+  local entry = records[kept]
+  if not entry then return end
+  entry.source, entry.line, entry.what = record.source, record.line, record.what
+  entry.maker = record.maker
+  entry.created_at = record.created_at
+  if entry.super ~= super then link(kept, super) end
 end
 
 base_methods.extend = class.extend

@@ -135,14 +135,14 @@ core.protected = {}
 
 -- Returns a protected view of a table: its own keys cannot be replaced, new keys can be added.
 function core.protect(name, real)
-  local own = {}
+  local own_keys = {}
   for key in pairs(real) do
-    own[key] = true
+    own_keys[key] = true
   end
   local protected = setmetatable({}, {
     __index = real,
     __newindex = function(_, key, value)
-      if own[key] then
+      if own_keys[key] then
         core.raise(format("%s.%s is the engine's and cannot be replaced: use another name", name,
           tostring(key)))
       end

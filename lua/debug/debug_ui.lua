@@ -141,7 +141,7 @@ function ui.is_wider(text, w)
 end
 
 -- Draws text like `ui.text`, cut to the width `w`. A cut text ends in an ellipsis.
-function ui.text_in(text, x, y, w, h, fill, above)
+function ui.clipped_text(text, x, y, w, h, fill, above)
   if ui.is_wider(text, w) then
     text = text:sub(1, fitting(text, w - text_width("…"))) .. "…"
   end
@@ -221,7 +221,7 @@ function ui.press(id, x, y, w, h)
 end
 
 -- Reserves space for the next widget. Returns its left and bottom.
-function ui.item(w, h)
+function ui.reserve(w, h)
   local window = ui.window
   local left, top
   if window.same then
@@ -239,7 +239,7 @@ function ui.item(w, h)
 end
 
 -- Returns the remaining width of the current line, at least 20.
-function ui.room()
+function ui.available_width()
   local window = ui.window
   local left = window.same and window.last_right + window.same or window.left + window.indent
   return max(window.right - left, 20)
@@ -286,15 +286,15 @@ local function title_bar(window, title, closable)
   ui.rect(x, y, w, TITLE, front and color.title_front or color.title, 1)
   ui.text(window.collapsed and "+" or "-", x + 8, y, TITLE, color.text, 3)
   ui.text(title, x + 22, y, TITLE, color.text, 3)
-  local room = closable and w - TITLE or w
+  local width_left = closable and w - TITLE or w
   if closable then
-    local over, _, clicked = ui.press(window.id .. "//close", x + room, y, TITLE, TITLE)
-    ui.text("x", x + room + 7, y, TITLE, over and color.mark or color.dim, 3)
+    local over, _, clicked = ui.press(window.id .. "//close", x + width_left, y, TITLE, TITLE)
+    ui.text("x", x + width_left + 7, y, TITLE, over and color.mark or color.dim, 3)
     if clicked then window.open = false end
   end
   local _, _, folded = ui.press(window.id .. "//fold", x, y, 20, TITLE)
   if folded then window.collapsed = not window.collapsed end
-  local _, held = ui.press(window.id .. "//move", x + 20, y, room - 20, TITLE)
+  local _, held = ui.press(window.id .. "//move", x + 20, y, width_left - 20, TITLE)
   if held and ui.mouse.down and not ui.mouse.pressed then
     window.x, window.top = window.x + ui.mouse.dx, window.top + ui.mouse.dy
   end

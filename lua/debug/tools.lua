@@ -155,10 +155,10 @@ function core.tool_complete(text)
   local found, value = {}, globals
   if before then
     for name in before:gmatch("[%w_]+") do
-      local own = field(value, name)
+      local field_value = field(value, name)
       -- As in a line: falls back to a local if there is no such global.
-      if own == nil and value == globals then own = core.line_local(name) end
-      value = own
+      if field_value == nil and value == globals then field_value = core.line_local(name) end
+      value = field_value
     end
     gather(value, start, found)
   else

@@ -222,16 +222,16 @@ function Input.label(binding)
   for i = 1, #(parsed.held or names) do
     names[i] = Keyboard.button_locale_name(parsed.held[i])
   end
-  local own
+  local name
   if parsed.button then
-    own = device.button_locale_name(parsed.button)
-    own = device.type() == "mouse" and own .. " mouse button" or own
+    name = device.button_locale_name(parsed.button)
+    name = device.type() == "mouse" and name .. " mouse button" or name
   else
     local prefix = device.type() == "mouse" and "mouse " or ""
     local direction = parsed.part and " " .. parsed.part .. (match(binding, "[+-]$") or "") or ""
-    own = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
+    name = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
   end
-  names[#names + 1] = own
+  names[#names + 1] = name
   for i = 1, #names do
     names[i] = gsub(names[i], "^%l", upper)
   end

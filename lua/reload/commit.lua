@@ -155,8 +155,8 @@ function trial_of(box, entry)
     end
   end
   if result == nil then
-    local own = loaded[entry.name]
-    result = (own == nil or own == before) and true or own
+    local module_result = loaded[entry.name]
+    result = (module_result == nil or module_result == before) and true or module_result
   end
   entry.record = reload.finish(mark, entry.name, result)
   if entry.old and creates_objects(entry.old) and not creates_objects(entry.record) then

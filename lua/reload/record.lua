@@ -160,7 +160,7 @@ setmetatable(core.string, {
   end,
 })
 
-local function own(record, fn)
+local function belongs_to(record, fn)
   return getinfo(fn, "S").source == record.source
 end
 
@@ -201,7 +201,7 @@ local function cells_of_foreign(record, fn, push)
       return cells
     end
     cells[#cells + 1] = { name = name, fn = fn, index = i, value = value }
-    if type(value) ~= "function" or own(record, value) then
+    if type(value) ~= "function" or belongs_to(record, value) then
       push(value)
     end
   end
@@ -210,7 +210,7 @@ end
 
 -- Records the contents of a Float32Array of the file, or `false` if it is too large or was not
 -- created by this load.
-local function note_array(record, array)
+local function record_array(record, array)
   local owner, number = owners[array], core.float32_array_number(array)
   if not number or record.arrays[array] ~= nil or owner and owner ~= record.chunk then
     return
@@ -227,7 +227,7 @@ local function note_array(record, array)
 end
 
 -- Records every table and function that a value leads to and that no other file created.
-local function note(record, first)
+local function record_reachable(record, first)
   local waiting, at = {}, 0
   local function push(value)
     local kind = type(value)
@@ -235,7 +235,7 @@ local function note(record, first)
       at = at + 1
       waiting[at] = value
     elseif kind == "cdata" then
-      note_array(record, value)
+      record_array(record, value)
     elseif kind == "thread" then
       record.threads[value] = true
     end
@@ -338,15 +338,15 @@ function reload.finish(mark, name, result)
     end
   end
   for i = 1, #record.cells do
-    note(record, record.cells[i].value)
+    record_reachable(record, record.cells[i].value)
   end
   for _, value in next, record.globals do
-    note(record, value)
+    record_reachable(record, value)
   end
-  note(record, result)
+  record_reachable(record, result)
   for _, changed in next, record.patches do
     for _, value in next, changed do
-      note(record, value)
+      record_reachable(record, value)
     end
   end
   local outer = mark.outer

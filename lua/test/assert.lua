@@ -241,7 +241,7 @@ local KEYWORDS = "words so far" -- a key that no chain can contain
 
 ---Returns the entry point for chains over one namespace. `apply(target, state, arguments...)` ends
 ---a chain.
-function kit.family(space, apply)
+function kit.make_chains(space, apply)
   local shared, Chain, Live = {}, {}, {}
 
   local function live_copy(self)
@@ -338,7 +338,7 @@ local function apply(target, state, ...)
   return ...
 end
 
-local assert_chain, assert_state = kit.family("assertion", apply)
+local assert_chain, assert_state = kit.make_chains("assertion", apply)
 
 function luassert:register(space, name, callback, positive_message, negative_message)
   name = lower(name)

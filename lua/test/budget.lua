@@ -102,7 +102,7 @@ local function scopes_of_frame()
 end
 
 -- Records the worst value of a measurement so far, and the frame in which it occurred.
-local function note(worst, name, value, limit)
+local function record_worst(worst, name, value, limit)
   local known = worst[name]
   if not known then
     worst[name] = { value = value, limit = limit, frame = Application.frame_index() }
@@ -111,12 +111,12 @@ local function note(worst, name, value, limit)
   end
 end
 
-local function note_frame(worst, budget)
+local function record_frame(worst, budget)
   for name, counter in next, COUNTERS do
-    if budget[name] then note(worst, name, Stats.value(counter), budget[name]) end
+    if budget[name] then record_worst(worst, name, Stats.value(counter), budget[name]) end
   end
   for name, limit in next, budget.counters or {} do
-    note(worst, name, Stats.value(name), limit)
+    record_worst(worst, name, Stats.value(name), limit)
   end
   if budget.scopes then
     local sums = scopes_of_frame()
@@ -124,7 +124,7 @@ local function note_frame(worst, budget)
       local sum = sums[name]
       if not sum then refuse("no scope '%s' was ever open", name) end
       for key, limit in next, limits do
-        note(worst, name .. " " .. key, sum[key], limit)
+        record_worst(worst, name .. " " .. key, sum[key], limit)
       end
     end
   end
@@ -136,7 +136,7 @@ local function measure_frames(budget)
   play(budget.warm or 0)
   for _ = 1, budget.frames or FRAMES do
     play(1)
-    note_frame(worst, budget)
+    record_frame(worst, budget)
   end
   return worst
 end
@@ -154,7 +154,7 @@ local function measure_work(budget, work)
   }
   local worst = {}
   for name, value in next, figures do
-    if budget[name] then note(worst, name, value, budget[name]) end
+    if budget[name] then record_worst(worst, name, value, budget[name]) end
   end
   return worst
 end

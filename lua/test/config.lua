@@ -9,8 +9,8 @@ local native_load = load
 
 core.test.kit.own(core.debug.getinfo(1, "S").source)
 
--- Supported keys and the types of their values. A `list` can also be a single string; a `comma_list`
--- can also be a single string with commas.
+-- Supported keys and the types of their values. A `list` can also be a single string. A
+-- `comma_list` can also be a single string with commas.
 local KEYS = {
   ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
   tags = "comma_list", ["exclude-tags"] = "comma_list", filter = "list", ["filter-out"] = "list",

@@ -25,7 +25,7 @@ local function is_ref_matcher(value)
   return is_matcher(value) and value.name == "ref"
 end
 
-local chain, new_state = kit.family("matcher", function(target, state, ...)
+local chain, new_state = kit.make_chains("matcher", function(target, state, ...)
   local arguments = kit.list(...)
   local callback = target.callback(state, arguments, 2)
   return setmetatable(

@@ -147,27 +147,27 @@ local function scale_and_add(start, change, t) return start + change * t end
 -- Computes the start value of a field and the difference to the target. Raises if the two values
 -- cannot be blended.
 local function measure(target, track)
-  local start, goal = target[track.key], track.goal
+  local start, target_value = target[track.key], track.goal
   local field = "field " .. key_text(track.key)
   if start == nil then
     raise("Tween.to: " .. field .. " of the target is nil: set a start value")
   end
   local numbers = type(start) == "number"
-  if numbers ~= (type(goal) == "number") then
+  if numbers ~= (type(target_value) == "number") then
     raise("Tween.to: " .. field .. " is " .. describe(start) .. " and cannot move to "
-      .. describe(goal))
+      .. describe(target_value))
   end
   if numbers then
     if start ~= start or start == huge or start == -huge then
       raise("Tween.to: " .. field .. " starts at " .. start .. ", which is not a finite number")
     end
-    return start, goal - start
+    return start, target_value - start
   end
-  local ok, change = pcall(subtract, goal, start)
+  local ok, change = pcall(subtract, target_value, start)
   ok = ok and pcall(scale_and_add, start, change, 0.5)
   if not ok then
     raise("Tween.to: " .. field .. " cannot move from " .. describe(start) .. " to "
-      .. describe(goal) .. ": values need -, * by a number and +")
+      .. describe(target_value) .. ": values need -, * by a number and +")
   end
   return start, change
 end
@@ -296,12 +296,12 @@ end
 
 local function make_tracks(target, values)
   local keys, tracks = {}, {}
-  for key, goal in next, values do
+  for key, value in next, values do
     if type(key) ~= "string" and type(key) ~= "number" then
       raise("Tween.to: a field's name must be a string or a number, got " .. describe(key))
     end
-    if type(goal) == "number" and (goal ~= goal or goal == huge or goal == -huge) then
-      raise("Tween.to: field " .. key_text(key) .. " cannot move to " .. goal)
+    if type(value) == "number" and (value ~= value or value == huge or value == -huge) then
+      raise("Tween.to: field " .. key_text(key) .. " cannot move to " .. value)
     end
     keys[#keys + 1] = key
   end
