@@ -11,6 +11,8 @@ mod crates_picture;
 mod documents;
 #[path = "gate/language.rs"]
 mod language;
+#[path = "gate/lua_names.rs"]
+mod lua_names;
 #[path = "gate/readers.rs"]
 mod readers;
 #[path = "gate/sinks.rs"]

@@ -6,7 +6,7 @@ use super::source::{File, code, files, is_word};
 
 /// Words that are no part of the name of a type, function, constant or module, each with a better
 /// word.
-const BANNED: &[(&str, &str)] = &[
+pub const BANNED: &[(&str, &str)] = &[
     ("bell", "condvar"),
     ("census", "hasher"),
     ("crew", "process pool"),
@@ -44,7 +44,7 @@ fn wrong_beginnings(file: &File) -> Vec<String> {
 }
 
 /// Returns the parts of a name: `Parts` and `of` of `PartsOf` and of `parts_of`.
-fn parts(name: &str) -> Vec<String> {
+pub fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before = '_';
     for c in name.chars() {

@@ -179,7 +179,7 @@ fn to_answer(verdict: ReportVerdict) -> ScriptValue {
         ReportVerdict::Differs(message) | ReportVerdict::Missing(message) => ("failed", message),
         ReportVerdict::Unknown(message) => ("unknown", message),
     };
-    let fields = [("kind", kind.to_string()), ("words", message)];
+    let fields = [("kind", kind.to_string()), ("message", message)];
     ScriptValue::Table(fields.map(|(key, text)| (key.to_string(), ScriptValue::Text(text))).into())
 }
 

@@ -28,7 +28,7 @@ pub static CORE: ModuleRows = module(
     "assert(core == nil)",
     &[
         func(
-            "place",
+            "location",
             script_location,
             &[],
             "Returns the innermost line of the game's own code, such as main.lua:12.",
@@ -49,7 +49,7 @@ pub static CORE: ModuleRows = module(
         )
         .pure(),
         func(
-            "no_reload_words",
+            "no_reload_message",
             no_reload_message,
             &[],
             "Returns the message for calls that are refused while reloading.",

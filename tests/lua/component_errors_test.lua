@@ -2,10 +2,10 @@
 
 local frail = require("components.frail")
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a component that fails", function()
@@ -23,13 +23,13 @@ describe("a component that fails", function()
 
   local function spawn(name) return World.spawn_unit(world, "units/" .. (name or "frail_one")) end
 
-  it("in its update leaves all worlds to be updated again", function()
+  it("in its update does not block later updates", function()
     local unit = spawn()
     frail.doing.update = function(units)
       World.destroy_unit(world, units[1])
       error("it is too heavy")
     end
-    assert.matches("it is too heavy", words_of(World.update, world, 0.1))
+    assert.matches("it is too heavy", error_of(World.update, world, 0.1))
     frail.doing = {}
     local other = Application.new_world()
     World.update(other, 0.1)
@@ -45,64 +45,64 @@ describe("a component that fails", function()
     World.update(world, 0.1)
   end)
 
-  it("may not update worlds, nor release its own", function()
+  it("must not update worlds or release its own", function()
     spawn()
-    local words = {}
+    local messages = {}
     frail.doing.update = function()
-      words[1] = words_of(World.update, world, 0.1)
-      local routine = coroutine.create(function() return words_of(World.update, world, 0.1) end)
-      words[2] = select(2, coroutine.resume(routine))
-      words[3] = words_of(Application.release_world, world)
+      messages[1] = error_of(World.update, world, 0.1)
+      local routine = coroutine.create(function() return error_of(World.update, world, 0.1) end)
+      messages[2] = select(2, coroutine.resume(routine))
+      messages[3] = error_of(Application.release_world, world)
     end
     World.update(world, 0.1)
     local busy = "World.update: the component 'frail' is being updated: call it in update(dt)"
-    assert.equals(busy, words[1])
-    assert.equals(busy, words[2])
+    assert.equals(busy, messages[1])
+    assert.equals(busy, messages[2])
     assert.equals("Application.release_world: the component 'frail' of the world is being updated: "
-      .. "release it in update(dt)", words[3])
+      .. "release it in update(dt)", messages[3])
   end)
 
-  it("in its `spawned` leaves no unit behind", function()
+  it("in its `spawned` leaves no unit", function()
     local heard = 0
     frail.doing.spawned = function() error("no") end
     frail.doing.unspawned = function() heard = heard + 1 end
-    assert.matches("no", words_of(spawn))
+    assert.matches("no", error_of(spawn))
     frail.doing.spawned = nil
     test.frames(1)
     assert.same({}, World.units(world))
     assert.equals(0, heard, "it did not get to the end of its spawned")
-    local told
-    frail.doing.update = function(units) told = #units end
+    local updated_count
+    frail.doing.update = function(units) updated_count = #units end
     spawn()
     World.update(world, 0.1)
-    assert.equals(1, told)
+    assert.equals(1, updated_count)
   end)
 
-  it("in its `unspawned` cannot keep a unit", function()
+  it("in its `unspawned` cannot keep a unit alive", function()
     local unit = spawn()
     frail.doing.unspawned = function() error("no") end
-    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    assert.matches("no", error_of(World.destroy_unit, world, unit))
     test.frames(1)
     assert.is_false(Unit.alive(unit))
   end)
 
-  it("in its `unspawned` keeps none of those that were to end with the same update", function()
+  it("in its `unspawned` does not keep the other units that end in that update", function()
     local one, two = spawn(), spawn()
     frail.doing.update = function(units)
       for _, unit in ipairs(units) do World.destroy_unit(world, unit) end
     end
     frail.doing.unspawned = function(units) if units[1] == one then error("no") end end
-    assert.matches("no", words_of(World.update, world, 0.1))
+    assert.matches("no", error_of(World.update, world, 0.1))
     assert.is_true(Unit.alive(two))
-    local words
-    frail.doing.update = function() words = words_of(World.destroy_unit, world, one) end
+    local message
+    frail.doing.update = function() message = error_of(World.destroy_unit, world, one) end
     World.update(world, 0.1)
-    assert.matches("is already being destroyed", words)
+    assert.matches("is already being destroyed", message)
     test.frames(1)
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
 
-  it("in its `unspawned` leaves others without the unit, of whose end they have heard", function()
+  it("in its `unspawned` does not leave the unit to components that were notified", function()
     local hearing = { updated = 0, heard = 0 }
     function hearing.update(units) hearing.updated = #units end
     function hearing.unspawned() hearing.heard = hearing.heard + 1 end
@@ -112,7 +112,7 @@ describe("a component that fails", function()
     assert.equals(1, hearing.updated)
     -- The component that was added last is called first.
     frail.doing.unspawned = function() error("no") end
-    assert.matches("no", words_of(World.destroy_unit, world, unit))
+    assert.matches("no", error_of(World.destroy_unit, world, unit))
     assert.is_true(Unit.alive(unit))
     hearing.updated = 0
     World.update(world, 0.1)
@@ -122,18 +122,18 @@ describe("a component that fails", function()
     assert.equals(1, hearing.heard)
   end)
 
-  it("need not end the unit that ends", function()
-    local unit, words = spawn(), nil
+  it("must not destroy the unit that is being destroyed", function()
+    local unit, message = spawn(), nil
     frail.doing.unspawned = function(units)
-      words = words_of(World.destroy_unit, world, units[1])
+      message = error_of(World.destroy_unit, world, units[1])
     end
     World.destroy_unit(world, unit)
     assert.equals('World.destroy_unit: the unit "units/frail_one" is already being destroyed: '
-      .. "its components are being notified (unspawned), and need not destroy it", words)
+      .. "its components are being notified (unspawned), and need not destroy it", message)
     assert.is_false(Unit.alive(unit))
   end)
 
-  it("may end its unit while it hears of it, and others then do not", function()
+  it("may destroy its unit in `spawned`, and later components are then not notified", function()
     local heard = {}
     frail.doing.spawned = function(units)
       heard[#heard + 1] = "spawned"
@@ -147,7 +147,7 @@ describe("a component that fails", function()
     assert.equals(2, #heard, "no list has a unit that is gone")
   end)
 
-  it("may end others while a unit ends, and when a world is released", function()
+  it("may destroy other units in `unspawned`, and when a world is released", function()
     local one, two = spawn(), spawn()
     frail.doing.unspawned = function(units)
       local other = units[1] == one and two or one
@@ -158,7 +158,7 @@ describe("a component that fails", function()
     assert.is_false(Unit.alive(one) or Unit.alive(two))
   end)
 
-  it("may end a level of which it ended a unit before", function()
+  it("may destroy a level after one of its units", function()
     local level = World.spawn_level(world, "levels/frail")
     local units = Level.units(level)
     frail.doing.update = function()
@@ -171,7 +171,7 @@ describe("a component that fails", function()
     assert.is_false(Level.alive(level))
   end)
 
-  it("hears of all units of a level at once, and of those of a frame", function()
+  it("is notified of all units of a level at once, or of those of a frame", function()
     local heard = {}
     frail.doing.spawned = function(units) heard[#heard + 1] = #units end
     local level = World.spawn_level(world, "levels/frail")
@@ -188,27 +188,27 @@ describe("a component that fails", function()
     assert.same({}, Level.units(World.spawn_level(world, "levels/frail")))
   end)
 
-  it("is told of those that are left, in their order, when many end", function()
+  it("is updated with the remaining units in order after many are destroyed", function()
     local units = {}
     for i = 1, 100 do units[i] = spawn() end
     for i = 1, 100 do
       if i % 7 ~= 0 then World.destroy_unit(world, units[i]) end
     end
-    local told = {}
-    frail.doing.update = function(list) for i, unit in ipairs(list) do told[i] = unit end end
+    local updated = {}
+    frail.doing.update = function(list) for i, unit in ipairs(list) do updated[i] = unit end end
     World.update(world, 0.1)
-    assert.equals(14, #told)
-    for i = 1, 14 do assert.equals(units[i * 7], told[i]) end
+    assert.equals(14, #updated)
+    for i = 1, 14 do assert.equals(units[i * 7], updated[i]) end
   end)
 
-  it("is told whom it names and is nowhere", function()
+  it("reports names of missing components", function()
     spawn()
     package.loaded["components.frail_late"] = { after = { "phsyics" } }
     package.loaded["components.frail_odd"] = { before = { 3 } }
     package.loaded["components.frail_right"] = { after = { "physics", "frail", "health", "mesh" } }
     local late = spawn("frail_late")
     assert.equals("components/frail_late.lua: 'after' names string \"phsyics\", which is not "
-      .. "a component, did you mean 'physics'?", words_of(World.update, world, 0.1))
+      .. "a component, did you mean 'physics'?", error_of(World.update, world, 0.1))
     package.loaded["components.frail_late"].after = nil
     World.update(world, 0.1)
     World.destroy_unit(world, late)
@@ -216,20 +216,20 @@ describe("a component that fails", function()
     World.update(world, 0.1)
     spawn("frail_odd")
     assert.equals("components/frail_odd.lua: 'before' names number 3, which is not a component",
-      words_of(World.update, world, 0.1))
+      error_of(World.update, world, 0.1))
     package.loaded["components.frail_odd"].before = nil
   end)
 
-  it("is told who waits for whom in a circle, and nobody is when its units are gone", function()
+  it("reports a cycle of dependencies, which is ignored once no unit uses it", function()
     package.loaded["components.ring_a"] = { after = { "ring_b" } }
     package.loaded["components.ring_b"] = { after = { "ring_a" }, before = "ring_c" }
     package.loaded["components.ring_c"] = {}
     local ring = spawn("ring")
-    local words = "components wait for each other in a circle (after, before): ring_a → ring_b → "
+    local message = "components wait for each other in a circle (after, before): ring_a → ring_b → "
       .. "ring_a: leave one of these out"
-    assert.equals(words, words_of(World.update, world, 0.1))
+    assert.equals(message, error_of(World.update, world, 0.1))
     local other = Application.new_world()
-    assert.equals(words, words_of(World.update, other, 0.1), "one order is that of all worlds")
+    assert.equals(message, error_of(World.update, other, 0.1), "one order is that of all worlds")
     -- This unit has each component of the cycle twice.
     local twin = World.spawn_unit(other, "units/ring_twin")
     World.destroy_unit(world, ring)
@@ -247,35 +247,35 @@ describe("a component that fails", function()
     assert.same({ "ring_b", "ring_a", "ring_c" }, order)
   end)
 
-  it("cannot have the name of a step of the engine's", function()
+  it("must not have the name of an engine step", function()
     assert.equals('World.spawn_unit: unit "units/ring_of_steps" has the component \'scene_graph\', '
       .. "which is the name of an engine step: rename it",
-      words_of(spawn, "ring_of_steps"))
+      error_of(spawn, "ring_of_steps"))
   end)
 
-  it("in its `inspect` does not hide the rest", function()
+  it("in its `inspect` does not hide other components", function()
     frail.inspect = function() error("no words") end
     local text = Unit.inspect(spawn())
     frail.inspect = nil
     assert.matches("its inspect fails: .*no words\ndata\n", text)
   end)
 
-  it("is named with its unit where it is nowhere", function()
-    local words = words_of(spawn, "mistaken")
+  it("is reported with its unit if its module is missing", function()
+    local message = error_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
-      .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", words)
-    assert.matches("and a component of the game is a module components/lght.lua$", words)
+      .. "does not exist, did you mean 'light'%?: the engine has camera, light, ", message)
+    assert.matches("and a component of the game is a module components/lght.lua$", message)
     test.frames(1)
     assert.same({}, World.units(world))
   end)
 end)
 
 describe("data of a unit", function()
-  it("has keys that are something, and may hold itself", function()
+  it("refuses nil keys, and may contain itself", function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "units/barrel")
     assert.matches("Unit.set_data: argument #2 'key' must be string or number, got number nan",
-      words_of(Unit.set_data, unit, 0 / 0, 1))
+      error_of(Unit.set_data, unit, 0 / 0, 1))
     local ring = { name = "ring" }
     ring.ring = ring
     Unit.set_data(unit, "ring", ring)
@@ -300,18 +300,18 @@ describe("data of a unit", function()
   end)
 end)
 
-describe("a level of which a unit cannot be spawned", function()
-  it("is told once with the unit's name, and its world goes on", function()
+describe("a level with a unit that cannot be spawned", function()
+  it("reports the unit once, and its world continues", function()
     local world = Application.new_world()
     local slow = World.spawn_level(world, "levels/holey", nil, nil, { units_per_frame = 1 })
     World.update(world, 0.1)
     assert.matches("level \"levels/holey\", unit 'two': there is no unit 'units/nobody'",
-      words_of(World.update, world, 0.1))
+      error_of(World.update, world, 0.1))
     World.update(world, 0.1)
     assert.equals(1, #Level.units(slow))
     assert.is_false(Level.is_spawned(slow))
     World.destroy_level(world, slow)
-    assert.matches("unit 'two'", words_of(World.spawn_level, world, "levels/holey"))
+    assert.matches("unit 'two'", error_of(World.spawn_level, world, "levels/holey"))
     test.frames(1)
     assert.same({}, World.levels(world))
     assert.same({}, World.units(world))

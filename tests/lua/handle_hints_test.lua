@@ -1,13 +1,13 @@
 -- Suite of handles of a different kind than the function expects, and of their error messages.
 
 -- Returns the message without the location in this file.
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_]+%.lua:%d+: ", ""))
+  return (message:gsub("^[%w_]+%.lua:%d+: ", ""))
 end
 
-describe("a handle of another kind", function()
+describe("a handle of another type", function()
   local world, unit, crate
 
   before_each(function()
@@ -18,31 +18,31 @@ describe("a handle of another kind", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("is told by its name, with the way to what is wanted", function()
+  it("is reported with a hint how to get the right handle", function()
     assert.equals("Light.set_intensity: argument #1 'light': must be a Light, got a Unit "
       .. "(\"core/units/light\"): write Unit.light(unit, 1)",
-      words_of(Light.set_intensity, unit, 3))
+      error_of(Light.set_intensity, unit, 3))
     assert.matches("must be an Actor, got a Unit (\"units/physics/crate\"): write "
-      .. "Unit.actor(unit, 1)", words_of(Actor.mass, crate), 1, true)
+      .. "Unit.actor(unit, 1)", error_of(Actor.mass, crate), 1, true)
     assert.matches("must be a PhysicsWorld, got a World: write World.physics_world(world)",
-      words_of(PhysicsWorld.latency, world), 1, true)
-    assert.matches("must be a Unit, got an Actor", words_of(Unit.num_nodes, Unit.actor(crate, 1)),
+      error_of(PhysicsWorld.latency, world), 1, true)
+    assert.matches("must be a Unit, got an Actor", error_of(Unit.num_nodes, Unit.actor(crate, 1)),
       1, true)
   end)
 
-  it("is told where no way is known", function()
+  it("is reported without a hint if there is none", function()
     local light = Unit.light(unit, 1)
-    assert.matches("must be a World, got a Light$", words_of(World.time, light))
+    assert.matches("must be a World, got a Light$", error_of(World.time, light))
   end)
 
-  it("is a number like others when it has ended", function()
+  it("is reported as a number if it is stale", function()
     World.destroy_unit(world, unit)
     assert.matches("must be a Light, and the number %d+ never was one",
-      words_of(Light.intensity, unit))
+      error_of(Light.intensity, unit))
   end)
 end)
 
-describe("words for arguments", function()
+describe("messages about arguments", function()
   local world, unit
 
   before_each(function()
@@ -52,13 +52,13 @@ describe("words for arguments", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("say which node is the root where one is left out", function()
+  it("suggest the root node if the node is omitted", function()
     assert.matches("must be integer.*, got Vector3 %(node 1 is the root%)$",
-      words_of(Unit.set_local_position, unit, Vector3(1, 2, 3)))
+      error_of(Unit.set_local_position, unit, Vector3(1, 2, 3)))
   end)
 
-  it("say where a unit has no actors", function()
+  it("report a unit without actors", function()
     assert.equals("Unit.actor: argument #2 'actor': unit \"core/units/light\" has no actors",
-      words_of(Unit.actor, unit, 1))
+      error_of(Unit.actor, unit, 1))
   end)
 end)

@@ -1,15 +1,15 @@
 -- Suite of movers on moving bodies: lifts, sliding and turning platforms; bodies that move into
 -- movers; and depenetration from overlaps.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.01), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.01), message)
 end
 
 local STEP = 1 / 60
@@ -59,7 +59,7 @@ describe("a mover on a platform", function()
   after_each(function() Application.release_world(world) end)
 
   -- Returns the mover's position relative to the platform.
-  local function place()
+  local function platform_position()
     return Matrix4x4.transform(Matrix4x4.inverse(Unit.world_pose(platform, 1)),
       Mover.position(mover))
   end
@@ -67,10 +67,10 @@ describe("a mover on a platform", function()
   -- Rides the platform, and checks that the mover keeps its relative position.
   local function stays(velocity, turn)
     for _, act in ipairs({ stand, function() walk(Vector3(0, 0, 0)) end, function() end }) do
-      local before = place()
+      local before = platform_position()
       for _ = 1, 40 do
         ride(1, velocity, turn, act)
-        near(before, place(), 0.005)
+        near(before, platform_position(), 0.005)
         assert.equals(0, Mover.flying_frames(mover))
       end
       assert.equals(Unit.actor(platform, 1), Mover.standing_on(mover))
@@ -96,7 +96,7 @@ describe("a mover on a platform", function()
     near(Vector3(0, 0, 0), Mover.standing_velocity(mover), 1e-3)
   end)
 
-  it("turns with it, and is told how far", function()
+  it("turns with it, and returns the angle", function()
     local turn = Quaternion.axis_angle(Vector3(0, 0, 1), 0.05)
     stays(Vector3(0, 0, 0), turn)
     stays(Vector3(1, 0, 0.5), turn)
@@ -110,12 +110,12 @@ describe("a mover on a platform", function()
   end)
 
   it("walks on it as on the ground", function()
-    local before = place()
+    local before = platform_position()
     ride(30, Vector3(0, 5, 0), nil, function() walk(Vector3(-2, 0, 0)) end)
-    near(before - Vector3(1, 0, 0), place(), 0.01)
+    near(before - Vector3(1, 0, 0), platform_position(), 0.01)
   end)
 
-  it("leaves it with the velocity that it is told", function()
+  it("leaves it with the velocity that it returns", function()
     ride(10, Vector3(4, 0, 2), nil, stand)
     local velocity = Mover.standing_velocity(mover) + Vector3(0, 0, 4)
     near(Vector3(4, 0, 6), velocity, 1e-3)
@@ -126,12 +126,12 @@ describe("a mover on a platform", function()
     assert.is_true(Mover.flying_frames(mover) >= 20)
     near(Vector3(4, 0, 2), Mover.standing_velocity(mover), 1e-3)
     near(Vector3(0, 0, 0), (Mover.carried(mover)), 1e-9)
-    local place_now = place()
-    assert.is_true(math.abs(place_now.x - 1) < 0.01, tostring(place_now))
-    assert.is_true(place_now.z > 0.8, tostring(place_now))
+    local current = platform_position()
+    assert.is_true(math.abs(current.x - 1) < 0.01, tostring(current))
+    assert.is_true(current.z > 0.8, tostring(current))
   end)
 
-  it("stays behind where that falls faster than it is kept to the ground", function()
+  it("stays behind a platform that falls faster than the step-down distance", function()
     ride(1, Vector3(0, 0, -30), nil, stand)
     near(Vector3(1, 0.5, 5) + TOP, Mover.position(mover))
     ride(1, Vector3(0, 0, -30), nil, function() walk(Vector3(0, 0, 0)) end)
@@ -139,7 +139,7 @@ describe("a mover on a platform", function()
     assert.is_nil(Mover.standing_on(mover))
   end)
 
-  it("falls where that ends, or is somewhere else at once", function()
+  it("falls if the platform is destroyed or teleported", function()
     Unit.teleport_local_position(platform, 1, Vector3(50, 0, 5))
     World.update(world, STEP)
     near(Vector3(1, 0.5, 5) + TOP, Mover.position(mover))
@@ -172,7 +172,7 @@ describe("a mover on a platform", function()
     near(Unit.local_position(lift, 1) + TOP, Mover.position(mover), 0.002)
   end)
 
-  it("walks on steps and slopes that scripts move as on those that stand", function()
+  it("walks on kinematic steps and slopes as on static ones", function()
     local function go(kind)
       local step = World.spawn_unit(world, "core/units/empty", Vector3(23, 0, 0.125))
       Unit.create_actor(step, "step", { type = kind, shape = "box", size = { 2, 4, 0.25 } })
@@ -180,23 +180,23 @@ describe("a mover on a platform", function()
         Quaternion.axis_angle(Vector3(0, 1, 0), -math.rad(30)))
       Unit.create_actor(slope, "slope", { type = kind, shape = "box", size = { 6, 8, 0.2 } })
       Mover.set_position(mover, Vector3(20, 0, 0.02))
-      local places, highest = {}, 0
+      local positions, highest = {}, 0
       for i = 1, 300 do
         walk(Vector3(2, 0.1, 0))
         World.update(world, STEP)
-        places[i] = tostring(Mover.position(mover))
+        positions[i] = tostring(Mover.position(mover))
         highest = math.max(highest, Mover.position(mover).z)
       end
       World.destroy_unit(world, step)
       World.destroy_unit(world, slope)
       assert.is_true(highest > 0.6, "it climbed to " .. highest)
-      return places
+      return positions
     end
     PhysicsWorld.spawn_plane(World.physics_world(world), Vector3(0, 0, 0))
     assert.same(go("static"), go("kinematic"))
   end)
 
-  it("steps on what stands, not on what moves by forces, beside what is moved", function()
+  it("steps onto static actors, not onto dynamic ones, next to a platform", function()
     local physics = World.physics_world(world)
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0))
     local function box(kind, position, size)
@@ -244,7 +244,7 @@ describe("a mover on a platform", function()
     near(Vector3(2 - 0.41 - 20 / 60, 0.5, 5) + TOP, Mover.position(mover), 0.02)
   end)
 
-  it("is carried by what moves by forces, too", function()
+  it("is also carried by dynamic actors", function()
     local physics = World.physics_world(world)
     PhysicsWorld.spawn_plane(physics, Vector3(0, 20, 0), Vector3(0, 0, 1))
     local raft = PhysicsWorld.spawn_box(physics, Vector3(20, 20, 0.5), Vector3(2, 2, 0.5))
@@ -265,15 +265,15 @@ describe("a mover on a platform", function()
     near(apart, Mover.position(mover) - Actor.position(raft), 0.02)
   end)
 
-  it("is carried one update later beside the scripts", function()
+  it("is carried one update later with pipelined physics", function()
     Application.release_world(world)
     begin("pipelined_physics")
     ride(60, Vector3(1, 0, 1), nil, stand)
     ride(2, Vector3(0, 0, 0), nil, stand)
-    near(Vector3(1, 0.5, 0) + TOP, place(), 0.01)
+    near(Vector3(1, 0.5, 0) + TOP, platform_position(), 0.01)
   end)
 
-  it("comes back with a kept state", function()
+  it("is restored from a snapshot", function()
     local physics = World.physics_world(world)
     ride(10, Vector3(1, 0, 1), nil, stand)
     local kept = PhysicsWorld.snapshot(physics)
@@ -287,7 +287,7 @@ describe("a mover on a platform", function()
     PhysicsWorld.drop_snapshot(physics, kept)
   end)
 
-  it("gets out of the way of what is moved into it", function()
+  it("is pushed away by an actor that moves into it", function()
     local wall = World.spawn_unit(world, "core/units/empty", Vector3(-3, 0, 7))
     Unit.create_actor(wall, "wall", { type = "kinematic", shape = "box", size = { 1, 8, 3 } })
     for _, act in ipairs({ stand, function() walk(Vector3(0, 0, 0)) end }) do
@@ -304,7 +304,7 @@ describe("a mover on a platform", function()
     assert.is_true(Mover.position(mover).z > 5.2)
   end)
 
-  it("is told when it is wedged in, and the way out of what it overlaps", function()
+  it("reports if it is stuck, and the offset out of an overlap", function()
     assert.is_false((Mover.separate(mover)))
     local block = World.spawn_unit(world, "core/units/empty", Vector3(1.6, 0.5, 6.1))
     local actor = Unit.create_actor(block, "block",
@@ -331,16 +331,16 @@ describe("a mover on a platform", function()
     assert.is_nil(position)
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     for _, name in ipairs({ "standing_velocity", "carried", "separate" }) do
       assert.matches("argument #1 'mover': must be a Mover, and the number 12",
-        words_of(Mover[name], 12))
+        error_of(Mover[name], 12))
     end
-    assert.matches("'distance' must not be negative, got %-1", words_of(Mover.separate, mover, -1))
-    assert.matches("'distance' must be number", words_of(Mover.separate, mover, "far"))
+    assert.matches("'distance' must not be negative, got %-1", error_of(Mover.separate, mover, -1))
+    assert.matches("'distance' must be number", error_of(Mover.separate, mover, "far"))
   end)
 
-  it("is not pushed by what its own unit has", function()
+  it("is not pushed by actors of its own unit", function()
     local at = Mover.position(mover)
     Unit.set_local_position(walker, 1, at)
     Unit.create_actor(walker, "hit",
@@ -354,7 +354,7 @@ describe("a mover on a platform", function()
     assert.is_false((Mover.separate(mover)))
   end)
 
-  it("is not taken along by a snapshot that was taken before it came", function()
+  it("is not affected by a snapshot from before its creation", function()
     local physics = World.physics_world(world)
     local snapshot = PhysicsWorld.snapshot(physics)
     local old = walker

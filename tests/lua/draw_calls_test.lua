@@ -1,9 +1,9 @@
 -- Suite of the draw calls of worlds in the lists of a frame.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("the draw calls of a world", function()
@@ -32,7 +32,7 @@ describe("the draw calls of a world", function()
     return draws
   end
 
-  it("tell mesh, unit, material and how many", function()
+  it("list mesh, unit, material and instance count", function()
     local first = World.spawn_unit(world, "core/units/cube")
     World.spawn_unit(world, "core/units/cube", Vector3(2, 0, 0))
     local draws = drawn()
@@ -57,7 +57,7 @@ describe("the draw calls of a world", function()
     assert.is_true(test.draw_calls() >= #draws)
   end)
 
-  it("are of what the camera sees alone", function()
+  it("include only what the camera sees", function()
     local cube = World.spawn_unit(world, "core/units/cube", Vector3(0, -20, 0))
     assert.same({}, drawn())
     Unit.set_local_position(cube, 1, Vector3(0, 0, 0))
@@ -66,14 +66,14 @@ describe("the draw calls of a world", function()
     assert.same({}, drawn())
   end)
 
-  it("are told of no other world", function()
+  it("include no other world", function()
     local other = Application.new_world()
     World.spawn_unit(other, "core/units/cube")
     assert.same({}, drawn())
     Application.release_world(other)
   end)
 
-  it("take no arguments that could be misspelt", function()
-    assert.matches("did you mean 'test.draws'", words_of(function() return test.draw end))
+  it("are queried without arguments", function()
+    assert.matches("did you mean 'test.draws'", error_of(function() return test.draw end))
   end)
 end)

@@ -1,9 +1,9 @@
 -- Suite of sprites and tile maps as components of units. Their file formats are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local HERO = "pictures/hero"
@@ -44,7 +44,7 @@ describe("a sprite of a unit", function()
     assert.is_false(Sprite.alive(sprite))
   end)
 
-  it("plays its sheet while its world is updated", function()
+  it("plays its animation while its world is updated", function()
     local names = {}
     for i = 1, 5 do
       names[i] = Sprite.frame(sprite):match("[^/]+$")
@@ -67,7 +67,7 @@ describe("a sprite of a unit", function()
     assert.is_false(Sprite.finished(sprite))
   end)
 
-  it("shows another sheet, or a picture", function()
+  it("can show another sheet, or an image", function()
     Sprite.set_sheet(sprite, "pictures/blink")
     assert.equals("pictures/blink/1", Sprite.frame(sprite))
     World.update(world, 1.05)
@@ -78,7 +78,7 @@ describe("a sprite of a unit", function()
     assert.is_true(Sprite.finished(sprite))
   end)
 
-  it("shows what is drawn into a texture, as long as that is there", function()
+  it("shows a render texture while it exists", function()
     local screen = Application.create_viewport("monitor", 64, 32)
     Application.render_world(world, Application.main_camera(), screen)
     Sprite.set_texture(sprite, "monitor")
@@ -91,7 +91,7 @@ describe("a sprite of a unit", function()
     assert.equals("", Sprite.frame(sprite))
   end)
 
-  it("is as large as its texels make it, or as it is set", function()
+  it("has the size of its texels, or the size that is set", function()
     assert.same({ 1, 1 }, { Sprite.size(sprite) })
     assert.same({ 0.5, 0 }, { Sprite.pivot(sprite) })
     local pose, half = Unit.box(unit)
@@ -108,7 +108,7 @@ describe("a sprite of a unit", function()
     assert.same({ 1, 1 }, { Sprite.size(sprite) })
   end)
 
-  it("has what its file says, over what it inherits", function()
+  it("has the fields of its file on top of inherited ones", function()
     local red = World.spawn_unit(world, "units/red_hero")
     local body, sword = Unit.sprite(red, "body"), Unit.sprite(red, "sword")
     assert.equals(2, Unit.num_sprites(red))
@@ -126,7 +126,7 @@ describe("a sprite of a unit", function()
     assert.equals(Color(255, 255, 255), Sprite.tint(sprite))
   end)
 
-  it("is one draw call with others of its sheet, and none where nobody looks", function()
+  it("shares a draw call with other sprites of its sheet, and has none out of view", function()
     assert.same({ "units/hero x1" }, shown())
     for x = 1, 3 do
       local other = World.spawn_unit(world, "units/hero", Vector3(x / 2, 5, 0))
@@ -138,7 +138,7 @@ describe("a sprite of a unit", function()
     assert.same({ "units/hero x3" }, shown())
   end)
 
-  it("is drawn in the order of layers, however far it is", function()
+  it("is drawn in the order of layers, regardless of distance", function()
     local red = World.spawn_unit(world, "units/red_hero", Vector3(0, 2, 0))
     -- It has another texture, and so its own draw call.
     Sprite.set_visibility(Unit.sprite(red, "body"), false)
@@ -180,7 +180,7 @@ describe("a tile map of a unit", function()
   end)
   after_each(function() Application.release_world(world) end)
 
-  it("is a map like any other, and ends with its unit", function()
+  it("is an ordinary tile map, and is destroyed with its unit", function()
     assert.equals(map, Unit.tilemap(unit, "ground"))
     assert.is_true(Unit.has_tilemap(unit, 1))
     assert.is_false(Unit.has_tilemap(unit, "roof"))
@@ -194,13 +194,13 @@ describe("a tile map of a unit", function()
     assert.is_false(Tilemap.alive(map))
   end)
 
-  it("knows which cell a place in the world is in", function()
+  it("converts world positions to cells", function()
     assert.same({ 1, 1 }, { Tilemap.cell_at_position(map, Vector3(-1.5, 5, -0.5)) })
     assert.same({ 4, 3 }, { Tilemap.cell_at_position(map, Vector3(1.5, 7, 1.5)) })
     assert.same({ 0, 4 }, { Tilemap.cell_at_position(map, Vector3(-2.5, 5, 2.5)) })
   end)
 
-  it("is drawn layer by layer, as its tiles are now", function()
+  it("is drawn layer by layer with its current tiles", function()
     assert.same({ "units/cave x1", "units/cave x1" }, shown())
     assert.matches('tilemap 1 "maps/cave" at node 1, 4 x 3 cells, layer 0', Unit.inspect(unit), 1,
       true)
@@ -217,19 +217,19 @@ describe("a tile map of a unit", function()
     assert.same({}, shown())
   end)
 
-  it("lies below sprites of higher layers", function()
+  it("is below sprites of higher layers", function()
     World.spawn_unit(world, "units/hero", Vector3(0, 9, 0))
     assert.same({ "units/cave x1", "units/cave x1", "units/hero x1" }, shown())
   end)
 end)
 
-describe("Wrong use of sprites and tile maps of units", function()
-  it("says what is wrong", function()
+describe("invalid use of sprites and tile maps of units", function()
+  it("reports invalid arguments", function()
     world = Application.new_world()
     local hero = World.spawn_unit(world, "units/hero")
     local sprite = Unit.sprite(hero, 1)
-    local function check(words, fn, ...)
-      assert.equals(words, words_of(fn, ...))
+    local function check(message, fn, ...)
+      assert.equals(message, error_of(fn, ...))
     end
     check("Unit.sprite: argument #2 'sprite': unit \"units/hero\" has the sprites 1 to 1, got 2",
       Unit.sprite, hero, 2)
@@ -275,21 +275,21 @@ describe("Wrong use of sprites and tile maps of units", function()
     for _, fn in ipairs({ "unit", "node", "size", "pivot", "tint", "layer", "flip_x",
       "flip_y", "visibility" }) do
       assert.matches("Sprite." .. fn .. ": argument #1 'sprite' must be",
-        words_of(Sprite[fn], nil), 1, true)
+        error_of(Sprite[fn], nil), 1, true)
     end
-    assert.matches("argument #2 'visible' must be boolean", words_of(Sprite.set_visibility, sprite),
+    assert.matches("argument #2 'visible' must be boolean", error_of(Sprite.set_visibility, sprite),
       1, true)
-    assert.matches("argument #2 'color' must be Color", words_of(Sprite.set_tint, sprite, 3), 1,
+    assert.matches("argument #2 'color' must be Color", error_of(Sprite.set_tint, sprite, 3), 1,
       true)
-    assert.matches("argument #2 'x' must be boolean", words_of(Sprite.set_flip, sprite, 1), 1, true)
-    assert.matches("argument #2 'x' must be number", words_of(Sprite.set_pivot, sprite), 1, true)
+    assert.matches("argument #2 'x' must be boolean", error_of(Sprite.set_flip, sprite, 1), 1, true)
+    assert.matches("argument #2 'x' must be number", error_of(Sprite.set_pivot, sprite), 1, true)
     for _, fn in ipairs({ "num_sprites", "num_tilemaps" }) do
-      assert.matches("Unit." .. fn .. ": argument #1 'unit' must be", words_of(Unit[fn], nil), 1,
+      assert.matches("Unit." .. fn .. ": argument #1 'unit' must be", error_of(Unit[fn], nil), 1,
         true)
     end
     check("Unit.has_tilemap: argument #2 'tilemap' must be a number or a name", Unit.has_tilemap,
       hero, true)
-    assert.matches("Tilemap.unit: argument #1 'tilemap' must be", words_of(Tilemap.unit, "x"), 1,
+    assert.matches("Tilemap.unit: argument #1 'tilemap' must be", error_of(Tilemap.unit, "x"), 1,
       true)
     assert.has_error(function() Sprite.alive() end)
     Application.release_world(world)

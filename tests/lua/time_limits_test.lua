@@ -1,7 +1,7 @@
 -- Suite of timers and tweens at very large times, where adding a short time changes nothing and
 -- repeated events must still terminate.
 
-describe("far away in time", function()
+describe("at very large times", function()
   it("each timer and each chain of timers is called a few times in a frame", function()
     local ticks, links, waits = 0, 0, 0
     Timer.every(0.001, function() ticks = ticks + 1 end)
@@ -26,7 +26,7 @@ describe("far away in time", function()
     assert.equals(3, Timer.count())
   end)
 
-  it("tweens that have an end are over, and endless ones have numbers", function()
+  it("finite tweens end, and endless ones have valid numbers", function()
     local done, target = 0, { x = 0, y = 0 }
     Tween.to(target, 1, { x = 5 }, "linear", function() done = done + 1 end)
     Tween.to(target, 1, { y = 5 }, { times = math.huge, yoyo = true })

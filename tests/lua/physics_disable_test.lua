@@ -1,19 +1,19 @@
 -- Suite of units whose physics is disabled and enabled again, and of movers in unit files.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), message)
 end
 
 local STEP = 1 / 60
 
-describe("a unit without physics for a while", function()
+describe("a unit with disabled physics", function()
   local world, physics
 
   local function play(frames)
@@ -34,7 +34,7 @@ describe("a unit without physics for a while", function()
   before_each(function() begin() end)
   after_each(function() Application.release_world(world) end)
 
-  it("is neither moved nor found, and goes on where it is then", function()
+  it("is neither simulated nor found, and continues at its new position", function()
     for _, flag in ipairs({ "none", "pipelined_physics" }) do
       if flag ~= "none" then
         Application.release_world(world)
@@ -61,7 +61,7 @@ describe("a unit without physics for a while", function()
     end
   end)
 
-  it("holds nothing up, and leaves triggers", function()
+  it("supports nothing, and leaves triggers", function()
     local floor = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 3))
     Unit.create_actor(floor, "shelf", { type = "static", shape = "box", size = { 4, 4, 0.2 } })
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 3.7))
@@ -91,7 +91,7 @@ describe("a unit without physics for a while", function()
     assert.is_true(Unit.world_position(crate).z < 0.6, tostring(Unit.world_position(crate)))
   end)
 
-  it("has its mover out of the way of others, too", function()
+  it("also disables its mover", function()
     local walker = World.spawn_unit(world, "units/physics/walker", Vector3(0, 0, 0.02))
     play(1)
     assert.is_true(above(0, 0))
@@ -108,7 +108,7 @@ describe("a unit without physics for a while", function()
     assert.is_false(above(0, 0))
   end)
 
-  it("stays so whatever it is told and gets meanwhile", function()
+  it("stays disabled whatever is called or created meanwhile", function()
     for _, flag in ipairs({ "none", "pipelined_physics" }) do
       if flag ~= "none" then
         Application.release_world(world)
@@ -117,9 +117,9 @@ describe("a unit without physics for a while", function()
       local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 0.5))
       local walker = World.spawn_unit(world, "units/physics/walker", Vector3(3, 0, 0.02))
       local empty = World.spawn_unit(world, "core/units/empty", Vector3(6, 0, 0.5))
-      local function check(expected, words)
+      local function check(expected, case)
         for x = 0, 6, 3 do
-          assert.equals(expected, (above(x, 0)), words .. " at " .. x .. ", " .. flag)
+          assert.equals(expected, (above(x, 0)), case .. " at " .. x .. ", " .. flag)
         end
       end
       for _, unit in ipairs({ crate, walker, empty }) do Unit.disable_physics(unit) end
@@ -150,7 +150,7 @@ describe("a unit without physics for a while", function()
     end
   end)
 
-  it("is held by joints only with what is there", function()
+  it("is connected by joints only while both actors are enabled", function()
     for _, flag in ipairs({ "none", "pipelined_physics" }) do
       if flag ~= "none" then
         Application.release_world(world)
@@ -179,7 +179,7 @@ describe("a unit without physics for a while", function()
     end
   end)
 
-  it("comes back so with a kept state, and what came to it since", function()
+  it("is restored by a snapshot together with later changes", function()
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 0.5))
     local walker = World.spawn_unit(world, "units/physics/walker", Vector3(3, 0, 0.02))
     local empty = World.spawn_unit(world, "core/units/empty", Vector3(6, 0, 0.5))
@@ -218,7 +218,7 @@ describe("a unit without physics for a while", function()
     assert.is_true(above(3, 0))
   end)
 
-  it("knows the movers of its file", function()
+  it("lists the movers of its file", function()
     local walker = World.spawn_unit(world, "units/physics/walker")
     assert.equals(2, Unit.num_movers(walker))
     assert.equals(1, Unit.find_mover(walker, "standing"))
@@ -229,10 +229,10 @@ describe("a unit without physics for a while", function()
     assert.is_nil(Unit.find_mover(World.spawn_unit(world, "core/units/empty"), "standing"))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     for _, name in ipairs({ "disable_physics", "enable_physics", "num_movers", "find_mover" }) do
       assert.matches("argument #1 'unit': must be a Unit, and the number 12",
-        words_of(Unit[name], 12, "x"))
+        error_of(Unit[name], 12, "x"))
     end
     local empty = World.spawn_unit(world, "core/units/empty")
     Unit.enable_physics(empty)
@@ -241,6 +241,6 @@ describe("a unit without physics for a while", function()
     local other = Application.new_world("no_physics")
     Unit.disable_physics(World.spawn_unit(other, "units/physics/crate"))
     Application.release_world(other)
-    assert.matches("'name' must be string", words_of(Unit.find_mover, empty, 1))
+    assert.matches("'name' must be string", error_of(Unit.find_mover, empty, 1))
   end)
 end)

@@ -1,13 +1,13 @@
 -- Suite of worlds in textures, and of cameras whose image covers a part of the screen.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
-describe("a viewport that is a texture", function()
-  it("shows a world, is drawn with, and ends", function()
+describe("a viewport that renders into a texture", function()
+  it("shows a world, can be drawn, and is destroyed", function()
     local world, camera = Application.new_world(), Application.create_camera()
     Camera.set_local_position(camera, Vector3(0, -5, 0))
     World.spawn_unit(world, "core/units/cube")
@@ -24,9 +24,9 @@ describe("a viewport that is a texture", function()
     assert.equals(1, in_texture)
     assert.equals(1, on_screen)
     assert.matches("the texture 'tests/screen' already exists",
-      words_of(Application.create_viewport, "tests/screen", 8, 8))
+      error_of(Application.create_viewport, "tests/screen", 8, 8))
     assert.matches("the texture 'tests/screen' already exists",
-      words_of(World.create_texture_gui, world, "tests/screen", 8, 8))
+      error_of(World.create_texture_gui, world, "tests/screen", 8, 8))
     Application.destroy_viewport(viewport)
     -- The name can be used again at once.
     Application.destroy_viewport(Application.create_viewport("tests/screen", 8, 8))
@@ -35,18 +35,18 @@ describe("a viewport that is a texture", function()
     Application.release_world(world)
   end)
 
-  it("wants a name and a size that can be", function()
+  it("requires a valid name and size", function()
     assert.matches("a texture takes a name, a width and a height",
-      words_of(Application.create_viewport, "tests/none"))
+      error_of(Application.create_viewport, "tests/none"))
     assert.matches("must have 1 to %d+ texels a side",
-      words_of(Application.create_viewport, "tests/none", 1e9, 8))
+      error_of(Application.create_viewport, "tests/none", 1e9, 8))
     assert.matches("must be whole numbers above 0, got %-5 and 0.5",
-      words_of(Application.create_viewport, "tests/none", -5, 0.5))
+      error_of(Application.create_viewport, "tests/none", -5, 0.5))
     assert.matches("argument #1 'texture' must be string",
-      words_of(Application.create_viewport, {}, 8, 8))
+      error_of(Application.create_viewport, {}, 8, 8))
     local gui = World.create_texture_gui(Application.main_world(), "tests/gui", 8, 8)
     assert.matches("the texture 'tests/gui' already exists",
-      words_of(Application.create_viewport, "tests/gui", 8, 8))
+      error_of(Application.create_viewport, "tests/gui", 8, 8))
     World.destroy_gui(Application.main_world(), gui)
   end)
 end)
@@ -64,35 +64,35 @@ describe("a camera with a viewport", function()
     if Viewport.alive(viewport) then Application.destroy_viewport(viewport) end
   end)
 
-  it("knows where on the screen a point is, and what is at a place", function()
+  it("converts between world and screen positions", function()
     local width, height = Gui.resolution()
-    local place, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0), viewport)
-    assert.is_true(Vector3.almost_equal(Vector3(width * 0.75, height * 0.5, 0), place, 1e-3))
+    local screen, depth = Camera.world_to_screen(camera, Vector3(0, 10, 0), viewport)
+    assert.is_true(Vector3.almost_equal(Vector3(width * 0.75, height * 0.5, 0), screen, 1e-3))
     assert.equals(10, depth)
-    local back = Camera.screen_to_world(camera, place, depth, viewport)
+    local back = Camera.screen_to_world(camera, screen, depth, viewport)
     assert.is_true(Vector3.almost_equal(Vector3(0, 10, 0), back, 1e-3))
-    local from, way = Camera.screen_to_ray(camera, place, viewport)
-    assert.is_true(Vector3.almost_equal(Vector3(0, 1, 0), way, 1e-5))
+    local from, direction = Camera.screen_to_ray(camera, screen, viewport)
+    assert.is_true(Vector3.almost_equal(Vector3(0, 1, 0), direction, 1e-5))
     assert.is_true(Vector3.almost_equal(Vector3(0, Camera.near_range(camera), 0), from, 1e-5))
     -- Without the viewport the same point is right of the center.
-    local _, aside = Camera.screen_to_ray(camera, place)
+    local _, aside = Camera.screen_to_ray(camera, screen)
     assert.is_true(aside.x > 0.1)
   end)
 
-  it("counts in a texture's own pixels", function()
+  it("uses the pixels of the texture", function()
     local texture = Application.create_viewport("tests/aim", 200, 100)
-    local place = Camera.world_to_screen(camera, Vector3(0, 10, 0), texture)
-    assert.is_true(Vector3.almost_equal(Vector3(100, 50, 0), place, 1e-3))
+    local screen = Camera.world_to_screen(camera, Vector3(0, 10, 0), texture)
+    assert.is_true(Vector3.almost_equal(Vector3(100, 50, 0), screen, 1e-3))
     Application.destroy_viewport(texture)
   end)
 
-  it("refuses one that is gone", function()
+  it("refuses a stale viewport", function()
     Application.destroy_viewport(viewport)
     for _, name in ipairs({ "world_to_screen", "screen_to_ray" }) do
       assert.matches("viewport was destroyed",
-        words_of(Camera[name], camera, Vector3(0, 0, 0), viewport))
+        error_of(Camera[name], camera, Vector3(0, 0, 0), viewport))
     end
     assert.matches("viewport was destroyed",
-      words_of(Camera.screen_to_world, camera, Vector3(0, 0, 0), 1, viewport))
+      error_of(Camera.screen_to_world, camera, Vector3(0, 0, 0), 1, viewport))
   end)
 end)
