@@ -179,7 +179,7 @@ impl Engine {
         for unit in units {
             self.end_unit(unit, location);
         }
-        self.end_scene(world);
+        self.worlds.end_scene(world);
         self.worlds.physics.release_world(world, self.frame.index, location);
         self.worlds.levels.release_world(world, self.frame.index, location);
         if self.worlds.main == Some(world) {

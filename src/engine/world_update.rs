@@ -46,7 +46,7 @@ impl Engine {
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();
-        let items = if self.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
+        let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
         let pool = &self.devices.tasks;
@@ -88,21 +88,23 @@ impl Engine {
         })?;
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);
-            self.report_refused_particles();
+            self.worlds.report_refused_particles();
         }
-        physics.map_or(Ok(()), |physics| self.draw_physics(physics))
+        physics.map_or(Ok(()), |physics| self.worlds.draw_physics(&self.game, physics))
     }
+}
 
+impl Worlds {
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
     fn is_worth_two_threads(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
-        let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
+        let awake = |physics| self.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
-            && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
     }
 
     fn report_refused_particles(&mut self) {
-        if std::mem::take(&mut self.worlds.particles.refused) > 0 {
+        if std::mem::take(&mut self.particles.refused) > 0 {
             let message = match limit::check_room(SPAWN_ROOM_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
