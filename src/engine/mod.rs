@@ -21,6 +21,8 @@ mod render_targets;
 mod screenshots;
 mod sprite_templates;
 mod state_hash;
+#[cfg(test)]
+mod test_engine;
 mod tilemap_draws;
 mod tilemaps;
 mod units;

@@ -173,30 +173,14 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::EngineConfig;
     use super::*;
-    use engine_resource::project::Project;
-    use engine_resource::settings::Settings;
-    use engine_resource::store::ResourceStore;
+    use crate::test_engine::engine;
     use engine_world::WorldFlags;
     use engine_world::scene_graph::NodePose;
 
     #[test]
     fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
-        let root = std::env::temp_dir().join(format!("engine-{}-switch", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(EngineConfig {
-            project: Project::open(&root).unwrap(),
-            settings: Settings::defaults(),
-            store: ResourceStore::default(),
-            build: BuildMode::Test,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            save_folder: None,
-        });
-        std::fs::remove_dir_all(&root).unwrap();
+        let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();

@@ -117,42 +117,18 @@ impl Worlds {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::{BuildMode, EngineConfig};
+mod tests {
     use super::*;
-    use engine_foundation::tasks::TaskPool;
+    use crate::test_engine::engine;
     use engine_foundation::{Vec3, sjson};
     use engine_particles::pose::EffectTransform;
     use engine_particles::resource::read_text;
     use engine_particles::{EffectDesc, EffectStage, NodeLink, OrphanPolicy};
-    use engine_resource::project::Project;
-    use engine_resource::settings::Settings;
-    use engine_resource::store::ResourceStore;
     use engine_world::WorldFlags;
     use engine_world::physics::ActorDesc;
     use engine_world::scene_graph;
 
     const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
-
-    /// Returns an engine without a window, with a game that does nothing.
-    pub fn engine() -> Engine {
-        let name = format!("engine-{}-update", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(EngineConfig {
-            project: Project::open(&root).unwrap(),
-            settings: Settings::defaults(),
-            store: ResourceStore::default(),
-            build: BuildMode::Test,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            save_folder: None,
-        });
-        engine.devices.tasks = TaskPool::new(Some(1));
-        engine
-    }
 
     #[test]
     fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
