@@ -80,7 +80,7 @@ fn count_objects(engine: &mut Engine) {
     counter!("worlds/cameras") += engine.worlds.cameras.len();
     counter!("physics/actors") += engine.worlds.physics.actors.len();
     counter!("physics/awake") += engine.worlds.physics.awake();
-    counter!("physics/latency_milliseconds") += engine.physics_latency() * 1e3;
+    counter!("physics/latency_milliseconds") += engine.worlds.physics_latency() * 1e3;
     counter!("gui/guis") += engine.drawing.guis.slots().len();
     counter!("sound/voices") += engine.devices.sounds.voices.active.len();
     counter!("resources/kept") += engine.assets.store.cached_count();

@@ -15,6 +15,7 @@ use engine_resource::folder_scan;
 use engine_resource::glob::Glob;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::settings::Settings;
 use engine_resource::variant::PLATFORMS;
@@ -179,7 +180,7 @@ fn bundle(
     let boot = settings.text("boot_script");
     let folder = boot.replace('.', "/");
     let starts = [folder.clone(), format!("{folder}/init")];
-    let there = |name| !index.variants(&ResourceName::new("lua", name)).is_empty();
+    let there = |name| !index.variants(&ResourceName::new(kind_names::LUA, name)).is_empty();
     if !starts.iter().any(|name| there(name))
         && let Some(message) = project.missing_boot_message(boot)
     {
@@ -202,7 +203,7 @@ fn bundle(
         game: &game,
         settings: &written
             .map_err(|message| engine_foundation::error!("settings.sjson: {message}"))?,
-        keeps_path: |name| name.kind == "lua",
+        keeps_path: |name| name.kind == kind_names::LUA,
         is_stopped: || platform::end_requested().is_some(),
     };
     // From here on, a signal stops the work so that the incomplete file can be removed.

@@ -2,7 +2,7 @@
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
 //! in world_draws.rs.
 
-use super::{Drawing, Engine, Frame};
+use super::{Assets, Devices, Drawing, Engine, Frame};
 use engine_foundation::Handle;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::{DrawnObject, GuiId};
@@ -65,7 +65,7 @@ impl Engine {
         let (width, height) = self.devices.window.pixels;
         let mut text = format!("screen {width} x {height}\n");
         for (at, view) in self.drawing.builder.last_views.clone().into_iter().enumerate() {
-            text += &self.describe_view(&view);
+            text += &self.devices.describe_view(&self.assets, &view);
             text += &self.describe_world_draws(at);
             for gui in &view.guis {
                 let Some(handle) = Handle::from_number(*gui as f64) else { continue };
@@ -79,18 +79,20 @@ impl Engine {
         }
         text
     }
+}
 
-    fn describe_view(&self, view: &View) -> String {
+impl Devices {
+    fn describe_view(&self, assets: &Assets, view: &View) -> String {
         let mut text = match view.target {
             ViewTarget::Screen => "view".to_string(),
             ViewTarget::Window(number) => {
                 let handle = Handle::from_number(number as f64);
-                let window = handle.and_then(|handle| self.devices.windows.slots().get(handle));
+                let window = handle.and_then(|handle| self.windows.slots().get(handle));
                 let title = window.map_or("", |window| &window.title);
                 format!("view in the window \"{title}\"")
             }
             ViewTarget::Texture(slot) => {
-                let name = self.assets.target_name(slot);
+                let name = assets.target_name(slot);
                 format!("into the texture \"{}\"", name.unwrap_or_default())
             }
         };

@@ -331,7 +331,7 @@ impl Engine {
                 [color.red, color.green, color.blue, color.alpha].map(|part| part / 255.0)
             }),
             camera,
-            scene: self.scene_number(world),
+            scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
@@ -347,7 +347,7 @@ impl Engine {
         self.drawing.end_targets(&mut self.assets);
         self.drawing.refresh_sources(&mut self.assets);
         self.worlds.refresh_particle_textures(&mut self.assets);
-        self.assign_scene_textures();
+        self.worlds.assign_scene_textures(&mut self.assets);
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
         for (gui, target) in self.drawing.guis.into_textures() {

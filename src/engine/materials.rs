@@ -95,7 +95,7 @@ impl Engine {
         textures.reload(store, changed);
         materials
             .reload(store, changed, &mut |store, name| resolve(targets, textures, store, name));
-        self.reload_models(changed);
+        self.assets.reload_models(&mut self.worlds, changed);
         self.drawing.switch_to_new_materials(&mut self.assets, changed);
         self.drawing.refresh_sources(&mut self.assets);
     }

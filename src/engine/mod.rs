@@ -21,6 +21,8 @@ mod render_targets;
 mod screenshots;
 mod sprite_templates;
 mod state_hash;
+#[cfg(test)]
+mod test_engine;
 mod tilemap_draws;
 mod tilemaps;
 mod units;
@@ -180,7 +182,7 @@ impl Engine {
         for unit in units {
             self.end_unit(unit, location);
         }
-        self.end_scene(world);
+        self.worlds.end_scene(world);
         self.worlds.physics.release_world(world, self.frame.index, location);
         self.worlds.levels.release_world(world, self.frame.index, location);
         if self.worlds.main == Some(world) {

@@ -1,7 +1,7 @@
 //! Integration of models with their textures and materials, and with the units built from them. The
 //! systems themselves are independent of each other.
 
-use super::{Assets, Engine};
+use super::{Assets, Worlds};
 use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, log};
@@ -160,28 +160,26 @@ impl Assets {
             )),
         }
     }
-}
 
-impl Engine {
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever
     /// they are shown. If a model is invalid or was removed, its previous version stays.
-    pub fn reload_models(&mut self, changed: &ChangedResources) {
+    pub(super) fn reload_models(&mut self, worlds: &mut Worlds, changed: &ChangedResources) {
         for name in changed.of(ReloadStep::Models) {
-            if self.assets.models.known(&name.name).is_none() {
+            if self.models.known(&name.name).is_none() {
                 continue;
             }
-            if !self.assets.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
+            if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
                     "the model '{}' is gone: what was made from it stays until it is destroyed",
                     name.name
                 ));
                 continue;
             }
-            let Assets { models, materials, textures, store, .. } = &mut self.assets;
+            let Assets { models, materials, textures, store, .. } = self;
             match (ModelLoader { models, materials, textures }).reload_model(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
-                    self.worlds.scenes.mark_meshes_changed(&meshes);
+                    worlds.scenes.mark_meshes_changed(&meshes);
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }

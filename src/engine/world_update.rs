@@ -46,7 +46,7 @@ impl Engine {
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();
-        let items = if self.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
+        let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
         let pool = &self.devices.tasks;
@@ -88,21 +88,23 @@ impl Engine {
         })?;
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);
-            self.report_refused_particles();
+            self.worlds.report_refused_particles();
         }
-        physics.map_or(Ok(()), |physics| self.draw_physics(physics))
+        physics.map_or(Ok(()), |physics| self.worlds.draw_physics(&self.game, physics))
     }
+}
 
+impl Worlds {
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
     fn is_worth_two_threads(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
-        let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
+        let awake = |physics| self.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
-            && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
     }
 
     fn report_refused_particles(&mut self) {
-        if std::mem::take(&mut self.worlds.particles.refused) > 0 {
+        if std::mem::take(&mut self.particles.refused) > 0 {
             let message = match limit::check_room(SPAWN_ROOM_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
@@ -115,42 +117,18 @@ impl Engine {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::{BuildMode, EngineConfig};
+mod tests {
     use super::*;
-    use engine_foundation::tasks::TaskPool;
+    use crate::test_engine::engine;
     use engine_foundation::{Vec3, sjson};
     use engine_particles::pose::EffectTransform;
     use engine_particles::resource::read_text;
     use engine_particles::{EffectDesc, EffectStage, NodeLink, OrphanPolicy};
-    use engine_resource::project::Project;
-    use engine_resource::settings::Settings;
-    use engine_resource::store::ResourceStore;
     use engine_world::WorldFlags;
     use engine_world::physics::ActorDesc;
     use engine_world::scene_graph;
 
     const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
-
-    /// Returns an engine without a window, with a game that does nothing.
-    pub fn engine() -> Engine {
-        let name = format!("engine-{}-update", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(EngineConfig {
-            project: Project::open(&root).unwrap(),
-            settings: Settings::defaults(),
-            store: ResourceStore::default(),
-            build: BuildMode::Test,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            save_folder: None,
-        });
-        engine.devices.tasks = TaskPool::new(Some(1));
-        engine
-    }
 
     #[test]
     fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {

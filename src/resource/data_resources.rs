@@ -1,7 +1,7 @@
 //! Resource kinds of plain data: texts, configurations, translations, binary files, packages. Their
 //! compiled form is text or a small blob. The modules that use them interpret the data.
 
-use super::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use super::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use super::resource_name::ResourceName;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
@@ -26,7 +26,7 @@ pub static TEXT: ResourceKind = ResourceKind {
 
 /// Binary data, stored unchanged.
 pub static BINARY: ResourceKind = ResourceKind {
-    name: "binary",
+    name: kind_names::BINARY,
     doc: "Bytes that the game interprets itself",
     extensions: &[("binary", SourceForm::Own), ("bin", SourceForm::Raw)],
     version: 1,

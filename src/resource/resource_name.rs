@@ -1,7 +1,7 @@
 //! Resource names: type and name, derived from the path of a file, with the properties of its
 //! variant. Opens no files.
 
-use super::resource_kind::{ResourceKinds, SourceForm};
+use super::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use super::variant::VariantProperties;
 use engine_foundation::hash::{IdString64, murmur64a};
 
@@ -38,7 +38,7 @@ impl ResourceName {
         }
         self.name == resource.name
             || ResourceName::parse(&self.name).as_ref() == Some(resource)
-            || (resource.kind == "lua" && self.name.replace('.', "/") == resource.name)
+            || (resource.kind == kind_names::LUA && self.name.replace('.', "/") == resource.name)
     }
 
     /// Returns the id of the resource in compiled data: the hash of the whole string,

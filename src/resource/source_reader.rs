@@ -2,7 +2,7 @@
 //! the next compile detects changes. The memory that sources occupy at one time is bounded.
 
 use super::index::FileStamp;
-use super::resource_kind::{ResourceKinds, SourceForm};
+use super::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use super::resource_name::{is_inside, is_script};
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -114,7 +114,9 @@ impl JobSources<'_> {
         match self.sources.kinds.by_extension(extension) {
             _ if is_script(path) => &readers::SCRIPT,
             // Files of kind `binary` are arbitrary bytes.
-            Some((kind, SourceForm::Own)) if kind.name != "binary" => &readers::SOURCE_TEXT,
+            Some((kind, SourceForm::Own)) if kind.name != kind_names::BINARY => {
+                &readers::SOURCE_TEXT
+            }
             _ => &readers::SOURCE,
         }
     }

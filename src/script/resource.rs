@@ -7,11 +7,11 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::data_resources::text;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 
 /// The resource kind of scripts, which ship as text.
 pub static LUA: ResourceKind = ResourceKind {
-    name: "lua",
+    name: kind_names::LUA,
     doc: "A script",
     extensions: &[("lua", SourceForm::Own)],
     version: 3,

@@ -11,13 +11,13 @@ use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, VERS
 use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use engine_textures::check_own_texture;
 use engine_textures::resource::{ImportSettings, build, decode};
 
 /// The resource kind of models.
 pub static MODEL: ResourceKind = ResourceKind {
-    name: "model",
+    name: kind_names::MODEL,
     doc: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for a glTF file of \
             the same name",
     extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],

@@ -17,12 +17,12 @@ use engine_foundation::hash::{IdString32, find_collision};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 use std::collections::HashSet;
 
 /// The resource kind of units.
 pub static UNIT: ResourceKind = ResourceKind {
-    name: "unit",
+    name: kind_names::UNIT,
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,

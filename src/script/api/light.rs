@@ -469,13 +469,13 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), 
         shown: number(14) != 0.0,
         tone_mapping: number(15) != 0.0,
     };
-    engine.set_sky(world, sky);
+    engine.worlds.set_sky(world, sky);
     Ok(())
 }
 
 /// Returns a world's sky as a list: twelve numbers of colors, then the four others.
 fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let sky = engine.sky(world);
+    let sky = engine.worlds.sky(world);
     let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
     let [shown, mapping] = [sky.shown, sky.tone_mapping].map(|it| f32::from(u8::from(it)));
     let others = [sky.exposure, sky.fog_density, shown, mapping];

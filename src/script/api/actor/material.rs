@@ -107,7 +107,7 @@ fn set_restitution(engine: &mut Engine, actor: ActorId, restitution: f64) -> Act
 }
 
 fn set_material(engine: &mut Engine, actor: ActorId, name: TextArgument) -> ActorResult {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     let material = properties.material(name.as_str())?;
     let (friction, restitution) = (material.friction, material.restitution);
     put(engine, actor, friction, restitution);

@@ -149,7 +149,7 @@ fn create_actor(
         return new_actor(engine, unit, name, &fields);
     }
     let index = index_of(engine, unit, &key)?;
-    engine.create_unit_actor(unit, index)
+    engine.worlds.create_unit_actor(&mut engine.assets, unit, index)
 }
 
 fn new_actor(

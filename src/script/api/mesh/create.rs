@@ -140,12 +140,12 @@ pub(in crate::api) fn new(
         let mesh = engine.assets.find_mesh(name.as_str()).map_err(|fault| {
             engine_foundation::error!("argument #2 'source': {}", fault.message)
         })?;
-        return engine.add_mesh(unit, &part(name.as_str(), node, mesh));
+        return engine.worlds.add_mesh(unit, &part(name.as_str(), node, mesh));
     }
     let name = format!("mesh of {}", engine.worlds.units.of(unit).resource.name);
     let mesh = mesh_of(name.clone(), &lists, &counts)?;
     let number = engine.assets.models.add_game_mesh(mesh)?;
-    let added = engine.add_mesh(unit, &part(&name, node, number));
+    let added = engine.worlds.add_mesh(unit, &part(&name, node, number));
     if added.is_err() {
         engine.assets.models.remove_game_mesh(number);
     }

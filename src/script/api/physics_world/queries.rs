@@ -99,7 +99,7 @@ pub static CORE: ModuleRows = module(
 );
 
 fn physics_filters(engine: &mut Engine) -> Result<Vec<String>, Error> {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     Ok(properties.filters.iter().map(|(name, _)| name.clone()).collect())
 }
 

@@ -280,7 +280,11 @@ fn set_sheet(
     sheet: TextArgument,
     tag: Option<TextArgument>,
 ) -> Result<(), Error> {
-    let sequence = engine.sequence(sheet.as_str(), tag.as_ref().map(TextArgument::as_str))?;
+    let sequence = engine.worlds.sequence(
+        &mut engine.assets,
+        sheet.as_str(),
+        tag.as_ref().map(TextArgument::as_str),
+    )?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }
@@ -425,7 +429,8 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
     }
     let sheet = playing.sheet.clone();
     let sequence = engine
-        .sequence(&sheet, tag)
+        .worlds
+        .sequence(&mut engine.assets, &sheet, tag)
         .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
@@ -524,7 +529,7 @@ fn cell_at_position(
     map: TilemapId,
     position: Vec3,
 ) -> Result<(f64, f64), Error> {
-    let Some([x, y]) = engine.point_on_map(map, position) else {
+    let Some([x, y]) = engine.worlds.point_on_map(&engine.assets, map, position) else {
         return Err(engine_foundation::error!(
             "argument #1 'tilemap': the map belongs to no unit, so it has no position in a world: \
              use Tilemap.cell_at(tilemap, x, y)"
