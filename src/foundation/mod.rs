@@ -23,6 +23,7 @@ pub mod sjson;
 pub mod suggest;
 pub mod tasks;
 pub mod terminal;
+pub mod xml;
 
 pub use color::Color;
 pub use context::Context;
