@@ -10,7 +10,8 @@ use engine_frame_packet::scene::{
 };
 use engine_materials::MaterialId;
 use engine_world::WorldId;
-use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
+use engine_world::instance_table::flag;
+use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ impl Engine {
     /// Removes a mesh from its unit.
     pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
         let world = self.world_of_row(self.worlds.scenes.meshes.of(mesh).unit);
-        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh, self.frame.index, location)
+        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh.0, self.frame.index, location)
             && let Some(world) = world
         {
             self.worlds.scenes.of(world).end(mesh.draw);
@@ -127,15 +128,8 @@ impl Engine {
     fn send_mesh_changes(&mut self) {
         let changed = std::mem::take(&mut self.worlds.scenes.meshes.changed);
         for slot in &changed {
-            let Some(mesh) = self.worlds.scenes.meshes.slots.at_mut(*slot as usize) else {
-                continue;
-            };
-            let flags = mesh.flags;
-            if flags & flag::LISTED == 0 {
-                // The entry is older than the reuse of its slot, and the new mesh was sent already.
-                continue;
-            }
-            mesh.flags &= !(flag::LISTED | flag::NEW);
+            let taken = self.worlds.scenes.meshes.take_change(*slot);
+            let Some((flags, mesh)) = taken else { continue };
             let (row, node, draw) = (mesh.unit, usize::from(mesh.node), mesh.draw);
             let local = mesh.extra.local;
             let Some(world) = self.world_of_row(row) else { continue };
