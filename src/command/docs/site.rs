@@ -6,10 +6,10 @@ use super::manual::{DOCUMENTS, PICTURES};
 use engine_foundation::Error;
 use engine_foundation::atomic_file;
 use engine_foundation::error;
+use engine_foundation::json::quoted;
 use engine_foundation::xml;
 use engine_resource::settings::SETTINGS;
 use engine_script::docgen::ApiModel;
-use engine_script::docgen::json::quote;
 use engine_script::docgen::markdown;
 use engine_script::docgen::model::FunctionDoc;
 use std::borrow::Cow;
@@ -189,7 +189,7 @@ fn search(pages: &[(&str, HtmlPage)]) -> String {
             };
             text.push('[');
             for part in [entry.title.as_str(), &location, &page.title, entry.text.trim()] {
-                quote(&mut text, part);
+                text += &quoted(part);
                 text.push(',');
             }
             text += "],\n";

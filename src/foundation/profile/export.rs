@@ -2,26 +2,11 @@
 //! Perfetto), folded stacks, and a flame graph as an SVG picture.
 
 use super::{ProfilerState, RetainedFrame, clock, with};
+use crate::json::quoted;
 use crate::terminal::escape_line;
 use crate::xml::escape_for_display;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Returns a text as a quoted JSON string.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out += "\\\"",
-            '\\' => out += "\\\\",
-            control if control < ' ' => {
-                write!(out, "\\u{:04x}", u32::from(control)).expect("a string can be written to");
-            }
-            letter => out.push(letter),
-        }
-    }
-    out + "\""
-}
 
 /// Returns the kept frames in the trace event format (Google, "Trace Event Format"): complete
 /// events in microseconds, grouped by thread, and the duration of each frame as a counter.
@@ -217,10 +202,5 @@ mod tests {
         assert!(svg.contains("<title>a&lt;b: 1.000 ms, 100.0 %</title>"), "{svg}");
         assert!(svg.contains("<title>c: 0.400 ms, 40.0 %</title>"), "{svg}");
         assert_eq!(svg.matches("<rect x=").count(), 4);
-    }
-
-    #[test]
-    fn texts_are_quoted_for_json() {
-        assert_eq!(quoted("a \"b\"\\\n"), "\"a \\\"b\\\"\\\\\\u000a\"");
     }
 }
