@@ -10,6 +10,7 @@ pub mod client;
 mod connection;
 pub mod endpoint_file;
 mod handshake;
+pub mod http_head;
 mod http_request;
 mod listener;
 pub mod outbox;
