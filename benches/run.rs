@@ -1,6 +1,9 @@
-//! A run of the benchmarks: the options of the command line, and the results so far.
+//! A run of the benchmarks: the options of the command line, and the results so far; and how
+//! benchmarks start a game.
 
 use crate::table::{self, Group};
+use engine::app::{App, Game, GameLaunch};
+use std::path::Path;
 
 pub struct Run {
     /// Parts to measure; all if it is empty.
@@ -75,4 +78,17 @@ impl Run {
             std::fs::write(&file, text).expect("the JSON file cannot be written");
         }
     }
+}
+
+/// Returns the options with which benchmarks open the game of a folder.
+pub fn launch(folder: &Path) -> GameLaunch {
+    let game = Game::Folder(folder.to_path_buf());
+    GameLaunch { seed: 1, threads: Some(1), ..GameLaunch::headless(game) }
+}
+
+/// Opens and starts a game, which must not fail.
+pub fn start(launch: GameLaunch) -> App {
+    let mut app = App::open(launch).unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    app
 }

@@ -7,12 +7,11 @@
 #[expect(dead_code, reason = "others that share it use the rest")]
 mod game;
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, median, named, row};
-use engine::app::{App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::foundation::hash::IdString32;
 use engine::platform::ThreadClock;
+use engine::system::sound::SoundSystem;
 use engine::system::sound::curve::{self, Easing};
 use engine::system::sound::device::{BATCH_FRAMES, DeviceSetup, SAMPLE_RATE, SampleSink};
 use engine::system::sound::mixer::MixerData;
@@ -20,7 +19,6 @@ use engine::system::sound::parameters::{
     PARAMETERS_MAX, ParameterList, ParameterTable, ParameterWrite,
 };
 use engine::system::sound::voices::{TriggerDesc, VOICES_MAX};
-use engine::system::sound::{AudioDestination, SoundSystem};
 use game::{FRAME, Game, number, offline, tone, with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -223,24 +221,7 @@ end
 fn scripts() -> Group {
     let game = sample_game();
     game.save("main.lua", MAIN.as_bytes());
-    let mut app = App::open(GameLaunch {
-        game: engine::app::Game::Folder(game.root.clone()),
-        build: BuildMode::Development,
-        arguments: Vec::new(),
-        seed: 1,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: false,
-        threads: Some(1),
-        sound: AudioDestination::Null,
-    })
-    .expect("the game is right");
-    app.start().unwrap_or_else(|report| panic!("{report}"));
+    let mut app = start(launch(&game.root));
     let clock = ThreadClock::of_this_thread();
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 1..=3 * ROUNDS {

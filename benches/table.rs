@@ -1,5 +1,7 @@
 //! The table of results: rows in groups, printed for people and written as JSON.
 
+use engine::foundation::json::quoted;
+
 /// One result.
 pub struct Row {
     pub name: String,
@@ -123,8 +125,4 @@ pub fn json(groups: &[Group]) -> String {
         }
     }
     format!("[\n{}\n]\n", rows.join(",\n"))
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -8,10 +8,10 @@
 
 use crate::run::Run;
 use crate::table::{Group, median, named, row};
+use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
 use engine::system::remote::endpoint_file::EndpointFile;
-use engine::system::remote::json;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

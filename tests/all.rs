@@ -26,6 +26,7 @@ mod save;
 #[cfg(target_os = "linux")]
 mod software;
 mod sound;
+mod start;
 mod suites;
 mod tasks;
 mod tools;

@@ -1,10 +1,9 @@
 //! Tests of models, units, sheets and tile maps when their files change or disappear while a game
 //! runs: the objects created from them are updated, or stay.
 
+use super::start::start;
 use engine::app::{self, App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::foundation::log;
-use engine::system::sound::AudioDestination;
 use engine::world::WorldId;
 use engine::world::scene_graph::NodePose;
 use std::fs;
@@ -57,24 +56,8 @@ impl Game {
         fs::write(folder.join("main.lua"), MAIN).unwrap();
         fs::write(folder.join("units/thing.unit"), "model = \"units/body\"").unwrap();
         fs::write(folder.join("units/body.gltf"), model(1, 0)).unwrap();
-        let mut app = App::open(GameLaunch {
-            game: app::Game::Folder(folder.clone()),
-            build: BuildMode::Development,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: true,
-            threads: None,
-            sound: AudioDestination::Null,
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-        app.start().unwrap_or_else(|report| panic!("{report}"));
+        let launch = GameLaunch::headless(app::Game::Folder(folder.clone()));
+        let app = start(GameLaunch { watch: true, ..launch });
         Game { folder, app }
     }
 

@@ -3,8 +3,8 @@
 
 mod edit_storm;
 
+use super::start::start;
 use engine::app::{self, App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::frame_packet::FramePacket;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -517,24 +517,8 @@ fn drivers_do_not_complain_where_there_is_no_wayland() {
 
 /// Opens the game in this process, with a watcher, as if it were displayed.
 fn seen(scratch: &Scratch) -> App {
-    let mut app = App::open(GameLaunch {
-        game: app::Game::Folder(scratch.path("")),
-        build: BuildMode::Development,
-        arguments: Vec::new(),
-        seed: 0,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: true,
-        threads: None,
-        sound: engine::system::sound::AudioDestination::Null,
-    })
-    .unwrap_or_else(|error| panic!("{error}"));
-    app.start().unwrap_or_else(|report| panic!("{report}"));
+    let launch = GameLaunch::headless(app::Game::Folder(scratch.path("")));
+    let mut app = start(GameLaunch { watch: true, ..launch });
     app.vm().engine().drawing.builder.is_shown = true;
     app
 }

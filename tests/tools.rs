@@ -10,10 +10,10 @@ mod inspection;
 mod page_text;
 mod recordings;
 
+use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
 use engine::system::remote::endpoint_file::{self, EndpointFile};
-use engine::system::remote::json;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

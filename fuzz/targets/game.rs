@@ -6,7 +6,7 @@ use super::{CASES_MAX, Target, data, root, scratch, split};
 use engine::app::frame_input::FrameInput;
 use engine::app::resource_kinds::KINDS;
 use engine::app::{App, Game, GameLaunch, HEADLESS_STEP};
-use engine::engine::{BuildMode, Engine};
+use engine::engine::Engine;
 use engine::foundation::blob::BlobReader;
 use engine::foundation::hash::murmur64a;
 use engine::frame_packet::FramePacket;
@@ -348,20 +348,11 @@ impl SampleSink for Swallowing {
 pub fn opening(stage: &Stage, arguments: &[String]) -> GameLaunch {
     let data = DataSource::Folder(stage.data.clone(), engine::app::resource_kinds::KINDS);
     GameLaunch {
-        game: Game::Folder(stage.folder.clone()),
-        build: BuildMode::Development,
         arguments: arguments.to_vec(),
         seed: 1,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
         store: Some(ResourceStore::new(stage.index.clone(), data)),
-        watch: false,
         threads: Some(1),
-        sound: AudioDestination::Null,
+        ..GameLaunch::headless(Game::Folder(stage.folder.clone()))
     }
 }
 

@@ -2,6 +2,7 @@
 //! markup, messages of remote tools.
 
 use super::Target;
+use engine::foundation::json;
 use engine::foundation::sjson::{self, DocumentEditor, PathStep, SjsonTree, SjsonValue};
 use engine::frame_packet::text::{TextAlign, TextRequest, TextStyle};
 use engine::resource::glob::Glob;
@@ -11,7 +12,7 @@ use engine::resource::settings::Settings;
 use engine::resource::store::ResourceStore;
 use engine::resource::variant::{PLATFORMS, VariantPreferences, VariantProperties};
 use engine::script::{pattern_fits, resource, syntax_check};
-use engine::system::remote::json;
+use engine::system::remote;
 use engine::system::text::{DEFAULT_FONT, TEXT_BYTES_MAX, TextSystem};
 use std::cell::RefCell;
 
@@ -153,7 +154,7 @@ fn script(bytes: &[u8]) {
 
 fn message(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(tree) = json::read_message(&text, 4096) {
+    if let Ok(tree) = remote::read_message(&text, 4096) {
         let written = json::write(&tree);
         json::read(&written).expect("what was written is read");
     }

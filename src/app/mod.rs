@@ -90,6 +90,29 @@ pub struct GameLaunch {
     pub sound: AudioDestination,
 }
 
+impl GameLaunch {
+    /// Returns the options of a reproducible run in this process that leaves nothing behind: no
+    /// sound, no hot reload, and saves in memory.
+    pub fn headless(game: Game) -> GameLaunch {
+        GameLaunch {
+            game,
+            build: BuildMode::Development,
+            arguments: Vec::new(),
+            seed: 0,
+            deterministic: true,
+            boot: None,
+            in_memory_saves: true,
+            sandbox: true,
+            coverage: false,
+            lines: false,
+            store: None,
+            watch: false,
+            threads: None,
+            sound: AudioDestination::Null,
+        }
+    }
+}
+
 /// The callbacks of a game that this module calls. The index of a name is part of the seed of
 /// string ids.
 const CALLBACKS: [&str; 6] = ["boot", "init", "update", "render", "on_activate", "shutdown"];

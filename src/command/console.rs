@@ -12,10 +12,10 @@ use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal::{self, StyledText, controls_terminal};
 
+use engine_foundation::json;
 use engine_platform::RawTerminal;
 use engine_remote::client::{ClientMessage, RemoteClient};
 use engine_remote::endpoint_file::EndpointFile;
-use engine_remote::json;
 use line::{Asked, Line};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ macro_rules! handle_table {
             LineObjectId, LineObject, engine => &engine.worlds.lines.objects;
             MeshId, Mesh, engine => &engine.worlds.scenes.meshes.slots;
             LightId, Light, engine => &engine.worlds.scenes.lights.slots;
-            SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.slots;
+            SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.table.slots;
             ViewportId, Viewport, engine => &engine.drawing.viewports;
             WindowId, Window, engine => engine.devices.windows.slots();
             UnitId, Unit, engine => &engine.worlds.units.slots;

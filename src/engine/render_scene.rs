@@ -8,7 +8,8 @@ use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, SkyFrame, flag as draw_flag};
 use engine_materials::MaterialId;
 use engine_world::WorldId;
-use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
+use engine_world::instance_table::flag;
+use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
 use std::sync::Arc;
@@ -96,15 +97,8 @@ impl Worlds {
     fn send_mesh_changes(&mut self, assets: &Assets) {
         let changed = std::mem::take(&mut self.scenes.meshes.changed);
         for slot in &changed {
-            let Some(mesh) = self.scenes.meshes.slots.at_mut(*slot as usize) else {
-                continue;
-            };
-            let flags = mesh.flags;
-            if flags & flag::LISTED == 0 {
-                // The entry is older than the reuse of its slot, and the new mesh was sent already.
-                continue;
-            }
-            mesh.flags &= !(flag::LISTED | flag::NEW);
+            let taken = self.scenes.meshes.take_change(*slot);
+            let Some((flags, mesh)) = taken else { continue };
             let (row, node, draw) = (mesh.unit, usize::from(mesh.node), mesh.draw);
             let local = mesh.extra.local;
             let Some(world) = self.world_of_row(row) else { continue };
@@ -236,7 +230,7 @@ impl Engine {
     /// Removes a mesh from its unit.
     pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
         let world = self.worlds.world_of_row(self.worlds.scenes.meshes.of(mesh).unit);
-        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh, self.frame.index, location)
+        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh.0, self.frame.index, location)
             && let Some(world) = world
         {
             self.worlds.scenes.of(world).end(mesh.draw);

@@ -14,7 +14,7 @@ use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
 use engine_textures::{SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
-use engine_world::mesh::flag;
+use engine_world::instance_table::flag;
 use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSettings};
 use std::collections::HashMap;
 
@@ -123,7 +123,7 @@ impl Worlds {
     /// Calls `each` for all sprites and tile map pieces, with the draw slot and the row of the
     /// unit.
     pub(super) fn flat_owners(&self, mut each: impl FnMut(DrawSlot, u32, SpriteOrTilemap)) {
-        for (_, sprite) in self.scenes.sprites.slots.iter() {
+        for (_, sprite) in self.scenes.sprites.table.slots.iter() {
             each(sprite.draw, sprite.unit, SpriteOrTilemap::Sprite(sprite.picture));
         }
         for map in self.scenes.maps.iter() {
@@ -146,9 +146,9 @@ impl Worlds {
         if std::mem::replace(&mut assets.sprites.version, version) != version {
             self.reassign_scene_textures(assets);
         }
-        for at in 0..self.scenes.sprites.changed.len() {
-            let slot = self.scenes.sprites.changed[at] as usize;
-            let picture = self.scenes.sprites.slots.at(slot).map(|sprite| sprite.picture);
+        for at in 0..self.scenes.sprites.table.changed.len() {
+            let slot = self.scenes.sprites.table.changed[at] as usize;
+            let picture = self.scenes.sprites.table.slots.at(slot).map(|sprite| sprite.picture);
             if let Some(picture) = picture {
                 assets.assign_scene_texture(picture);
             }
@@ -166,11 +166,11 @@ impl Worlds {
             return;
         }
         let shows = |picture: TextureNumber| numbers.contains(&picture);
-        let sprites = self.scenes.sprites.slots.iter();
+        let sprites = self.scenes.sprites.table.slots.iter();
         let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
-            self.scenes.sprites.record_change(slot, flag::NEW);
+            self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
         for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it))) {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
@@ -179,18 +179,10 @@ impl Worlds {
 
     /// Sends changed sprites to the scenes.
     pub(super) fn send_sprite_changes(&mut self, assets: &mut Assets) {
-        let mut changed = std::mem::take(&mut self.scenes.sprites.changed);
+        let mut changed = std::mem::take(&mut self.scenes.sprites.table.changed);
         for slot in changed.drain(..) {
-            let Some(sprite) = self.scenes.sprites.slots.at_mut(slot as usize) else {
-                continue;
-            };
-            let flags = sprite.flags;
-            if flags & flag::LISTED == 0 {
-                // The entry is older than the reuse of its slot, and the new sprite was sent
-                // already.
-                continue;
-            }
-            sprite.flags &= !(flag::LISTED | flag::NEW);
+            let taken = self.scenes.sprites.table.take_change(slot);
+            let Some((flags, sprite)) = taken else { continue };
             let (row, node, draw) = (sprite.unit, usize::from(sprite.node), sprite.draw);
             let (settings, picture) = (sprite.settings, sprite.picture);
             let Some(world) = self.world_of_row(row) else { continue };
@@ -225,8 +217,8 @@ impl Worlds {
             }));
         }
         // Keeps the allocation of the list.
-        changed.append(&mut self.scenes.sprites.changed);
-        self.scenes.sprites.changed = changed;
+        changed.append(&mut self.scenes.sprites.table.changed);
+        self.scenes.sprites.table.changed = changed;
     }
 
     /// Prepares the destruction of a material: sprites and tile maps that use it are shown without
@@ -234,14 +226,14 @@ impl Worlds {
     pub(super) fn forget_material_slot(&mut self, material: MaterialId) {
         let has = Some(material.0);
         let mut slots = Vec::new();
-        for (handle, sprite) in self.scenes.sprites.slots.iter_mut() {
+        for (handle, sprite) in self.scenes.sprites.table.slots.iter_mut() {
             if sprite.settings.placement.material == has {
                 sprite.settings.placement.material = None;
                 slots.push(handle.index());
             }
         }
         for slot in slots {
-            self.scenes.sprites.record_change(slot, flag::NEW);
+            self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
         for map in self.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
             map.set_material(None);

@@ -10,7 +10,7 @@ use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
-use engine_world::mesh::flag;
+use engine_world::instance_table::flag;
 use engine_world::tilemap_instances::{TilemapInstance, TilemapPiece};
 use engine_world::unit::UnitId;
 

@@ -7,6 +7,7 @@ pub mod component;
 mod component_fields;
 pub mod component_table;
 pub mod debug_lines;
+pub mod instance_table;
 pub mod level;
 pub mod level_resource;
 pub mod light;

@@ -5,8 +5,9 @@
 use super::WorldId;
 use super::camera::UnitCameras;
 use super::component_table::COMPONENTS;
+use super::instance_table::flag;
 use super::light::Lights;
-use super::mesh::{MeshInstance, Meshes, flag};
+use super::mesh::{MeshInstance, Meshes};
 use super::sprite::Sprites;
 use super::tilemap_instances::TilemapInstances;
 use engine_foundation::error;

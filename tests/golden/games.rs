@@ -6,7 +6,6 @@ use super::{compare, options, skip};
 use engine::app::resource_kinds::KINDS;
 use engine::app::resource_reload::recompile;
 use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
 use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
 use engine::resource::reload_steps::ChangedResources;
 use engine::system::render::{
@@ -55,22 +54,7 @@ impl Played {
             fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(&path, bytes).expect("it can be written");
         }
-        let opening = GameLaunch {
-            game: Game::Folder(folder.clone()),
-            build: BuildMode::Development,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: false,
-            threads: None,
-            sound: engine::system::sound::AudioDestination::Null,
-        };
+        let opening = GameLaunch::headless(Game::Folder(folder.clone()));
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         let engine = app.vm().engine();
         engine.drawing.builder.is_shown = true;

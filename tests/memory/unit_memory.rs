@@ -5,8 +5,6 @@
 use super::allocator;
 use super::fuzz::targets::alone;
 use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
-use engine::system::sound::AudioDestination;
 use engine::world::scene_graph::SceneGraph;
 use std::fs;
 use std::path::PathBuf;
@@ -56,20 +54,10 @@ impl Folder {
     fn held(&self, count: usize) -> isize {
         let before = allocator::held() as isize;
         let opening = GameLaunch {
-            game: Game::Folder(self.0.clone()),
-            build: BuildMode::Development,
             arguments: vec![count.to_string()],
             seed: 1,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: false,
             threads: Some(1),
-            sound: AudioDestination::Null,
+            ..GameLaunch::headless(Game::Folder(self.0.clone()))
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));

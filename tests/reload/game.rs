@@ -1,7 +1,7 @@
 //! The harness of the reload tests: a game with files that are edited while it runs.
 
+use crate::start::start;
 use engine::app::{self, App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::script::ScriptValue;
 use std::fs;
 use std::path::PathBuf;
@@ -75,24 +75,7 @@ impl Game {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut app = App::open(GameLaunch {
-            game: app::Game::Folder(folder.clone()),
-            build: BuildMode::Development,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: false,
-            threads: None,
-            sound: engine::system::sound::AudioDestination::Null,
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-        app.start().unwrap_or_else(|report| panic!("{report}"));
+        let app = start(GameLaunch::headless(app::Game::Folder(folder.clone())));
         Game { folder, app, steps: 0, budget: 10.0 }
     }
 

@@ -2,8 +2,8 @@
 //! protocol. Keys are pressed as by a person.
 
 use super::{PATIENCE, Playing, TOWER, UNITS, ask, game, number, text};
+use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
-use engine::system::remote::json;
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

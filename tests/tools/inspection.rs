@@ -3,10 +3,10 @@
 
 use super::browser::{has_adapter, skip};
 use super::{PATIENCE, Playing, ask, eval, list, number, refused, text};
+use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::resource::image::{DecodedImage, Image, PixelFormat, decode};
 use engine::system::remote::client::{ClientMessage, RemoteClient};
-use engine::system::remote::json;
 use std::time::{Duration, Instant};
 
 /// A game with a leak: hits are stored and never removed.

@@ -2,10 +2,10 @@
 //! simulated device events are recorded.
 
 use super::{PATIENCE, TOWER, UNITS, ask, engine, game, list, number};
+use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::RemoteClient;
 use engine::system::remote::endpoint_file::EndpointFile;
-use engine::system::remote::json;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 

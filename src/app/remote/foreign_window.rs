@@ -4,8 +4,8 @@
 use super::message_table::integer;
 use super::{IncomingCall, PendingReply, Refusal};
 use crate::App;
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_remote::json;
 
 /// A tool's request to attach or detach its window, and the client that sent it.
 pub struct ForeignWindowRequest {

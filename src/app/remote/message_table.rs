@@ -5,9 +5,10 @@ use super::{
     IncomingCall, Refusal, eval, foreign_window, inspect, resources, screenshots,
     simulated_devices, stats, subscriptions,
 };
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
-use engine_remote::{MESSAGE_BYTES_MAX, VERSION, json};
+use engine_remote::{MESSAGE_BYTES_MAX, VERSION};
 
 /// Type of a field's value.
 #[derive(Clone, Copy, PartialEq, Debug)]

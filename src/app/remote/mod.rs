@@ -17,11 +17,9 @@ mod subscriptions;
 use super::App;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, log};
+use engine_foundation::{Error, json, log};
 use engine_input::InputEvent;
-use engine_remote::{
-    Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION, json,
-};
+use engine_remote::{Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION};
 use engine_runtime::Engine;
 use foreign_window::ForeignWindowRequest;
 use screenshots::ScreenshotQueue;

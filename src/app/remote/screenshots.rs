@@ -3,11 +3,12 @@
 
 use super::message_table::integer;
 use super::{ConnectedClient, IncomingCall, PendingReply, Refusal};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, panic};
 use engine_frame_packet::ViewTarget;
 use engine_platform as platform;
-use engine_remote::{Bytes, RemoteConnection, json};
+use engine_remote::{Bytes, RemoteConnection};
 use engine_render::RenderedImage;
 use engine_resource::image::encode_png;
 use engine_runtime::{Drawing, Engine};

@@ -4,9 +4,10 @@
 use super::message_table::{integer, number, text};
 use super::stats::{self, FollowedCounters, ProfileStream};
 use super::{IncomingCall, NOT_FOLLOWED, Refusal, RemoteConnection};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, suggest};
-use engine_remote::{Bytes, json};
+use engine_remote::Bytes;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 

@@ -16,7 +16,6 @@ use engine_resource::project::ScriptError;
 use engine_resource::store::ResourceStore;
 use engine_runtime::BuildMode;
 use engine_script::{ErrorReport, ScriptValue};
-use engine_sound::AudioDestination;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -163,20 +162,14 @@ fn run_capturing(
 /// Opens an engine for tests.
 pub fn open(root: &Path, options: &TestOptions, store: ResourceStore) -> Result<App, Error> {
     App::open(GameLaunch {
-        game: Game::Folder(root.to_path_buf()),
         build: BuildMode::Test,
-        arguments: Vec::new(),
         seed: options.seed(),
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
         sandbox: options.sandbox,
         coverage: options.api_coverage.is_some(),
         lines: options.coverage.is_some(),
         store: Some(store),
-        watch: false,
         threads: options.threads,
-        sound: AudioDestination::Null,
+        ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
     })
 }
 

@@ -1,5 +1,9 @@
 //! Line editor for a terminal: the text of the line, the cursor and the history. The input is bytes
 //! of keys, the output is a text. Knows no game and no terminal.
+//!
+//! It is ours because the game's messages appear while a line is typed, and the game may end then:
+//! `rustyline` blocks in its own read, which nothing outside can end, and holds messages back;
+//! `reedline` would bring 15 crates.
 
 /// Maximum number of lines in the history.
 const HISTORY_MAX: usize = 500;

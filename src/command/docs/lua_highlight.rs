@@ -1,6 +1,6 @@
 //! Syntax highlighting of Lua as HTML: comments, strings, numbers, keywords, and links for names.
 
-use super::html::escape;
+use engine_foundation::xml::escape;
 
 const KEYWORDS: &[&str] = &[
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",

@@ -1,6 +1,7 @@
 //! The values of all counters in all frames of a run, as a CSV or JSON table.
 
 use super::registry::name_of;
+use crate::json::quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -120,9 +121,7 @@ impl CounterExport {
             let cells = values.iter().map(|value| format_value(*value));
             let cells: Vec<_> =
                 cells.map(|word| if word.is_empty() { "null".into() } else { word }).collect();
-            // Names contain no control characters.
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-            format!("\"{name}\": [{}]", cells.join(", "))
+            format!("{}: [{}]", quoted(name), cells.join(", "))
         });
         let each: Vec<_> = each.collect();
         format!(

@@ -32,6 +32,7 @@ use std::fmt;
 pub use edit::DocumentEditor;
 pub use parse::{parse, parse_bytes};
 pub use write::write;
+pub(crate) use write::{push_number, push_string};
 
 /// Maximum length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;

@@ -1,10 +1,11 @@
 //! The client side of the tool connection, for `engine console` and for tests. It runs on one
 //! thread, and blocks up to the timeouts that the caller passes.
 
+use super::MESSAGE_BYTES_MAX;
 use super::endpoint_file::EndpointFile;
-use super::{MESSAGE_BYTES_MAX, json};
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};

@@ -6,7 +6,7 @@ use super::send_queue::{OutgoingMessage, SendQueue};
 use super::{
     ClientEvent, MESSAGE_BYTES_MAX, PENDING_BYTES_MAX, PENDING_MAX, ServerShared, VALUES_MAX,
 };
-use super::{ClientEventKind, json};
+use super::{ClientEventKind, read_message};
 use engine_foundation::counter;
 use engine_foundation::memory::OwnerScope;
 use engine_foundation::panic;
@@ -210,7 +210,7 @@ fn read_all(shared: &ServerShared, peer: &Arc<RemoteConnection>, stream: TcpStre
         }
         match socket.read() {
             Ok(Message::Text(text)) => {
-                let (bytes, fields) = (text.len(), json::read_message(&text, VALUES_MAX));
+                let (bytes, fields) = (text.len(), read_message(&text, VALUES_MAX));
                 // A client that sends faster than the game takes has to wait; other clients do not.
                 while !peer.has_room(bytes) {
                     if peer.queue.has_ended() || shared.is_closing() {

@@ -2,10 +2,10 @@
 //! folder, with the port and the token of the run. A reader of this file can do in the game
 //! whatever a script can, so only its owner may read it.
 
-use super::json;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -2,7 +2,8 @@
 //! a refusal, or by opening a WebSocket. Nothing here blocks: sockets are non-blocking, and one
 //! thread advances all handshakes, however many there are and however slow they are.
 
-use super::http_request::{self, HEAD_BYTES_MAX, HttpReply, ServerIdentity};
+use super::http_head::{HEAD_BYTES_MAX, head_bytes};
+use super::http_request::{self, HttpReply, ServerIdentity};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -122,8 +123,8 @@ impl Handshake {
             }
             Err(reason) => return Err(reason),
         }
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let rest = bytes.split_off(at + 4);
+        if let Some(length) = head_bytes(bytes) {
+            let rest = bytes.split_off(length);
             let head = std::mem::take(bytes);
             return self.answer((own.answer)(own, &head), rest);
         }

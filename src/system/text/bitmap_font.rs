@@ -1,6 +1,7 @@
 //! Bitmap fonts as data: glyphs as rectangles of page pictures, with their measurements (the
 //! AngelCode format, .fnt). Written as XML here; read in bmfont.rs.
 
+use engine_foundation::xml;
 use std::fmt::Write;
 
 /// Maximum number of glyphs of one font.
@@ -176,12 +177,8 @@ fn joined(lengths: &[f32]) -> String {
 fn attribute(out: &mut String, name: &str, value: impl std::fmt::Display) {
     // Writing to a string cannot fail.
     let _ = write!(out, " {name}=\"");
-    for c in value.to_string().chars() {
+    for c in xml::escape(&value.to_string()).chars() {
         match c {
-            '&' => *out += "&amp;",
-            '<' => *out += "&lt;",
-            '>' => *out += "&gt;",
-            '"' => *out += "&quot;",
             c if c.is_control() => {
                 let _ = write!(out, "&#{};", c as u32);
             }

@@ -1,7 +1,7 @@
 //! Tests of the table with rows that record their calls.
 
 use super::super::component::{FieldDefault, FieldKind};
-use super::super::mesh::flag;
+use super::super::instance_table::flag;
 use super::super::scene_graph::{NO_NODE, NodePose};
 use super::super::unit_resource::UnitResource;
 use super::super::unit_template::ResourceReference;

@@ -11,7 +11,8 @@ use engine_materials::MaterialId;
 use engine_models::MeshNumber;
 use engine_models::geometry::{NormalSource, TriangleInput};
 use engine_runtime::Engine;
-use engine_world::mesh::{MeshComponent, MeshExtra, MeshId, NO_GROUP};
+use engine_world::instance_table::NO_GROUP;
+use engine_world::mesh::{MeshComponent, MeshExtra, MeshId};
 use engine_world::unit::UnitId;
 
 fn part(name: &str, node: u16, mesh: MeshNumber) -> MeshComponent {

@@ -12,8 +12,9 @@ use engine_materials::MaterialId;
 use engine_models::raycast::{Ray, first_hit};
 use engine_runtime::Engine;
 use engine_world::camera::{CameraId, Projection};
+use engine_world::instance_table::flag;
 use engine_world::light::LightId;
-use engine_world::mesh::{MeshId, flag};
+use engine_world::mesh::MeshId;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 

@@ -1,10 +1,11 @@
-//! JSON text to trees and back, with compact output. SJSON is a superset of JSON, so the reader is
-//! that of source files; it accepts input a little more loosely than JSON.
+//! JSON: text to trees and back. The only writer of JSON; large tables that are written piece by
+//! piece use its strings. SJSON is a superset of JSON, so the reader is that of source files; it
+//! accepts input a little more loosely than JSON.
 
-use engine_foundation::sjson::{self, SjsonTree};
-use std::fmt::Write;
+use crate::sjson::{self, SjsonTree};
+use crate::terminal::controls_terminal;
 
-/// Parses one message.
+/// Parses a text.
 ///
 /// # Errors
 /// Returns a message with the position if the text is not valid.
@@ -15,86 +16,77 @@ pub fn read(text: &str) -> Result<SjsonTree, String> {
     }
 }
 
-/// Parses a client's message of at most `most` values. It is called on the thread that receives the
-/// message, so that the game's thread never waits for a long one.
-///
-/// # Errors
-/// Returns a message that says why the text is not a valid message.
-pub fn read_message(text: &str, most: usize) -> Result<SjsonTree, String> {
-    let tree = read(text).map_err(|message| format!("the message is not JSON: {message}"))?;
-    match tree.values() {
-        count if count > most => {
-            Err(format!("the message has {count} values, and {most} are allowed"))
-        }
-        _ => Ok(tree),
-    }
-}
-
 /// Returns a tree as JSON on one line. Numbers that JSON cannot represent become null.
 pub fn write(tree: &SjsonTree) -> String {
-    let mut output = String::new();
-    write_tree(&mut output, tree);
-    output
+    let mut out = String::new();
+    write_tree(&mut out, tree, None);
+    out
 }
 
-fn write_tree(output: &mut String, tree: &SjsonTree) {
+/// Returns a tree as JSON with an item per line, and two spaces per level.
+pub fn write_indented(tree: &SjsonTree) -> String {
+    let mut out = String::new();
+    write_tree(&mut out, tree, Some(0));
+    out
+}
+
+/// Returns a text as a JSON string. Characters that control a terminal are escaped, too.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    sjson::push_string(out, text, |c| c.is_control() || controls_terminal(c));
+}
+
+/// Writes a tree at a level of indentation; `None` writes everything on one line.
+fn write_tree(out: &mut String, tree: &SjsonTree, level: Option<usize>) {
     match tree {
-        SjsonTree::Null => *output += "null",
-        SjsonTree::Bool(value) => *output += if *value { "true" } else { "false" },
-        SjsonTree::Number(value) => number(output, *value),
-        SjsonTree::String(text) => quote(output, text),
-        SjsonTree::Array(items) => {
-            output.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    output.push(',');
-                }
-                write_tree(output, item);
-            }
-            output.push(']');
-        }
+        SjsonTree::Null => *out += "null",
+        SjsonTree::Bool(value) => *out += if *value { "true" } else { "false" },
+        SjsonTree::Number(value) if value.is_finite() => sjson::push_number(out, *value),
+        SjsonTree::Number(_) => *out += "null",
+        SjsonTree::String(text) => push_quoted(out, text),
+        SjsonTree::Array(items) => write_items(out, ['[', ']'], items, level, write_tree),
         SjsonTree::Object(entries) => {
-            output.push('{');
-            for (i, (key, value)) in entries.iter().enumerate() {
-                if i > 0 {
-                    output.push(',');
-                }
-                quote(output, key);
-                output.push(':');
-                write_tree(output, value);
-            }
-            output.push('}');
+            write_items(out, ['{', '}'], entries, level, |out, (key, value), level| {
+                push_quoted(out, key);
+                *out += if level.is_some() { ": " } else { ":" };
+                write_tree(out, value, level);
+            });
         }
     }
 }
 
-fn number(output: &mut String, value: f64) {
-    let size = value.abs();
-    let written = match value.is_finite() {
-        false => write!(output, "null"),
-        // The shortest digits that parse as the same number.
-        true if size == 0.0 || (1e-5..1e17).contains(&size) => write!(output, "{value}"),
-        true => write!(output, "{value:e}"),
-    };
-    written.expect("a string can be written to");
+fn write_items<T>(
+    out: &mut String,
+    [open, close]: [char; 2],
+    items: &[T],
+    level: Option<usize>,
+    write_item: impl Fn(&mut String, &T, Option<usize>),
+) {
+    let inner = level.map(|level| level + 1);
+    out.push(open);
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        new_line(out, inner);
+        write_item(out, item, inner);
+    }
+    if !items.is_empty() {
+        new_line(out, level);
+    }
+    out.push(close);
 }
 
-fn quote(output: &mut String, text: &str) {
-    output.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => *output += "\\\"",
-            '\\' => *output += "\\\\",
-            '\n' => *output += "\\n",
-            '\r' => *output += "\\r",
-            '\t' => *output += "\\t",
-            letter if letter.is_control() => {
-                write!(output, "\\u{:04x}", u32::from(letter)).expect("a string can be written to");
-            }
-            letter => output.push(letter),
-        }
+fn new_line(out: &mut String, level: Option<usize>) {
+    if let Some(level) = level {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", level));
     }
-    output.push('"');
 }
 
 /// Returns a string as a tree.
@@ -185,16 +177,6 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_so_many_values_and_no_more() {
-        let four = "{\"a\": [1, {\"b\": 2}]}";
-        assert!(read_message(four, 5).is_ok());
-        let message = read_message(four, 4).unwrap_err();
-        assert_eq!(message, "the message has 5 values, and 4 are allowed");
-        let message = read_message("{\"a\"", 4).unwrap_err();
-        assert!(message.starts_with("the message is not JSON: line 1, column 2: "), "{message}");
-    }
-
-    #[test]
     fn bytes_become_64_letters() {
         for (bytes, wanted) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
@@ -202,5 +184,18 @@ mod tests {
             assert_eq!(base64(bytes.as_bytes()), wanted);
         }
         assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+    }
+
+    #[test]
+    fn text_is_escaped_and_blocks_are_indented() {
+        let values =
+            SjsonTree::Array(vec![text("x\"\\\n\t\r\u{1}é\u{202e}"), SjsonTree::Bool(true)]);
+        let tree = object([("a", values), ("b", SjsonTree::Array(vec![])), ("c", object([]))]);
+        assert_eq!(
+            write_indented(&tree),
+            "{\n  \"a\": [\n    \"x\\\"\\\\\\n\\t\\r\\u0001é\\u202e\",\n    true\n  ],\n  \
+             \"b\": [],\n  \"c\": {}\n}"
+        );
+        assert_eq!(quoted("a \"b\""), "\"a \\\"b\\\"\"");
     }
 }
