@@ -22,7 +22,7 @@ fn all_there() -> ConfinementStatus {
 }
 
 #[test]
-fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing() {
+fn log_reports_confinement_and_warns_of_missing_parts() {
     let check = |state: ConfinementStatus, wanted: &[(&str, bool)]| {
         let lines = state.lines();
         let found: Vec<_> = lines.iter().map(|line| (&*line.text, line.is_fault)).collect();
@@ -86,7 +86,7 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
 }
 
 #[test]
-fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
+fn a_run_with_unwritable_outputs_is_refused_at_start() {
     let check = |outputs: bool, limited: bool| {
         let broker = NoBroker { reason: "no memory".to_string(), lost: Vec::new(), outputs };
         let mut state = ConfinementStatus { broker: Some(broker), ..all_there() };
@@ -205,7 +205,7 @@ fn options(game: Game) -> RunOptions {
 }
 
 #[test]
-fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
+fn a_run_can_access_the_game_its_saves_and_command_line_files() {
     let scratch = Scratch::new("run");
     let base = format!("reads game; {}", scratch.writes());
     let plain = options(scratch.game());
@@ -244,7 +244,7 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
 }
 
 #[test]
-fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() {
+fn commands_can_access_the_game_folder_and_their_outputs() {
     let scratch = Scratch::new("compile");
     let (game, folder) = (scratch.game(), scratch.file("game"));
     let check = |plan: &ConfinementPlan, wanted: &str| assert_eq!(scratch.describe(plan), wanted);
@@ -277,7 +277,7 @@ fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() 
 }
 
 #[test]
-fn the_rows_of_the_manual_are_those_that_are_tested() {
+fn the_manual_lists_the_tested_permissions() {
     let document = include_str!("../../docs/security.md");
     let section = document.split("### What each command can reach").nth(1).expect("it is there");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `engine "));

@@ -455,7 +455,7 @@ mod tests {
     use engine_world::UPDATE_SYSTEMS;
 
     #[test]
-    fn every_system_that_runs_as_a_task_has_a_setting_for_its_priority_and_nothing_else_has() {
+    fn priority_settings_match_the_systems_that_run_as_tasks() {
         let keys = SETTINGS.iter().filter_map(|it| it.key.strip_prefix("tasks.priorities."));
         assert_eq!(keys.collect::<Vec<_>>(), UPDATE_SYSTEMS, "add a row, or take one away");
     }

@@ -48,7 +48,7 @@ mod tests {
     use engine_resource::resource_kind::ENDINGS;
 
     #[test]
-    fn reported_extensions_are_those_of_the_kinds() {
+    fn reported_extensions_match_the_table_of_kinds() {
         let endings = |kind: &&ResourceKind| {
             let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
             (kind.name, endings)

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_written_in_a_line_with_short_numbers() {
+    fn each_object_is_one_line_with_rounded_numbers() {
         let seen = DrawnObject {
             primitive: "bitmap",
             object: 0,

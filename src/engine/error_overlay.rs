@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_says_first_what_went_wrong_and_shows_source_lines_apart() {
+    fn a_report_begins_with_the_error_and_separates_source_lines() {
         let report = "When calling: render\nError: no such thing\n    In main.lua:61\n       \
                       61 | draw()\nLua stack, innermost first:\n  main.lua:61 in draw";
         let lines = lines_of(report);

@@ -170,7 +170,7 @@ mod tests {
     use engine_world::scene_graph::NodePose;
 
     #[test]
-    fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
+    fn only_disabling_physics_of_a_unit_creates_physics() {
         let root = std::env::temp_dir().join(format!("engine-{}-switch", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join("main.lua"), "").unwrap();

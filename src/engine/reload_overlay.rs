@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_report_is_cut_and_says_so() {
+    fn a_long_report_is_truncated_with_a_note() {
         assert_eq!(lines_of(&["a\n\nb".to_string(), "c".to_string()]), ["a", "b", "c"]);
         let lines = lines_of(&["x\n".repeat(20)]);
         assert_eq!((lines.len(), lines.last().map(String::as_str)), (LINES_MAX, Some(MORE)));

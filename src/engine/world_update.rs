@@ -153,7 +153,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
+    fn effects_follow_units_moved_by_physics_in_the_same_update() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
@@ -184,7 +184,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn effects_updated_in_two_parts_take_one_step_each() {
+    fn effects_updated_in_two_passes_take_one_step_each() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_handle_says_what_it_was() {
+    fn the_error_for_a_stale_handle_names_its_type() {
         let mut slots = Slots::new(HandleKind::World, 4);
         let first = slots.add("yard").unwrap();
         slots.remove(first, "yard", 812, "enemy.lua:40").unwrap();
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_retired_when_its_generations_have_run_out() {
+    fn a_slot_is_retired_when_its_generations_run_out() {
         let mut slots = Slots::new(HandleKind::World, 1);
         let mut last = None;
         for _ in 0..GENERATION_MAX {
@@ -373,12 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_costs_its_value_and_its_generation() {
+    fn a_slot_has_the_size_of_its_value_and_generation() {
         assert_eq!((size_of::<Option<Handle>>(), Slots::<Handle>::BYTES), (8, 12));
     }
 
     #[test]
-    fn slots_are_reused_first_in_first_out_and_the_limit_holds() {
+    fn slots_are_reused_in_fifo_order_up_to_the_limit() {
         let mut slots = Slots::new(HandleKind::World, 2);
         let (a, b) = (slots.add('a').unwrap(), slots.add('b').unwrap());
         assert_eq!(slots.add('c'), None);

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_files_are_written_in_folders_that_are_there_and_no_folder_is_made() {
+    fn files_are_written_only_into_existing_folders() {
         let folder = scratch("plain");
         let file = folder.join("a.txt");
         write(&file, b"one").unwrap();
@@ -143,7 +143,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_pipes_sockets_and_links_stay_what_they_are() {
+    fn devices_pipes_sockets_and_links_are_not_replaced() {
         let folder = scratch("others");
         let pipe = folder.join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

@@ -147,7 +147,7 @@ mod tests {
     use crate::insist;
 
     #[test]
-    fn a_caught_panic_keeps_message_and_contexts_without_repeating_them() {
+    fn a_caught_panic_keeps_its_message_and_contexts_once() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             store_panic(info);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_its_work_and_nothing_else() {
+    fn a_panic_ends_only_its_own_work() {
         assert_eq!(contain(|| 7), Ok(7));
         let error = contain(|| -> u32 { panic!("too many feathers") }).unwrap_err();
         assert!(error.is_engine_fault && error.message.contains("too many feathers"), "{error}");

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+    fn only_a_near_name_is_suggested() {
         check("gian", &["gain", "pitch"], Some("gain"));
         check("set_postion", &["set_rotation", "set_position"], Some("set_position"));
         check("Headless", &["headless"], Some("headless"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_name_is_near_its_parts_are_looked_at() {
+    fn parts_of_a_name_are_compared_if_no_name_is_near() {
         let names = [
             "down",
             "line",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_folder_is_found_by_the_last_part() {
+    fn a_missing_folder_is_suggested_by_the_last_component() {
         let names = ["units/hero", "units/enemies/orc", "levels/gone"];
         let check = |word: &str, wanted: Option<&str>| {
             assert_eq!(nearest_in_folders(word, names.iter().copied()), wanted, "{word}");

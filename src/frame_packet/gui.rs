@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instance_is_one_cache_line_and_its_paint_holds_all_that_it_should() {
+    fn an_instance_is_one_cache_line() {
         assert_eq!(size_of::<QuadInstance>(), 64);
         let word = QuadInstance::paint(paint::TEXTURE_FIELD, 2047, 65535) | QuadInstance::NEAREST;
         assert_eq!((word & 15, word >> 5 & 2047, word >> 16), (7, 2047, 65535));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_with_a_source_follows_it_with_its_part_and_its_transform() {
+    fn draws_follow_their_source_with_its_region_and_transform() {
         let stand = |texture, paint, uv| SourceTransform {
             material: MaterialSlot::BUILT_IN,
             texture: TextureSlot(texture),

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_all_vertices() {
+    fn bounds_contain_all_vertices() {
         let vertex =
             |x: f32, y: f32, z: f32| MeshVertex { position: [x, y, z], ..MeshVertex::default() };
         let bounds = MeshBounds::of(&[vertex(1.0, 0.0, 0.0), vertex(3.0, 4.0, 0.0)]);

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pose_is_a_matrix_without_its_last_row_and_a_particle_has_64_bytes() {
+    fn a_pose_has_three_rows_and_a_particle_has_64_bytes() {
         let place = Vec3::new(1.0, 2.0, 3.0);
         assert_eq!(DrawTransform::of(&Mat4::from_translation(place)), DrawTransform::at(place));
         assert_eq!(DrawTransform::of(&Mat4::IDENTITY), DrawTransform::IDENTITY);

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quad_takes_the_texts_colour_or_fades_its_own() {
+    fn a_quad_has_the_text_colour_or_its_own_faded_one() {
         let mut quad = GlyphQuad { rect: [0.0, -1.0, 2.0, 3.0], ..GlyphQuad::default() };
         quad.paint = QuadInstance::paint(paint::GLYPH, 3, 0);
         let instance = quad.instance(10.0, 20.0, [1, 2, 3, 128], 5);

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_web_and_of_mail_are_opened() {
+    fn only_web_and_mail_addresses_are_opened() {
         let mail = "mailto:a@b.org?subject=Hello%20you&body=One;%20two&CC=c@d.org";
         for address in ["https://example.org/a?b=c#d", "HTTP://example.org", "mailto:a@b.org", mail]
         {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_a_mail_ends_no_argument_of_a_mail_program() {
+    fn mail_fields_cannot_inject_program_arguments() {
         for breaks in ["'", ",", "%27", "%2C", "%2c", "%22", "%2527", "%252c", "%2522"] {
             for address in [
                 format!("mailto:a@b.org?subject=a{breaks}attachment=/etc/passwd"),

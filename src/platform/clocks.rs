@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threads_clock_counts_its_own_work_and_can_be_read_from_another() {
+    fn a_thread_clock_counts_one_threads_work_and_is_shareable() {
         let clock = ThreadClock::of_this_thread();
         let before = clock.seconds();
         let mut sum = 0u64;

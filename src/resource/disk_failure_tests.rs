@@ -113,7 +113,7 @@ fn text_of_bundle(path: &Path) -> String {
 }
 
 #[test]
-fn an_operation_that_fails_while_compiling_is_reported_and_made_good_by_the_next_compile() {
+fn the_next_compile_recovers_from_a_failed_disk_operation() {
     let game = Game::new("compile");
     let disk = SimulationGuard::below(&game.root);
     let data = data_folder(&game.root, PLATFORM);
@@ -143,7 +143,7 @@ fn an_operation_that_fails_while_compiling_is_reported_and_made_good_by_the_next
 }
 
 #[test]
-fn a_loss_of_power_while_compiling_is_made_good_by_the_start_after_it_was_noticed() {
+fn compiled_data_recovers_from_a_power_loss() {
     let game = Game::new("compile_power");
     let disk = SimulationGuard::below(&game.root);
     let data = data_folder(&game.root, PLATFORM);
@@ -180,7 +180,7 @@ fn a_loss_of_power_while_compiling_is_made_good_by_the_start_after_it_was_notice
 }
 
 #[test]
-fn the_start_after_damage_was_noticed_makes_all_damaged_files_again() {
+fn all_damaged_files_are_recompiled_at_the_next_start() {
     let game = Game::new("damage");
     let data = data_folder(&game.root, PLATFORM);
     let compiled = game.compile(&data).unwrap();
@@ -210,7 +210,7 @@ fn the_start_after_damage_was_noticed_makes_all_damaged_files_again() {
 }
 
 #[test]
-fn an_operation_that_fails_while_a_bundle_is_made_leaves_the_old_bundle() {
+fn a_failed_disk_operation_leaves_the_old_bundle() {
     let game = Game::new("bundle");
     let data = data_folder(&game.root, PLATFORM);
     let out = game.base.join("out/game.bundle");
@@ -241,7 +241,7 @@ fn an_operation_that_fails_while_a_bundle_is_made_leaves_the_old_bundle() {
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_bundle_or_the_new_one() {
+fn a_power_loss_leaves_the_old_or_the_new_bundle() {
     let game = Game::new("bundle_power");
     let data = data_folder(&game.root, PLATFORM);
     let folder = game.base.join("out");

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stays_within_a_name_and_two_cross_folders() {
+    fn one_star_matches_within_a_name_and_two_across_folders() {
         let check = |pattern: &str, path: &str, wanted: bool| {
             assert_eq!(Glob::new(pattern).unwrap().fits(path), wanted, "{pattern} {path}");
         };
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_match_is_decided_in_bounded_time() {
+    fn matching_takes_bounded_time() {
         let path = format!("{}/b", ["a".repeat(250), "a".repeat(250)].join("/"));
         let many = |text: &str| Glob::new(text).unwrap().fits(&path);
         assert!(!many("*a*a*a*a*a*a*b/*"));

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shaders_and_materials_are_read_as_they_were_written() {
+    fn shaders_and_materials_survive_a_round_trip() {
         let variable =
             |name: &str, kind, offset| ShaderVariable { name: name.to_string(), kind, offset };
         let shader = ShaderData {

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn unloading_forgets_what_no_other_loaded_package_has() {
+    fn unloading_releases_resources_of_no_other_loaded_package() {
         on_both("unload", |store| {
             let mut packages = Packages::default();
             let all = load(&mut packages, store, "all");
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_loads_its_members_and_what_they_reference() {
+    fn a_package_loads_its_members_and_their_references() {
         on_both("brings", |store| {
             load(&mut Packages::default(), store, "outer");
             assert_eq!(
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_fails_says_why_and_can_be_begun_again() {
+    fn a_failed_load_reports_its_reason_and_can_be_repeated() {
         let game = Game::new("fails", FILES);
         let mut store = game.folder();
         let mut packages = Packages::default();
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_whose_load_is_not_waited_for_ends_with_its_thread() {
+    fn dropping_a_loading_package_ends_its_thread() {
         on_both("ends", |store| {
             let mut packages = Packages::default();
             for name in ["all", "texts", "outer"] {
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_have_a_limit() {
+    fn the_number_of_packages_is_limited() {
         let store = Game::new("limit", FILES).folder();
         let mut packages = Packages::default();
         for _ in 0..PACKAGES_MAX {

@@ -101,7 +101,7 @@ fn names(error: &Error, name: &str) {
 }
 
 #[test]
-fn a_reader_that_panics_costs_the_resource_that_it_reads_and_nothing_else() {
+fn a_panic_in_a_reader_fails_only_its_resource() {
     let game = Game::new();
     let compiled = game.compile();
     let stores = [(game.folder(&compiled), "bad.text"), (game.bundle(&compiled), "#")];

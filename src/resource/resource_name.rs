@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn type_name_and_properties_are_read_off_the_path() {
+    fn type_name_and_properties_are_parsed_from_the_path() {
         check("textures/wall.png", "textures/wall.texture []");
         check("textures/wall.fr.PNG", "textures/wall.texture [fr]");
         check("buttons.en.x360.texture", "buttons.texture [en.x360]");

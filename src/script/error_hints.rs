@@ -322,20 +322,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_before_a_misspelt_call_is_read_off_the_line() {
+    fn the_table_of_a_misspelt_call_is_parsed_from_the_line() {
         assert_eq!(word_before("  World.updte(world, dt)", "updte"), Some(("World", '.')));
         assert_eq!(word_before("local a = s:splt(1)", "splt"), Some(("s", ':')));
         assert_eq!(word_before("updte()", "updte"), None);
     }
 
     #[test]
-    fn the_method_that_is_called_on_a_number_is_read_off_the_line() {
+    fn a_method_call_on_a_number_is_parsed_from_the_line() {
         assert_eq!(method_of("  w:update(1)", "w"), Some("update"));
         assert_eq!(method_of("  w.x = 1", "w"), None);
     }
 
     #[test]
-    fn an_overflow_without_a_place_names_the_remedy() {
+    fn an_overflow_without_a_location_has_a_remedy() {
         assert!(overflow_message("main.lua:1: stack overflow").is_some());
         assert!(overflow_message("error in error handling").is_none());
     }

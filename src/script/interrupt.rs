@@ -537,7 +537,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_thread_for_the_watchdog_there_is_no_vm() {
+    fn a_vm_requires_its_watchdog_thread() {
         let interrupt = Interrupt::new();
         let giant = Builder::new().stack_size(1 << 60);
         assert!(interrupt.watch_by(null_mut(), giant).is_err());
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_leave_their_threads_list_in_any_order() {
+    fn interrupts_are_removed_in_any_order() {
         let all = [Interrupt::new(), Interrupt::new(), Interrupt::new()];
         for interrupt in &all {
             interrupt.watch(null_mut()).unwrap();

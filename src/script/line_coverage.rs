@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_files_are_counted_and_others_are_not() {
+    fn only_lines_of_files_are_counted() {
         let mut lines = LineHits::default();
         for (source, line) in [
             ("@b.lua", 2),

@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_string_has_the_number_of_its_text_whenever_it_was_made() {
+    fn equal_strings_have_equal_ids_whenever_created() {
         let texts: Vec<String> = (0..2000).map(|length| "ab/c".repeat(length % 50 + 1)).collect();
         let texts: Vec<String> =
             texts.iter().enumerate().map(|(i, text)| format!("{text}{i}")).collect();

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_module_has_one_home() {
+    fn every_module_is_declared_in_one_file() {
         assert_eq!(strangers(all_files()), Vec::<String>::new());
         let text = "local Unit, Json = core.module(\"Unit\"), core.module(\"Json\")
 function Unit.a()
@@ -174,7 +174,7 @@ function Json.a()";
     }
 
     #[test]
-    fn the_files_away_from_home_are_there() {
+    fn files_listed_as_exceptions_exist() {
         for (module, at, _) in AWAY {
             let declared = all_files().flat_map(declarations);
             let mut of_file = declared.filter(|one| one.table == module && one.file == at);

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_is_split_off_the_front_of_a_message() {
+    fn a_location_prefix_is_split_from_a_message() {
         let (location, rest) = split_location("scripts/enemy.lua:12: no weapon");
         assert_eq!(location, Some(SourceLocation { file: "scripts/enemy.lua".into(), line: 12 }));
         assert_eq!(rest, "no weapon");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_is_cut_where_a_letter_ends() {
+    fn a_long_message_is_truncated_at_a_character_boundary() {
         let long = "ä".repeat(5000);
         let shown = cut(&long);
         assert!(shown.len() < 2100 && shown.ends_with("ä… (10000 bytes in all)"), "{shown}");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_has_the_order_of_contexts_error_place_and_stack() {
+    fn a_report_lists_contexts_error_location_and_stack() {
         let location = |line| Some(SourceLocation { file: "enemy.lua".into(), line });
         let frame = |line, description: &str| StackFrame {
             location: location(line),

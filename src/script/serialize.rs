@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn a_save_holds_a_value() {
+    fn a_save_contains_a_value() {
         assert!(check(&[tag::NIL]).is_ok() && check_save(&TRUE).is_ok());
         let refused = check_save(&[tag::NIL]).unwrap_err();
         assert_eq!(refused.message, "it is damaged: it holds no value");
     }
 
     #[test]
-    fn tables_are_as_deep_as_they_may_be_and_no_deeper() {
+    fn the_nesting_limit_of_tables_is_exact() {
         let nested = |depth: usize| [table(1, 0).repeat(depth), vec![tag::NIL]].concat();
         assert!(check(&nested(DEPTH_MAX)).is_ok());
         let message = format!("it is damaged: its tables are more than {DEPTH_MAX} deep");

@@ -431,14 +431,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_whose_blocks_do_not_fit_has_no_outline() {
+    fn unbalanced_blocks_give_no_outline() {
         for text in ["function f()", "end", "local s = 'x", "--[[ x", "local s = [[x", "until x"] {
             assert_eq!(outline(text), None, "{text}");
         }
     }
 
     #[test]
-    fn what_the_top_level_writes_to_is_found() {
+    fn assignments_of_the_top_level_are_found() {
         let text = "local M, N = {} function M.a.b:c() end x.y, x.z = 1 p.q[1] = 2 f(x.y.w)\n\
                     function f() g.h = 1 end local E = require 'enemy' local V = Some.Path\n\
                     local C = Some.call() setmetatable(_G, {}) rawset(r, 1, 2) local z = t == x.y";
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_may_write_to_anything_is_known() {
+    fn unrestricted_writes_are_detected() {
         for text in [
             "require('a').b = 1",
             "local a, b = require 'a', require 'b'",
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_text_stay_where_they_are() {
+    fn line_numbers_are_preserved() {
         let text = "local a = 1\nlocal b\nreturn a";
         let instrumented = instrument(text, &outline(text).unwrap(), "x").unwrap();
         let call = " do local c = x c(function() return a, b end) end ";

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_goes_through_what_is_seen_at_its_place() {
+    fn a_ray_passes_through_its_screen_position() {
         for camera in cameras() {
             let point = camera.pose.transform_point3(Vec3::new(1.0, 7.0, -0.5));
             let (position, _) = camera.world_to_screen(point, SIZE);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_goes_from_zero_at_the_near_plane_to_one_at_the_far_one() {
+    fn depth_is_zero_at_the_near_plane_and_one_at_the_far_plane() {
         for camera in cameras() {
             let depth = |y: f32| {
                 let clip = camera.projection(2.0) * Vec4::new(0.0, 0.0, -y, 1.0);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn visible_points_are_inside_of_the_frustum() {
+    fn visible_points_are_inside_the_frustum() {
         let camera = Camera::DEFAULT;
         let inside = |x: f32, y: f32| camera.inside_frustum(Vec3::new(x, y, 0.0), 1.0);
         assert!(inside(0.0, 10.0) > 0.0);

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn all_points_of_round_things_lie_where_they_should() {
+    fn points_of_round_shapes_are_on_their_surface() {
         let far = |lines: &[DebugLine]| {
             lines.iter().map(|line| line.from.length()).fold(0.0f32, f32::max)
         };
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_as_long_as_they_should_and_in_their_world() {
+    fn lines_stay_for_their_duration_in_their_world() {
         let mut lines = DebugLines::default();
         let mut worlds = Slots::new(HandleKind::World, 2);
         let (here, there) = (worlds.add(()).unwrap(), worlds.add(()).unwrap());

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn spawning_one_by_one_looks_at_each_level_a_few_times() {
+    fn spawning_units_one_by_one_takes_linear_time() {
         let mut levels = Levels::default();
         let (town, _) = town(&mut levels);
         let (count, wanted) = (levels.with_nested(town).len(), 1 + 40 * 40 * 2);
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_multiply_each_others_units_are_refused() {
+    fn exponentially_nested_levels_are_refused() {
         let mut levels = Levels::default();
         let known = [
             resource("a", 0, &["b"; 64]),
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_knows_its_level_until_one_of_them_ends() {
+    fn a_unit_has_its_level_until_either_ends() {
         let (mut levels, mut units) = (Levels::default(), Slots::new(HandleKind::Unit, 2));
         let (town, world) = town(&mut levels);
         let (unit, stranger) = (UnitId(units.add(()).unwrap()), UnitId(units.add(()).unwrap()));

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_names_what_is_in_it() {
+    fn a_level_lists_its_references() {
         let (level, named) = compiled(
             "units = { a = { unit = \"units/a\" position = [1, 2, 3] } \
              b = { unit = \"units/b\" scale = 2 } }\n\
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_beyond_their_limits_are_refused_in_sources_and_in_compiled_data() {
+    fn overlong_lists_are_refused_in_sources_and_compiled_data() {
         let check = |text: &str, message: &str| {
             assert_eq!(compiled(text).unwrap_err(), format!("x.level:1: {message}"));
             let data = write_tree(&sjson::parse(text).unwrap().to_tree());

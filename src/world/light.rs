@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_light_reaches_as_far_as_it_says_or_as_it_can_be_seen() {
+    fn a_light_range_is_configured_or_derived_from_intensity() {
         let light = LightSettings { intensity: 4.0, ..LightSettings::DEFAULT };
         assert_eq!(light.reach(), 32.0);
         assert_eq!(LightSettings { falloff_end: 5.0, ..light }.reach(), 5.0);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_light_shines_along_y() {
+    fn a_light_points_along_y() {
         let pose = Mat4::from_translation(Vec3::X);
         let sun = LightSettings { kind: LightType::Directional, ..LightSettings::DEFAULT };
         let direction = Vec3::Y;

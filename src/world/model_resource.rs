@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_pictures_can_be_blocks_in_ktx2() {
+    fn model_textures_can_be_compressed_ktx2() {
         let (planks, bumps): (Vec<u8>, Vec<u8>) = ((0..48).collect(), (100..116).collect());
         let packed = ktx2_file(8, 4, 146, 2, &[&planks[..32], &planks[32..]]);
         let found = pictures(&packed, &ktx2_file(4, 4, 141, 0, &[&bumps])).unwrap();

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_come_first_in_the_order_of_passes_over_the_file() {
+    fn parents_precede_their_children() {
         let mut random = engine_foundation::random::Random::seed(3);
         for count in 0..60 {
             // A tree with its nodes in random order.

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_line_is_walked_at_an_even_pace() {
+    fn a_straight_line_has_constant_speed() {
         let points = (0..4).map(|x| Vec3::new(x as f32, 0.0, 0.0)).collect();
         let spline = Spline::new(points, false);
         assert!((spline.length() - 3.0).abs() < 1e-3);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_curve_goes_round_and_through_its_points() {
+    fn a_closed_curve_wraps_around_through_its_points() {
         let corners = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
         let points: Vec<_> = corners.iter().map(|[x, y]| Vec3::new(*x, *y, 0.0)).collect();
         let spline = Spline::new(points.clone(), true);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_one_have_no_length() {
+    fn equal_points_have_no_length() {
         let spline = Spline::new(vec![Vec3::ONE; 3], false);
         assert_eq!((spline.length(), spline.position(1.0)), (0.0, Vec3::ONE));
     }

@@ -163,7 +163,7 @@ mod tests {
     use engine_foundation::blob::FRAME_BYTES;
 
     #[test]
-    fn a_recording_is_read_as_it_was_written_and_damage_is_found() {
+    fn a_recording_survives_a_round_trip_and_damage_is_detected() {
         let bytes = sample().to_bytes();
         assert_eq!(Recording::from_bytes(&bytes).unwrap(), sample());
         for length in 0..bytes.len() {

@@ -446,7 +446,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_error_at_the_end_is_compared_without_addresses() {
+    fn the_final_error_is_compared_without_addresses() {
         let report = |message: &str| ErrorReport::from_message(message);
         let mut recorder = Recorder::new(sample().origin, InitialSaves::default());
         recorder.fail(None, &report("no table: 0x7f01 here\nmore"));

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_checked_by_its_row() {
+    fn a_message_is_validated_against_its_row() {
         refused("[]", "a message is an object: {\"type\": \"help\"}");
         refused("{}", "the message has no text 'type': send {\"type\": \"help\"}");
         refused(

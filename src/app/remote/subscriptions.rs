@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_due_again_after_its_time() {
+    fn a_stream_is_due_after_its_interval() {
         let now = Instant::now();
         let mut timed = StreamTimer { every: Duration::from_millis(100), due: now, next: 0 };
         assert!(timed.is_due(now) && !timed.is_due(now + Duration::from_millis(99)));

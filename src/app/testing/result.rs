@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_passes_on_retry_is_flaky_and_one_that_fails_again_has_failed() {
+    fn a_test_is_flaky_if_a_retry_passes_and_failed_otherwise() {
         use TestStatus::{Failed, Flaky, Passed, Skipped};
         let merged_statuses = |before: &[(&str, TestStatus)], now: &[(&str, TestStatus)]| {
             let list = |of: &[(&str, TestStatus)]| of.iter().map(|(n, s)| test(n, *s)).collect();

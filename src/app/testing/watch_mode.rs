@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_the_tests_that_need_it_through_others() {
+    fn a_change_selects_tests_that_depend_on_it_indirectly() {
         let root = std::env::temp_dir().join(format!("engine-{}-changed", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         let files = [

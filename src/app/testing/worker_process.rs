@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_options_that_decide_what_runs_reach_the_other_process() {
+    fn selection_options_are_passed_to_worker_processes() {
         let mut options = TestOptions::new(PathBuf::from("game"));
         options.filter = vec!["a".into()];
         options.exclude_tags = vec!["b".into(), "c".into()];

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_added_to_from_rust_and_pushed() {
+    fn counters_are_incremented_from_rust_and_pushed() {
         let _alone = crate::profile::exclusive();
         clear_all();
         let number = counter("tests/added").unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_has_a_counter_whatever_it_is_called() {
+    fn a_scope_with_any_name_has_a_counter() {
         let number = scope_counter("scopes//odd\n/ /name/");
         assert_eq!(name_of(number), "scopes/odd/name");
         assert_eq!(name_of(scope_counter(&"ä".repeat(100))).len(), NAME_BYTES_MAX);

@@ -85,7 +85,7 @@ const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular file
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_within_the_folder_and_not_out_of_it() {
+fn links_are_followed_only_within_the_folder() {
     let folder = Folder::new("links").with_links();
     // A link may lead to the folder itself.
     for root in ["game", "linked", "game-art/../game"].map(|root| folder.0.join(root)) {
@@ -144,7 +144,7 @@ fn a_pipe_or_a_device_is_refused_at_once() {
 }
 
 #[test]
-fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
+fn the_size_limit_is_checked_before_and_while_reading() {
     let folder = Folder::new("limit");
     let path = folder.0.join("game/settings.sjson");
     let file = fs::File::create(&path).unwrap();
@@ -171,7 +171,7 @@ fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_has_no_state() {
+fn a_file_that_changes_while_read_has_no_state() {
     let folder = Folder::new("state");
     let (game, path) = (folder.game(), folder.0.join("game/textures/wood.png"));
     let (bytes, state) = read_with_state(&game, "textures/wood.png", &SETTINGS).unwrap();
@@ -191,7 +191,7 @@ fn a_file_that_changes_while_it_is_read_has_no_state() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
+fn a_listing_gives_links_the_kind_of_their_target() {
     let folder = Folder::new("list").with_links();
     let game = folder.game();
     let wood = inspect(&game, "textures/wood.png").unwrap().1;
@@ -241,7 +241,7 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_behind_a_link() {
+fn nothing_is_written_through_a_link() {
     let folder = Folder::new("write").with_links();
     let game = folder.game();
     let art = folder.0.join("game-art");

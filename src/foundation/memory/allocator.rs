@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_counts_for_its_owner_until_any_thread_frees_it() {
+    fn a_block_counts_for_its_owner_until_it_is_freed() {
         let layout = Layout::from_size_align(100, 8).unwrap();
         // SAFETY: each block is used within its size and freed with its layout.
         unsafe {

@@ -386,7 +386,7 @@ mod tests {
     // whatever the others do. Behavior at the limit is tested in tests/bad_input/memory.rs.
 
     #[test]
-    fn a_thread_adds_its_count_in_batches_and_the_rest_when_it_ends() {
+    fn a_thread_reports_its_bytes_in_batches_and_at_its_end() {
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 50;
         let before = held();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn separate_work_counts_what_remains_when_it_ends() {
+    fn separate_work_counts_the_memory_it_leaves_allocated() {
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 48;
         let shared = || HELD.load(Ordering::Relaxed);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_there_is_room_for_everything() {
+    fn without_a_limit_every_allocation_succeeds() {
         assert_eq!(limit(), None, "no test of this program sets one");
         assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
         assert_eq!(check_room(usize::MAX), Ok(()));

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_has_one_owner_at_a_time_and_the_one_before_when_its_block_ends() {
+    fn the_previous_owner_is_restored_when_a_block_ends() {
         std::thread::spawn(|| {
             let outer = number_of("tests/outer");
             assert_eq!(current(), ENGINE);

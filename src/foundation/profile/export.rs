@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_for_json() {
+    fn strings_are_escaped_for_json() {
         assert_eq!(quoted("a \"b\"\\\n"), "\"a \\\"b\\\"\\\\\\u000a\"");
     }
 }

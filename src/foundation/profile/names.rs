@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_keeps_its_number() {
+    fn a_name_keeps_its_index() {
         let number = name_id("a name of a scope").unwrap();
         assert_eq!(name_id("a name of a scope"), Some(number));
         assert_eq!(

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_and_ends_come_in_their_order() {
+    fn begin_and_end_events_are_read_in_order() {
         let buffer = ThreadBuffer::new();
         buffer.open(1);
         buffer.open(2);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_closes_its_own_scopes_alone() {
+    fn a_script_closes_only_its_own_scopes() {
         let buffer = ThreadBuffer::new();
         buffer.open(7);
         assert_eq!(end_outer(&buffer, 0), CloseResult::NoneOpen);

@@ -52,7 +52,7 @@ fn check_entry(text: &str, at: &str, number: usize, new: &str, want: &str) {
 }
 
 #[test]
-fn setting_a_value_changes_nothing_else() {
+fn setting_a_value_leaves_the_other_text_unchanged() {
     check_set("a=1 // x\n b :2", "a", "3.5", "a=3.5 // x\n b :2");
     check_set("a = [1,  2,3]", "a[2]", "\"x\"", "a = [1,  \"x\",3]");
     check_set("{\"a\":{\"b\":1}}", "a.b", "[1, {\"c\": 2}]", "{\"a\":{\"b\":[1, { \"c\":2 }]}}");
@@ -128,7 +128,7 @@ fn a_removed_value_takes_its_comma_and_the_comment_on_its_line() {
 }
 
 #[test]
-fn changes_that_make_no_sense_say_why() {
+fn impossible_changes_are_refused_with_a_reason() {
     check_set("a = [1]", "a[3]", "1", "'a[3]': there is no such item: insert it first");
     check_set("a = 1", "b[1]", "1", "'b[1]': there is no such list: insert it first");
     check_set("a = 1", "a.b", "1", "'a': expected object, found number");
@@ -149,7 +149,7 @@ fn changes_that_make_no_sense_say_why() {
 }
 
 #[test]
-fn many_values_are_set_in_one_go_or_not_at_all() {
+fn a_group_of_changes_is_applied_atomically() {
     let (one, two) = (SjsonTree::Number(1.0), SjsonTree::Number(2.0));
     let (a, b, inner) = (path("a"), path("b"), path("b.c"));
     let text = "a = \"x\" // x\nb = { c = 3 }\n";
@@ -320,7 +320,7 @@ fn change_both(chance: &mut Chance, edit: &mut DocumentEditor, tree: &mut SjsonT
 }
 
 #[test]
-fn random_changes_do_what_they_say_and_keep_comments() {
+fn random_changes_take_effect_and_preserve_comments() {
     let mut chance = Chance(11);
     for _ in 0..4_000 {
         let mut comments = 0;

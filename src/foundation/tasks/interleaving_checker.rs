@@ -499,7 +499,7 @@ fn every_interleaving_of_a_failing_graph_skips_the_same_tasks() {
 }
 
 #[test]
-fn a_woken_helper_that_leaves_wakes_another() {
+fn a_woken_worker_that_leaves_wakes_another() {
     // The update thread is called for the task that becomes ready after task 0 of the second graph.
     // It finds that the task for which it waits is complete.
     let urgent = GraphPlan { priority: 31, ..after(0) };
@@ -516,7 +516,7 @@ fn a_thread_that_waits_inside_a_task_is_not_woken_for_other_graphs() {
 }
 
 #[test]
-fn spinning_threads_are_called_before_sleeping_ones() {
+fn spinning_threads_are_notified_before_sleeping_ones() {
     let case = one_main(vec![vec![WORK], vec![WORK]], vec![ThreadAction::Graph(0)], 3);
     let mut state = ModelState::new(&case);
     (0..3).for_each(|worker| state.step(worker, &case));

@@ -555,7 +555,7 @@ mod tests {
         ["reload/record", "reload/arrays", "reload/plan", "reload/shadow", "reload/commit"];
 
     #[test]
-    fn the_frames_that_are_left_out_are_those_of_hot_reload() {
+    fn the_heap_walk_skips_the_frames_of_hot_reload() {
         let chunk = |name: &str| format!("=[engine] {name}").into_bytes();
         let own = |name: &&str| chunk(name).starts_with(OWN_CHUNK);
         let found: Vec<&str> = prelude::FILES.iter().map(|file| file.name).filter(own).collect();

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_left_out_and_lines_stay_where_they_are() {
+    fn statements_are_removed_and_line_numbers_preserved() {
         check("Profiler.start(\"a\")\nf()\nProfiler.stop()", "do end\nf()\ndo end");
         check("if x then Profiler.stop(name(\n1)) end", "if x then do end\n end");
         check("local a = b\nProfiler.start 'x'", "local a = b\nProfiler.start 'x'");

@@ -91,7 +91,7 @@ fn the_arrays_of_frames_are_recycled() {
 }
 
 #[test]
-fn an_object_is_put_changed_and_ended_under_one_number() {
+fn an_object_is_submitted_changed_and_destroyed_by_one_id() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let object = rect(&mut guis, request(gui, 3), PLAIN, 0.0).unwrap();
@@ -134,7 +134,7 @@ fn an_invalid_object_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_gui_that_ends_takes_its_objects_along() {
+fn destroying_a_gui_destroys_its_objects() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     rect(&mut guis, request(gui, 0), PLAIN, 0.0).unwrap();
@@ -146,7 +146,7 @@ fn a_gui_that_ends_takes_its_objects_along() {
 }
 
 #[test]
-fn objects_with_a_pose_take_a_transform_and_give_it_back() {
+fn objects_with_a_pose_allocate_and_release_a_transform() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let pose = Mat4::from_translation([1.0, 2.0, 3.0].into());
@@ -191,7 +191,7 @@ fn area(instances: &[QuadInstance]) -> f32 {
 }
 
 #[test]
-fn polygons_are_covered_once_and_crossing_edges_are_refused() {
+fn polygons_are_triangulated_and_crossing_edges_are_refused() {
     let polygon = |points: &[[f32; 2]]| {
         let mut into = Vec::new();
         tessellation::polygon(points, RED, 0.0, &mut into).map(|()| into)
@@ -228,7 +228,7 @@ fn the_work_for_a_polygon_is_limited() {
 }
 
 #[test]
-fn a_polygon_fades_over_a_pixel_at_its_edge_and_its_parts_share_their_corners() {
+fn polygon_edges_are_antialiased_over_one_pixel() {
     let mut into = Vec::new();
     let square = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [0.0, 0.0]];
     tessellation::polygon(&square, RED, 1.0, &mut into).unwrap();
@@ -279,7 +279,7 @@ fn a_triangle_has_barycentric_coordinates() {
 }
 
 #[test]
-fn retained_objects_follow_sources_that_move_or_end() {
+fn retained_objects_follow_moved_and_removed_sources() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let immediate = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -307,7 +307,7 @@ fn retained_objects_follow_sources_that_move_or_end() {
 }
 
 #[test]
-fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
+fn a_nine_patch_shrinks_its_borders_only_if_too_small() {
     let source = TextureSource { size: [30.0, 30.0], ..TextureSource::PLAIN };
     let mut into = Vec::new();
     tessellation::nine_patch([0.0, 0.0, 100.0, 50.0], [10.0; 4], &source, RED, &mut into);
@@ -320,7 +320,7 @@ fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
 }
 
 #[test]
-fn a_line_reaches_from_end_to_end() {
+fn a_line_covers_both_end_points() {
     let look = ShapeStyle { color: RED, radius: 0.0, outline: 0.0, reach: 0.0 };
     let line = tessellation::line([0.0, 0.0], [0.0, 10.0], 2.0, false, look);
     assert_eq!(line.corners, [1.0, 0.0, 1.0, 10.0, -1.0, 10.0, -1.0, 0.0]);
@@ -328,7 +328,7 @@ fn a_line_reaches_from_end_to_end() {
 }
 
 #[test]
-fn the_draw_recording_lists_what_is_drawn() {
+fn the_draw_recording_lists_all_draws() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -343,7 +343,7 @@ fn the_draw_recording_lists_what_is_drawn() {
 }
 
 #[test]
-fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
+fn bounds_in_the_draw_recording_exclude_antialiasing() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -380,7 +380,7 @@ fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
 }
 
 #[test]
-fn a_gui_that_was_moved_shows_another_part_of_itself() {
+fn a_moved_gui_scrolls_its_content() {
     let moved = |pose: Mat4, size: [f32; 2]| {
         let [low, high] =
             GuiDesc { pose, size, ..desc(GuiMode::Immediate) }.visible_area([200.0, 100.0]);
@@ -402,7 +402,7 @@ fn a_gui_that_was_moved_shows_another_part_of_itself() {
 }
 
 #[test]
-fn colors_meant_for_a_range_up_to_1_are_detected() {
+fn colours_in_the_range_up_to_1_are_detected() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let mut found = |color: [u8; 4]| {

@@ -468,7 +468,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_means_one_button_and_is_found() {
+    fn every_button_name_is_unique_and_found() {
         for class in DeviceClass::ALL {
             for names in [class.buttons(), class.axes()] {
                 let mut seen = HashMap::new();
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_libraries_are_known_or_suggest_ours() {
+    fn names_of_other_libraries_are_accepted_or_suggest_ours() {
         let keys = [
             ("KeyW", "w"),
             ("ArrowLeft", "left"),
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn the_places_that_drivers_use_are_the_tables() {
+    fn driver_indices_match_the_tables() {
         let named = |at: u16| PAD_BUTTONS[at as usize].name;
         assert_eq!([named(pad::Y), named(pad::D_RIGHT)], ["y", "d right"]);
         assert_eq!([named(pad::RIGHT_TRIGGER), named(pad::GUIDE)], ["right trigger", "guide"]);

@@ -229,7 +229,7 @@ fn an_instanced_material_is_independent_and_can_be_destroyed() {
 }
 
 #[test]
-fn a_texture_stands_in_for_a_material() {
+fn a_texture_can_be_used_as_a_material() {
     let mut game = Game::new("raw");
     let id = game.find("c");
     assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("c"));
@@ -263,7 +263,7 @@ fn values_set_by_the_game_survive_a_reload() {
 }
 
 #[test]
-fn textures_that_moved_are_followed_and_others_are_not_shown_in_their_old_slots() {
+fn materials_follow_textures_that_change_slots() {
     let mut game = Game::new("moved");
     let id = game.find("sea");
     let slot = game.materials.slots().get(id.0).unwrap().slot;

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engines_own_shapes_hold_to_the_same() {
+    fn built_in_shapes_are_valid() {
         for name in primitives::NAMES {
             assert_eq!(check(&primitives::model(name).unwrap()), Ok(()), "{name}");
         }

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_dark_at_their_edge_and_light_within() {
+    fn built_in_textures_are_dark_at_the_edge() {
         for texture in ALL {
             let texels = texture.texels();
             let side = texture.side as usize;

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whisker_is_crossed_from_neither_side() {
+    fn a_whisker_blocks_from_both_sides() {
         let whisker = StepCollider::Whisker { from: [0.0, -1.0], to: [0.0, 1.0] };
         for side in [1.0, -1.0] {
             let (position, speed, hit) =

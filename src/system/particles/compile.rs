@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_have_a_line() {
         check("rat = 3", "emitter 'a' has no 'rat', did you mean 'rate'? (known: max, rate,");
         check("rate = -1", "emitter 'a': 'rate' must be 0 to 10000000, got -1");
         check("rate = \"nan\"", "'rate' must be a number, got");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_survives_its_compiled_form() {
+    fn a_compiled_effect_survives_a_round_trip() {
         let text = "variables = { power = 2 }\nwarm_seconds = 1.5\nculling = \"slow\"\n\
             emitters = { a = { rate = 20 size = [[0, 0], [0.5, 4], [1, 0]] texture = \"t\" \
             bind = { rate = \"power\" } color = [[0, \"#f00\"], [1, \"#0000ff00\"]] \

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_particle_takes_fewer_bytes_than_a_cache_line() {
+    fn a_particle_is_smaller_than_a_cache_line() {
         assert_eq!(BYTES_PER_PARTICLE, 37);
     }
 
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_article_comes_out_as_it_should() {
+    fn the_step_matches_the_example_of_the_article() {
         use crate::data::Falloff;
         use crate::forces::ForceRange;
         use engine_foundation::random::Random;

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inverse_leads_back() {
+    fn an_inverse_undoes_its_pose() {
         let (position, rotation) = (Vec3::new(1.0, 2.0, 3.0), Quat::from_rotation_z(1.0));
         let pose = EffectTransform { position, rotation, scale: 2.5 };
         let point = Vec3::new(-4.0, 0.5, 9.0);

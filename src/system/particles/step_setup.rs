@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_come_as_often_as_they_should() {
+    fn bursts_have_the_configured_count_and_interval() {
         let once = SpawnBurst { time: 0.5, ..SpawnBurst::default() };
         assert_eq!([firings(&once, 0.0, 0.5), firings(&once, 0.5, 0.6)], [0, 1]);
         let thrice = SpawnBurst { time: 0.1, every: 0.2, times: 3, count: [1, 1] };

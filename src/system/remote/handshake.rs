@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_says_nothing_is_answered_after_a_second_and_ends() {
+    fn a_silent_connection_times_out_after_a_second() {
         let mut pair = SocketPair::new();
         assert_eq!(pair.step_at(REQUEST_SECONDS_MAX - 0.01), HandshakeStep::Waits);
         assert_eq!(pair.step_at(REQUEST_SECONDS_MAX + 0.01), HandshakeStep::Waits);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_too_long_is_refused_before_it_ends() {
+    fn an_overlong_request_is_refused_before_its_end() {
         let mut pair = SocketPair::new();
         pair.send(&vec![b'x'; HEAD_BYTES_MAX + 4096]);
         while pair.server.is_without_request() {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_does_not_read_delays_no_other() {
+    fn a_client_that_does_not_read_delays_no_others() {
         let mut pair = SocketPair::new();
         let head = format!("GET /page.css HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", pair.own.port);
         pair.send(head.as_bytes());
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_answered_and_stays_has_a_second_even_if_it_goes_on_sending() {
+    fn an_answered_connection_is_closed_after_a_second() {
         for goes_on in [false, true] {
             let mut pair = SocketPair::new();
             let port = pair.own.port;
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_token_it_is_connected_with_what_came_behind() {
+    fn an_upgrade_with_the_token_keeps_the_bytes_after_it() {
         let mut pair = SocketPair::new();
         let port = pair.own.port;
         let head = format!(

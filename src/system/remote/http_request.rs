@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_needs_the_token_and_the_own_host() {
+    fn the_page_requires_the_token_and_the_local_host() {
         let host = [("Host", "127.0.0.1:4000")];
         assert_eq!(status("/?token=abcd", &host), 200);
         assert_eq!(status("/?x=1&token=abcd", &[("host", "localhost:4000")]), 200);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_opens_for_the_own_page_and_for_tools_alone() {
+    fn web_sockets_open_only_for_the_page_and_for_tools() {
         assert_eq!(ask("/connection?token=abcd", &SOCKET), HttpReply::Connect(KEY.into()));
         assert_eq!(status("/connection?token=no", &SOCKET), 403);
         assert_eq!(socket(&[("Origin", "http://127.0.0.1:4000")]), 101);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_runs_and_loads_nothing_but_what_is_served_here() {
+    fn the_page_loads_only_files_of_this_server() {
         let head = lines(200, "text/html", 0);
         let policy = head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
         let rules: Vec<&str> = policy.expect("there is one").split("; ").collect();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_accepted_key_is_that_of_the_standard() {
+    fn the_accept_key_matches_the_standard() {
         assert!(switching(KEY).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     }
 }

@@ -459,7 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adapter_errors_list_what_was_found_and_a_remedy() {
+    fn adapter_errors_list_found_adapters_and_a_remedy() {
         let check = |choice, found: &[&str], wanted: &str| {
             let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
             assert_eq!(no_adapter_error(choice, &found).message, wanted);

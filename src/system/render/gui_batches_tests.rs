@@ -77,7 +77,7 @@ impl Bench {
 }
 
 #[test]
-fn draws_equal_distinct_keys_and_follow_layers_then_first_objects() {
+fn there_is_one_draw_per_key_ordered_by_layer_and_object() {
     let mut bench = Bench::default();
     bench.apply(frame(&[
         (1, key(1, 5), &[1]),
@@ -91,7 +91,7 @@ fn draws_equal_distinct_keys_and_follow_layers_then_first_objects() {
 }
 
 #[test]
-fn an_object_that_keeps_its_key_keeps_its_place_even_when_it_grows() {
+fn an_object_that_grows_keeps_its_position_in_the_batch() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 1), &[2]), (3, key(0, 1), &[3])]));
     bench.apply(frame(&[(2, key(0, 1), &[20, 21, 22])]));
@@ -101,7 +101,7 @@ fn an_object_that_keeps_its_key_keeps_its_place_even_when_it_grows() {
 }
 
 #[test]
-fn an_object_with_another_key_comes_last_in_its_new_batch() {
+fn an_object_with_a_new_key_is_last_in_its_batch() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
     bench.apply(frame(&[(1, key(0, 2), &[1])]));
@@ -109,7 +109,7 @@ fn an_object_with_another_key_comes_last_in_its_new_batch() {
 }
 
 #[test]
-fn when_its_first_object_ends_a_batch_moves_behind_those_that_began_earlier() {
+fn a_batch_is_ordered_by_its_first_remaining_object() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
     let mut end = gui(1);
@@ -119,7 +119,7 @@ fn when_its_first_object_ends_a_batch_moves_behind_those_that_began_earlier() {
 }
 
 #[test]
-fn reset_ends_every_object_and_what_follows_it_stays() {
+fn reset_ends_only_objects_submitted_before_it() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1])]));
     let mut reset = frame(&[(2, key(0, 1), &[2])]);
@@ -145,7 +145,7 @@ fn only_changed_ranges_are_dirty() {
 }
 
 #[test]
-fn immediate_batches_show_for_one_frame_after_retained_ones_of_their_layer() {
+fn immediate_batches_follow_retained_ones_for_one_frame() {
     let mut bench = Bench::default();
     let mut both = frame(&[(1, key(0, 1), &[1]), (2, key(2, 1), &[2])]);
     let batch = |layer| QuadBatch { key: key(layer, 9), instances: vec![instance(9); 3] };
@@ -161,7 +161,7 @@ fn immediate_batches_show_for_one_frame_after_retained_ones_of_their_layer() {
 }
 
 #[test]
-fn a_gui_that_a_packet_does_not_name_shows_what_it_retained() {
+fn a_gui_without_changes_keeps_its_retained_objects() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1])]));
     bench.guis.apply(&[], &[gui(2)], &mut bench.list);
@@ -187,7 +187,7 @@ fn moves(moved: &[MovedSource]) -> GuiFrame {
 }
 
 #[test]
-fn objects_follow_their_source_and_keep_their_order_among_the_others() {
+fn objects_follow_their_source_and_keep_their_order() {
     let mut bench = Bench::default();
     bench.apply(frame(&[
         (1, key(0, 1), &[1]),
@@ -267,7 +267,7 @@ impl Model {
 }
 
 #[test]
-fn ten_thousand_random_changes_agree_with_a_plain_model() {
+fn random_changes_match_a_simple_model() {
     let mut random = Random::seed(5);
     let mut below = |limit: u64| random.next_u64() % limit;
     let (mut bench, mut model) = (Bench::default(), Model::default());

@@ -283,7 +283,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_wav_is_decoded_and_its_length_is_known() {
+    fn a_wav_is_decoded_with_its_length() {
         let file = check(wav_file(8000, 2, &[0, 100, -16384, 16384])).unwrap();
         assert_eq!((file.sample_rate, file.frames, file.streams), (8000, 2, true));
         let clip = decode(&file).unwrap();

@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_goes_round() {
+    fn a_sequence_wraps_around() {
         let sound = sound("play = { sequence = [\"a\", \"b\", \"c\"] }");
         assert_eq!(play(&sound, None, 5), ["a", "b", "c", "a", "b"]);
     }
 
     #[test]
-    fn random_selection_never_repeats_and_omits_nothing() {
+    fn random_selection_never_repeats_and_covers_all_children() {
         let sound = sound("play = { random = [\"a\", { file = \"b\", weight = 5 }, \"c\"] }");
         let played = play(&sound, None, 300);
         assert!(played.windows(2).all(|pair| pair[0] != pair[1]));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_follows_its_parameter_and_says_what_it_lacks() {
+    fn a_switch_follows_its_parameter_and_reports_missing_cases() {
         let text = "play = { switch = \"material\" cases = { wood = \"w\", metal = \"m\" }";
         let strict = sound(&format!("{text} }}"));
         assert_eq!(play(&strict, Some("metal"), 1), ["m"]);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_switch_leads_to_can_be_asked() {
+    fn the_result_of_a_switch_can_be_queried() {
         let sound = sound(
             "play = { switch = \"m\" cases = { a = { random = [\"x\", \"y\"] }, b = \"z\" } }",
         );

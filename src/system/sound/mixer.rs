@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn buses_lead_to_earlier_ones_and_are_read_as_they_were_written() {
+    fn buses_output_to_earlier_ones_and_survive_a_round_trip() {
         let text = "
             master = { effects = [{ compressor = { ratio = 8 } }] }
             buses = {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_text_has_are_refused_in_the_compiled_form_too() {
+    fn invalid_numbers_in_compiled_data_are_refused() {
         let text = "buses = { a = { effects = [{ delay = {} }, { filter = {} }] \
                     duck = { by = \"b\" } } b = {} }";
         let check = |change: fn(&mut MixerData), wanted: &str| {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_line_and_remedy() {
+    fn errors_have_a_line_and_a_remedy() {
         check(
             "buses = { a = { parent = \"b\" } b = {} }",
             "a.mixer:1: the bus 'a' leads to 'b', which is not defined before it",

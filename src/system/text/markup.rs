@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_become_spans_and_everything_else_is_text() {
+    fn directives_become_spans_and_other_characters_are_text() {
         check("plain {text} #1", "plain {text} #1", &[]);
         check(
             "a {#color(255,0,0)}red{#reset()} b",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_what_is_shown_become_lines_of_the_whole_text() {
+    fn lines_of_visible_text_map_to_lines_of_the_source() {
         let text = "a {#color(1,2,3)}bc{#reset()} d";
         let mut markup = ColorMarkup::default();
         let request = TextRequest { text: text.as_bytes(), ..TextRequest::DEFAULT };

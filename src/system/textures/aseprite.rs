@@ -386,7 +386,7 @@ mod tests {
     use engine_test_support::aseprite::aseprite;
 
     #[test]
-    fn a_file_of_aseprites_own_is_a_sheet() {
+    fn an_aseprite_file_is_a_sheet() {
         let source = read(&aseprite(32)).unwrap();
         let names: Vec<_> = source.frames.iter().map(|(name, ms, _)| (&name[..], *ms)).collect();
         assert_eq!(names, [("1", 70.0), ("2", 30.0)]);
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_aseprite_file_is_an_error_and_nothing_worse() {
+    fn a_broken_aseprite_file_is_an_error() {
         let bytes = aseprite(32);
         for length in 0..bytes.len() {
             assert!(read(&bytes[..length]).is_err(), "{length}");
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_part_of_a_cel_inside_the_picture_is_walked() {
+    fn cels_are_clipped_to_the_image() {
         assert_eq!(inside(0, 5, 9), 0..5);
         assert_eq!(inside(-2, 5, 2), 2..4);
         assert_eq!(inside(7, 5, 9), 0..2);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_no_texture_has_is_refused_before_frames_are_read() {
+    fn an_invalid_size_is_refused_before_frames_are_read() {
         let mut head = vec![0; 128];
         head[4..6].copy_from_slice(&FILE_MAGIC.to_le_bytes());
         for (at, value) in [(6, 2u16), (8, 1026), (10, 32_771), (12, 32)] {
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn linked_cels_that_show_more_than_a_picture_can_have_are_refused() {
+    fn linked_cels_beyond_the_size_limit_are_refused() {
         let cel = |picture| AseCel { layer: 0, x: 0, y: 0, opacity: 255, order: 0, picture };
         let (width, height) = (4096, 4096);
         let bytes = vec![0; width * height];

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_that_no_compiled_texture_has_are_refused_at_once() {
+    fn invalid_headers_are_refused() {
         let texels = vec![0; chain_bytes(HEAD.format, 8, 4, 4)];
         assert_eq!(read(&write(&HEAD, &texels)).unwrap(), (HEAD, HEAD_BYTES));
         for levels in [0, 5, 1 << 31, u32::MAX] {

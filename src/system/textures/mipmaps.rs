@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_multiplied_by_alpha_in_linear_light() {
+    fn colours_are_premultiplied_in_linear_space() {
         let mut texels = [255, 128, 0, 128, 255, 255, 255, 0, 9, 8, 7, 255];
         premultiply(&mut texels);
         // Half of the light of 255 is 188 as sRGB, not 128.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn black_and_white_average_in_linear_light() {
+    fn black_and_white_average_in_linear_space() {
         let rows = [0, 0, 0, 255, 255, 255, 255, 255];
         assert_eq!(half(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
         assert_eq!(
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_sides_leave_no_texel_out() {
+    fn odd_sizes_include_every_texel() {
         let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255];
         assert_eq!(half(TexelFormat::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
         let (levels, bytes) = chain(TexelFormat::Rgba8, 5, 3, vec![51; 60]);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn light_beyond_white_has_levels_too() {
+    fn high_dynamic_range_images_have_mipmaps() {
         let bytes = to_halves(&[4.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], true);
         let mixed = half(TexelFormat::Rgba16Float, 2, 1, &bytes);
         assert_eq!(read(TexelFormat::Rgba16Float, &mixed, 0), [1.0, 0.5, 0.0, 0.75]);

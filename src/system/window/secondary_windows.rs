@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_reach_only_their_window() {
+    fn events_are_delivered_only_to_their_window() {
         let (mut main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         main.listen();

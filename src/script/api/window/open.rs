@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_option_that_is_named_is_one() {
+    fn every_documented_option_is_accepted() {
         for key in OPTIONS {
             // Nil is valid for none of the options. The error must be about the known option.
             let wrong = opening(

@@ -276,7 +276,7 @@ mod tests {
                         leftx:a0,lefty:a1~,lefttrigger:a2,+rightx:b3,platform:Linux,";
 
     #[test]
-    fn a_line_of_the_database_is_read() {
+    fn a_line_of_the_database_is_parsed() {
         let mut database = MappingDatabase::default();
         assert!(database.add(LINE).is_empty());
         let codes = codes(&[1, 0x130, 0x131, 0x133, 0x134], &[0, 1, 2, 0x10, 0x11]);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digits_of_a_pad_are_those_of_its_line() {
+    fn the_guid_of_a_pad_matches_the_database() {
         for id in [[3, 0x045e, 0x028e, 0x0114], [0, 0xffff, 1, 0x8000]] {
             assert_eq!(id_of(&digits_of(id)), Some(id));
         }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_systems_are_left_and_wrong_ones_are_told() {
+    fn lines_of_other_systems_are_skipped_and_bad_ones_reported() {
         let mut database = MappingDatabase::default();
         let text = format!(
             "# words\n\n{}\nnonsense\n03,x,a:b0\nxinput,XInput,a:b0\n",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_names_and_the_pad_lacks_is_left_out() {
+    fn mappings_of_missing_inputs_are_skipped() {
         let mut database = MappingDatabase::default();
         database.add(LINE);
         let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_without_a_line_has_the_kernels_convention() {
+    fn a_pad_without_a_mapping_uses_the_kernel_convention() {
         let usual = codes(&[0x130, 0x131, 0x133, 0x134, 0x138], &[0, 1, 2, 3, 4, 5, 0x10, 0x11]);
         let rules = standard(&usual, false);
         assert!(rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick(4, pad::RIGHT, 1)));

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_that_names_what_it_has_not_is_refused_with_words() {
+    fn a_mesh_with_invalid_references_is_refused() {
         let check = |mesh: MeshFrame, wanted: &str| {
             let mut library = DrawResources::new();
             let events = put(&mut library, mesh);
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn surfaces_that_differ_in_numbers_share_a_batch_and_others_do_not() {
+    fn surfaces_with_equal_textures_share_a_batch() {
         let mut library = DrawResources::new();
         put(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
         let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };

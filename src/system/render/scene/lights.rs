@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_uniform_is_laid_out_as_a_shader_wants_it() {
+    fn the_uniform_has_the_layout_of_the_shader() {
         assert_eq!(size_of::<SceneUniform>() % 16, 0);
         assert_eq!((size_of::<SunUniform>(), size_of::<LightUniform>()), (32, 64));
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");

@@ -334,7 +334,7 @@ mod tests {
     use engine_foundation::Mat4;
 
     #[test]
-    fn a_draw_takes_105_bytes_here_and_64_on_the_adapter() {
+    fn a_draw_takes_105_bytes_of_memory_and_64_on_the_gpu() {
         // Sphere, state, groups, part, data and lookup key: docs/renderer.md.
         let here =
             16 + 1 + 4 + size_of::<DrawPart>() + size_of::<DrawData>() + size_of::<BatchLookup>();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sphere_follows_its_pose_and_mirrors_are_known() {
+    fn bounding_spheres_follow_poses_and_mirroring_is_detected() {
         let turned = Mat4::from_translation(Vec3::new(1.0, 0.0, 0.0))
             * Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2)
             * Mat4::from_scale(Vec3::new(2.0, 1.0, 3.0));

@@ -100,7 +100,7 @@ mod tests {
     use engine_foundation::views::look_to_mat4;
 
     #[test]
-    fn of_a_large_floor_only_what_is_between_the_sides_counts() {
+    fn depths_of_a_large_floor_are_clipped_to_the_frustum_sides() {
         // From above, to the ground at 45 degrees: the floor is seen from 15 to 25 metres.
         let from = Vec3::new(0.0, -200.0f32.sqrt(), 200.0f32.sqrt());
         let direction = Vec3::new(0.0, 1.0, -1.0).normalize();

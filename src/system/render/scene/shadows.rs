@@ -174,7 +174,7 @@ mod tests {
         CascadeInputs { count: 3, texels: 1024, distance: 60.0, between: None };
 
     #[test]
-    fn every_point_ahead_is_in_the_map_of_its_cascade() {
+    fn every_visible_point_is_in_the_map_of_its_cascade() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
         let cascades = SunCascades::new(&camera(Vec3::ZERO), sun, WANTED);
         assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn without_perspective_the_maps_are_where_something_is_seen() {
+    fn orthographic_cascades_cover_the_visible_depth_range() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
         let projection = orthographic(-8.0, 8.0, -5.0, 5.0, -50.0, 900.0);
         let camera = CameraFrame { projection, near: -50.0, far: 900.0, ..camera(Vec3::ZERO) };
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spot_sees_its_cone() {
+    fn a_spot_shadow_map_covers_its_cone() {
         let spot = SpotShadow::new(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0, 0.5);
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
         let point = spot.to_clip.project_point3(edge);

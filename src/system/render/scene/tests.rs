@@ -82,7 +82,7 @@ fn instances(draws: &[SceneDraw], kind: SceneDrawKind) -> u32 {
 }
 
 #[test]
-fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
+fn visible_draws_of_one_mesh_are_one_call() {
     let mut scenes = RetainedScenes::default();
     let ahead = |i: u32| Vec3::new(i as f32 * 0.1, 10.0, 0.0);
     let mut changes: Vec<DrawChange> = (0..20).map(|i| put(i, i % 2, ahead(i))).collect();
@@ -110,7 +110,7 @@ fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
 }
 
 #[test]
-fn draws_move_end_and_are_in_groups_and_ranges() {
+fn draws_respect_visibility_groups_and_ranges() {
     let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
     let mut group = DrawMesh {
@@ -147,7 +147,7 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
 }
 
 #[test]
-fn transparent_draws_and_particles_are_sorted_from_far_to_near() {
+fn transparent_draws_and_particles_are_sorted_back_to_front() {
     let mut scenes = RetainedScenes::default();
     let pane = |slot: u32, mesh: u32, y: f32| {
         let DrawChange::Put(put) = put(slot, mesh, Vec3::new(0.0, y, 0.0)) else { unreachable!() };
@@ -227,7 +227,7 @@ fn ordered_draws_follow_their_order_and_equal_depths_are_one_draw() {
 }
 
 #[test]
-fn draws_outside_of_the_view_cast_shadows() {
+fn draws_outside_the_view_cast_shadows() {
     let mut scenes = RetainedScenes::default();
     let direction = Vec3::new(0.0, 1.0, -1.0).normalize();
     let sun = LightKind::Sun { direction, casts_shadows: true };
@@ -268,7 +268,7 @@ fn draws_outside_of_the_view_cast_shadows() {
 }
 
 #[test]
-fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
+fn mirroring_changes_the_class_and_a_new_surface_the_batch() {
     let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
     let mut first = packet(SceneFrame { changes: vec![put(0, 0, there)], ..SceneFrame::default() });
@@ -286,7 +286,7 @@ fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
 }
 
 #[test]
-fn a_view_that_shows_less_light_than_there_is_says_so_once() {
+fn a_view_with_too_many_lights_warns_once() {
     let check = |kind: LightKind, count: usize, wanted: &str| {
         let light = LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 };
         let frame =
