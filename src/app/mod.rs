@@ -56,7 +56,7 @@ pub mod exit {
     pub const FAILED: i32 = 1;
     pub const USAGE: i32 = 2;
     /// There was nothing to do: no tests were found.
-    pub const NOTHING: i32 = 3;
+    pub const NO_TESTS: i32 = 3;
     /// The engine itself failed.
     pub const ENGINE: i32 = 4;
     /// The only failures are screenshots that have no reference image to compare with.
@@ -210,7 +210,7 @@ impl App {
     }
 
     /// Adds input for the next frame.
-    pub fn give(&mut self, frame_input: FrameInput) {
+    pub fn add_input(&mut self, frame_input: FrameInput) {
         self.frame_input.append(frame_input);
     }
 
@@ -220,7 +220,7 @@ impl App {
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
         profile::begin_frame();
         self.start_frame_stats();
-        self.vm.engine().devices.input.pass(measured);
+        self.vm.engine().devices.input.advance(measured);
         let played = self.play_frame(measured);
         if played.is_err() {
             self.end_frame();

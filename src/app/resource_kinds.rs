@@ -39,7 +39,7 @@ static ALL: &[&ResourceKind] = &[
 pub const KINDS: ResourceKinds = ResourceKinds(ALL);
 
 #[cfg(test)]
-#[path = "kinds_tests.rs"]
+#[path = "resource_kinds_tests.rs"]
 mod damage_tests;
 
 #[cfg(test)]

@@ -53,12 +53,12 @@ impl SecondaryWindowDriver {
         let number = id.number();
         let Some(requested) = self.all.iter_mut().find(|requested| requested.number == number)
         else {
-            desktop.open_other(number, window.opening.clone());
+            desktop.open_secondary(number, window.opening.clone());
             self.all.push(RequestedState { number, open: false, pixels: window.pixels });
             return;
         };
         // Commands wait until the window is open.
-        let Some(shown) = desktop.other(number) else { return };
+        let Some(shown) = desktop.secondary(number) else { return };
         if !requested.open {
             (requested.open, requested.pixels) = (true, window.pixels);
             if let Some(renderer) = renderer.as_deref_mut()
@@ -89,7 +89,7 @@ fn close(number: u64, desktop: &mut Desktop, renderer: Option<&mut Renderer>) {
     if let Some(renderer) = renderer {
         renderer.close_window(number);
     }
-    desktop.close_other(number);
+    desktop.close_secondary(number);
 }
 
 /// Performs the game's commands for a window.

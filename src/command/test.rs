@@ -151,7 +151,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 pub fn main(args: Args) -> i32 {
     if args.worker {
-        return testing::work(&args.path);
+        return testing::run_files(&args.path);
     }
     editor_definitions::refresh(&args.path);
     testing::test(&TestOptions {
@@ -169,7 +169,7 @@ pub fn main(args: Args) -> i32 {
         sandbox: !args.no_sandbox,
         // Suites without the Lua sandbox may open files and start programs, so the process is not
         // confined.
-        confined: (!args.no_sandbox || args.confined) && args.confine.is_wanted(),
+        confined: (!args.no_sandbox || args.confined) && args.confine.is_enabled(),
         config: !args.no_config,
         task: args.run,
         helper: args.helper,

@@ -122,7 +122,7 @@ impl Engine {
             return Ok(());
         }
         // The game's own lines take precedence, and a debug view must not stop the game.
-        let (mut lines, room) = (Vec::new(), self.worlds.lines.room().min(LINES_MAX / 2));
+        let (mut lines, room) = (Vec::new(), self.worlds.lines.remaining().min(LINES_MAX / 2));
         let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
             if lines.len() < room {

@@ -163,7 +163,7 @@ impl Engine {
         let casts = visible && mesh.flags & flag::CASTS_SHADOWS != 0;
         let flags = if visible { draw_flag::VISIBLE } else { 0 }
             | if casts { draw_flag::CASTS_SHADOW } else { 0 };
-        let mut put = DrawMesh {
+        let mut draw = DrawMesh {
             slot: mesh.draw,
             mesh: entry.slot,
             surfaces: (0, count as u32),
@@ -176,9 +176,9 @@ impl Engine {
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
         let frame = &mut self.worlds.scenes.of(world).frame;
-        put.surfaces.0 = frame.surfaces.len() as u32;
+        draw.surfaces.0 = frame.surfaces.len() as u32;
         frame.surfaces.extend(surfaces);
-        frame.changes.push(DrawChange::Put(put));
+        frame.changes.push(DrawChange::Set(draw));
     }
 
     /// Sends the lights to the scenes in which lights were added, removed or moved.

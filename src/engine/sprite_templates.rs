@@ -23,7 +23,7 @@ use std::collections::HashMap;
 const MASK_CUTOFF: f32 = 0.5;
 /// Inset in texels at each side of an image part, so that rounding never samples neighboring
 /// texels.
-const INSIDE: f32 = 1.0 / 32.0;
+const INSET: f32 = 1.0 / 32.0;
 
 /// Shared render resources of sprites and tile maps.
 #[derive(Default)]
@@ -105,10 +105,10 @@ fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
     let part = match part_width > 0.0 {
         false => [left, top, width, height],
         true => [
-            left + (x + INSIDE) / all_width * width,
-            top + (y + INSIDE) / all_height * height,
-            (part_width - 2.0 * INSIDE) / all_width * width,
-            (part_height - 2.0 * INSIDE) / all_height * height,
+            left + (x + INSET) / all_width * width,
+            top + (y + INSET) / all_height * height,
+            (part_width - 2.0 * INSET) / all_width * width,
+            (part_height - 2.0 * INSET) / all_height * height,
         ],
     };
     part.map(|number| (number.clamp(0.0, 1.0) * f32::from(u16::MAX)).round() as u16)
@@ -184,15 +184,15 @@ impl Engine {
         if numbers.is_empty() {
             return;
         }
-        let shows = |picture: TextureNumber| numbers.contains(&picture);
+        let is_drawn = |picture: TextureNumber| numbers.contains(&picture);
         let sprites = self.worlds.scenes.sprites.slots.iter();
-        let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
+        let stale = sprites.filter(|(_, sprite)| is_drawn(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
             self.worlds.scenes.sprites.record_change(slot, flag::NEW);
         }
         for map in
-            self.worlds.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it)))
+            self.worlds.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| is_drawn(*it)))
         {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
         }
@@ -237,7 +237,7 @@ impl Engine {
             let frame = &mut self.worlds.scenes.of(world).frame;
             let surfaces = (frame.surfaces.len() as u32, 1);
             frame.surfaces.push(surface);
-            frame.changes.push(DrawChange::Put(DrawMesh {
+            frame.changes.push(DrawChange::Set(DrawMesh {
                 slot: draw,
                 mesh,
                 surfaces,

@@ -14,7 +14,7 @@ use engine_world::physics::PhysicsWorldId;
 
 /// Free memory below which a lack of memory is reported as the reason for particles that were not
 /// spawned.
-const SPAWN_ROOM_BYTES: usize = 1 << 20;
+const SPAWN_RESERVE_BYTES: usize = 1 << 20;
 
 /// Number of awake bodies below which waking a thread costs more time than the physics update.
 const BODIES_MIN: usize = 64;
@@ -103,7 +103,7 @@ impl Engine {
 
     fn report_refused_particles(&mut self) {
         if std::mem::take(&mut self.worlds.particles.refused) > 0 {
-            let message = match limit::check_room(SPAWN_ROOM_BYTES) {
+            let message = match limit::check_room(SPAWN_RESERVE_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
                     format!("{PARTICLES_MAX} particles exist (PARTICLES_MAX): more are not spawned")

@@ -243,7 +243,7 @@ impl<'a> BlobReader<'a> {
     }
 
     /// Returns the number of bytes that are left to read.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.bytes.len()
     }
 

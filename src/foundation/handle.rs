@@ -143,7 +143,7 @@ pub enum StaleHandle {
     Never,
     /// The handle named an object that was destroyed: the object's name, and the frame and script
     /// line of its destruction.
-    Gone { name: String, frame: u64, place: String },
+    Gone { name: String, frame: u64, location: String },
     /// The handle named an object that was destroyed, and its slot has been reused since.
     Reused,
 }
@@ -248,7 +248,7 @@ impl<T> Slots<T> {
 
     /// Removes a value. Its name, the frame and the script line are kept for [`Slots::stale`] if
     /// memory is available. They are optional because removing a value must free memory.
-    pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
+    pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, location: &str) -> Option<T> {
         if !self.is_current(handle) {
             return None;
         }
@@ -260,7 +260,7 @@ impl<T> Slots<T> {
             }
         } else {
             let stale_reason =
-                StaleHandle::Gone { name: name.to_string(), frame, place: place.to_string() };
+                StaleHandle::Gone { name: name.to_string(), frame, location: location.to_string() };
             if self.stale_reasons.len() <= index {
                 self.stale_reasons.resize_with(index + 1, || None);
             }
@@ -340,7 +340,7 @@ mod tests {
         let gone = StaleHandle::Gone {
             name: "yard".into(),
             frame: 812,
-            place: "enemy.lua:40".to_string(),
+            location: "enemy.lua:40".to_string(),
         };
         assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
         let second = slots.add("cave").unwrap();

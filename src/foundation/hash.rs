@@ -16,10 +16,10 @@ const FACTOR_32: u32 = 0x5bd1_e995;
 /// Returns the MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
 pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
     let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(FACTOR_64);
-    let (words, rest) = bytes.as_chunks();
+    let (blocks, rest) = bytes.as_chunks();
     let mut at = 0;
-    while at < words.len() {
-        hash = absorb_64(hash, u64::from_le_bytes(words[at]));
+    while at < blocks.len() {
+        hash = absorb_64(hash, u64::from_le_bytes(blocks[at]));
         at += 1;
     }
     if !rest.is_empty() {
@@ -196,18 +196,18 @@ pub(crate) use static_hash;
 #[derive(Clone, Debug)]
 pub struct StateHash {
     hash: u64,
-    words: u64,
+    blocks: u64,
 }
 
 impl StateHash {
     /// Creates an empty hash. Different seeds give unrelated hashes of the same values.
     pub const fn new(seed: u64) -> StateHash {
-        StateHash { hash: seed, words: 0 }
+        StateHash { hash: seed, blocks: 0 }
     }
 
     pub const fn write_u64(&mut self, value: u64) {
         self.hash = absorb_64(self.hash, value);
-        self.words += 1;
+        self.blocks += 1;
     }
 
     pub fn write_f32(&mut self, value: f32) {
@@ -222,8 +222,8 @@ impl StateHash {
 
     pub fn write_bytes(&mut self, bytes: &[u8]) {
         self.write_u64(bytes.len() as u64);
-        let (words, rest) = bytes.as_chunks();
-        for word in words {
+        let (blocks, rest) = bytes.as_chunks();
+        for word in blocks {
             self.write_u64(u64::from_le_bytes(*word));
         }
         if !rest.is_empty() {
@@ -233,7 +233,7 @@ impl StateHash {
 
     /// Returns the hash of all values written so far. More values may be written afterwards.
     pub const fn finish(&self) -> u64 {
-        finish_64(absorb_64(self.hash, self.words))
+        finish_64(absorb_64(self.hash, self.blocks))
     }
 }
 

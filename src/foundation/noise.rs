@@ -203,7 +203,7 @@ mod tests {
 
     /// Searches a grid, then increasingly finer grids around the best point.
     fn check_greatest<const N: usize>() {
-        let (mut best, mut place) = (0.0, [0.25; N]);
+        let (mut best, mut position) = (0.0, [0.25; N]);
         let (mut centre, mut reach) = ([0.25; N], 0.25);
         for _ in 0..12 {
             for index in 0..13usize.pow(N as u32) {
@@ -215,13 +215,13 @@ mod tests {
                 });
                 let value = greatest_at(point);
                 if value > best {
-                    (best, place) = (value, point);
+                    (best, position) = (value, point);
                 }
             }
-            (centre, reach) = (place, reach * 0.4);
+            (centre, reach) = (position, reach * 0.4);
         }
         let bound = GREATEST[N];
-        assert!(best <= bound && best > bound * 0.99999, "{N}: {best} at {place:?}");
+        assert!(best <= bound && best > bound * 0.99999, "{N}: {best} at {position:?}");
     }
 
     #[test]

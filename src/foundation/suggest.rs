@@ -72,7 +72,7 @@ const SUGGESTIONS_MAX: usize = 3;
 /// Returns the names that match `word` by their parts, best first, for use if no whole name is
 /// near. Either all parts of such a name are in `word` (`is_down`: `down`), or all parts of `word`
 /// are in the name (`set_position`: `set_local_position`).
-pub fn by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn names_by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = parts(word);
     let scored =
         names.into_iter().filter_map(|name| Some((match_cost(&wanted, &parts(name))?, name)));
@@ -93,7 +93,7 @@ pub fn hint_of_functions<'a>(
     let names = names.into_iter();
     let found = match nearest(word, names.clone()) {
         Some(name) => vec![name],
-        None => by_parts(word, names),
+        None => names_by_parts(word, names),
     };
     let found: Vec<String> = found.iter().map(|name| format!("'{name}'")).collect();
     match found.is_empty() {
@@ -198,7 +198,7 @@ mod tests {
             "pressed",
         ];
         let check = |word: &str, wanted: &[&str]| {
-            assert_eq!(by_parts(word, names), wanted, "{word}");
+            assert_eq!(names_by_parts(word, names), wanted, "{word}");
         };
         check("set_position", &["set_local_position"]);
         check("setPosition", &["set_local_position"]);

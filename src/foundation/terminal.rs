@@ -91,7 +91,7 @@ impl StyledText {
     }
 }
 
-/// Writes text to standard output. Text that cannot be written is lost: see [`lost`].
+/// Writes text to standard output. Text that cannot be written is lost: see [`output_error`].
 pub fn print(text: &str) {
     print_styled(&StyledText::plain(text));
 }
@@ -135,7 +135,7 @@ pub fn forward_output(bytes: &[u8], error: bool) {
 
 /// Flushes standard output. Returns the reason if output was lost. Output to a closed pipe does not
 /// count as lost.
-pub fn lost() -> Option<String> {
+pub fn output_error() -> Option<String> {
     record_output_error(io::stdout().flush());
     OUTPUT_ERROR.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
 }

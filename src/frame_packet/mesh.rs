@@ -36,7 +36,7 @@ impl SurfaceSlot {
 #[derive(Clone, Debug)]
 pub enum MeshChange {
     /// Creates or replaces a mesh. Existing draws of the slot show the new mesh.
-    Put { slot: MeshSlot, mesh: Arc<MeshFrame> },
+    Set { slot: MeshSlot, mesh: Arc<MeshFrame> },
     /// Removes a mesh. Existing draws of the slot show nothing.
     End { slot: MeshSlot },
 }
@@ -45,7 +45,7 @@ pub enum MeshChange {
 #[derive(Clone, Debug)]
 pub enum SurfaceChange {
     /// Creates or replaces a surface.
-    Put { slot: SurfaceSlot, surface: SurfaceFrame },
+    Set { slot: SurfaceSlot, surface: SurfaceFrame },
     /// Removes a surface.
     End { slot: SurfaceSlot },
 }

@@ -34,7 +34,7 @@ pub struct ColorSpan {
 }
 
 /// The effects around and behind the letters. Lengths are in the units of the size (logical
-/// pixels); 0 draws nothing. The distance field limits their reach: see [`TextStyle::REACH`].
+/// pixels); 0 draws nothing. The distance field limits their reach: see [`TextStyle::FIELD_EXTENT`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TextStyle {
     /// Thickness of the outline around the letters.
@@ -65,7 +65,7 @@ impl TextStyle {
     /// Reach of the distance fields of fonts with outlines around the letters, as a fraction of the
     /// size. Letters of 32 pixels can glow for 4 pixels, minus half a pixel. Larger requests get
     /// this reach, and the log reports it once for each font.
-    pub const REACH: f32 = 0.125;
+    pub const FIELD_EXTENT: f32 = 0.125;
 }
 
 /// A request to lay out one text.

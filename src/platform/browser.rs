@@ -156,7 +156,7 @@ mod tests {
         {
             assert!(check(address).is_ok(), "{address}");
         }
-        for (address, words) in [
+        for (address, message) in [
             ("file:///etc/passwd", "must begin with http://, https:// or mailto: and continue"),
             ("", "must begin with"),
             ("https://", "must begin with"),
@@ -172,7 +172,7 @@ mod tests {
             ("mailto:a@b.org?%61ttach=x", "has the field '%61ttach', and a mail may have"),
         ] {
             let found = check(address).unwrap_err().message;
-            assert!(found.starts_with(words), "{address}: {found}");
+            assert!(found.starts_with(message), "{address}: {found}");
         }
         let long = format!("https://{}", "a".repeat(ADDRESS_BYTES_MAX));
         assert_eq!(check(&long).unwrap_err().message, "has 2056 bytes, and 2048 is the most");

@@ -396,8 +396,8 @@ fn foreign_files_at_compiled_paths_are_ignored_and_replaced() {
     let elsewhere = game.root.join("elsewhere");
     let link = |at: &PathBuf| std::os::unix::fs::symlink(&elsewhere, at).unwrap();
     let pipe = |at: &PathBuf| {
-        let made = std::process::Command::new("mkfifo").arg(at).status().expect("mkfifo runs");
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(at).status().expect("mkfifo runs");
+        assert!(status.success());
     };
     for put in [&link as &dyn Fn(&PathBuf), &pipe] {
         fs::write(&elsewhere, "mine").unwrap();

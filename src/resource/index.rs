@@ -155,7 +155,7 @@ impl ResourceIndex {
         &'a self,
         reference: &'a ResourceName,
     ) -> impl Iterator<Item = &'a IndexEntry> {
-        self.entries.iter().filter(|entry| reference.means(&entry.resource))
+        self.entries.iter().filter(|entry| reference.matches(&entry.resource))
     }
 }
 

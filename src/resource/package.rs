@@ -420,7 +420,7 @@ mod tests {
                 is_stopped: || false,
             };
             let path = self.root.join("test.bundle");
-            bundle_writer::make(&options, &path, &|_, _| {}).unwrap();
+            bundle_writer::write_bundle(&options, &path, &|_, _| {}).unwrap();
             ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
         }
     }
@@ -441,7 +441,7 @@ mod tests {
     }
 
     /// Runs the check on a folder of compiled data, and on a bundle of the same data.
-    fn on_both(name: &str, check: impl Fn(&mut ResourceStore)) {
+    fn with_both_stores(name: &str, check: impl Fn(&mut ResourceStore)) {
         let game = Game::new(name, &FILES[..FILES.len() - 1]);
         check(&mut game.folder());
         check(&mut game.bundle());
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn unloading_releases_resources_of_no_other_loaded_package() {
-        on_both("unload", |store| {
+        with_both_stores("unload", |store| {
             let mut packages = Packages::default();
             let all = load(&mut packages, store, "all");
             assert_eq!(store.cached_count(), 8, "every resource, in the variant that serves");
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_package_loads_its_members_and_their_references() {
-        on_both("brings", |store| {
+        with_both_stores("brings", |store| {
             load(&mut Packages::default(), store, "outer");
             assert_eq!(
                 store.cached_count(),
@@ -476,7 +476,7 @@ mod tests {
 
     #[test]
     fn data_read_for_other_preferences_is_discarded() {
-        on_both("preferences", |store| {
+        with_both_stores("preferences", |store| {
             let mut packages = Packages::default();
             let id = packages.add("texts", store).unwrap();
             packages.load(id, store).unwrap();
@@ -519,7 +519,7 @@ mod tests {
 
     #[test]
     fn dropping_a_loading_package_ends_its_thread() {
-        on_both("ends", |store| {
+        with_both_stores("ends", |store| {
             let mut packages = Packages::default();
             for name in ["all", "texts", "outer"] {
                 let id = packages.add(name, store).unwrap();

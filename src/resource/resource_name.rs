@@ -32,7 +32,7 @@ impl ResourceName {
     /// Returns true if this reference means `resource`. A reference without a type is a string in a
     /// script: it may name a resource of any type, with or without the type, or a module with dots
     /// instead of slashes.
-    pub fn means(&self, resource: &ResourceName) -> bool {
+    pub fn matches(&self, resource: &ResourceName) -> bool {
         if !self.kind.is_empty() {
             return self == resource;
         }

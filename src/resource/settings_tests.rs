@@ -63,7 +63,7 @@ fn errors_have_a_line_and_a_remedy() {
         "settings.sjson:1: unknown setting 'nmae', did you mean 'name'?",
     );
     let exclude = |text: &str| parse(text).unwrap().bundle_exclude().map_err(|it| it.message);
-    assert!(exclude("").unwrap().iter().any(|glob| glob.fits("a/b_test.lua")));
+    assert!(exclude("").unwrap().iter().any(|glob| glob.matches("a/b_test.lua")));
     let message = "settings.sjson: 'bundle.exclude': it can contain only texts";
     assert_eq!(exclude("bundle = { exclude = [3] }"), Err(message.to_string()));
     let message = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \

@@ -107,7 +107,7 @@ mod tests {
             drop(worker.compiling("quick.unit"));
             let _slow = worker.compiling("slow.unit");
             scope.spawn(|| {
-                watch.warn_until_done(|words| warned.lock().unwrap().push(words.to_string()))
+                watch.warn_until_done(|message| warned.lock().unwrap().push(message.to_string()))
             });
             while warned.lock().unwrap().is_empty() {
                 std::thread::sleep(Duration::from_millis(5));

@@ -223,7 +223,7 @@ unsafe fn on_a_number(
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
     let near = || {
         let near = suggest::nearest(method, functions.iter().copied());
-        let fits = || suggest::by_parts(method, functions.iter().copied()).first().copied();
+        let fits = || suggest::names_by_parts(method, functions.iter().copied()).first().copied();
         near.or_else(fits)
     };
     let call = match (kind, equivalent(module, method)) {

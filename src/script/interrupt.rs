@@ -292,8 +292,8 @@ impl Interrupt {
             let now = self.cpu_micros();
             // The callback is treated as if it began now. If another callback has begun meanwhile,
             // the same is true for it.
-            let seen = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
-            let used = seen.err().map_or(0, |started| now.saturating_sub(started));
+            let previous = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
+            let used = previous.err().map_or(0, |started| now.saturating_sub(started));
             if used > self.budget_micros.load(SeqCst) {
                 self.arm_for(turn, StopReason::Time);
             }

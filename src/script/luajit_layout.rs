@@ -146,20 +146,20 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
     // SAFETY: as the caller promised; `global_State` is longer than the range that is read.
     unsafe {
         let top = lua_gettop(l);
-        let words = (*l.cast::<RawState>()).global.cast_mut().cast::<u32>();
+        let globals = (*l.cast::<RawState>()).global.cast_mut().cast::<u32>();
         let next = |text: &CStr| {
             lua_pushstring(l, text.as_ptr());
             number_of_top(l).wrapping_add(1)
         };
         let first = next(c"a string that no script has, one");
-        let offsets = (0..GLOBAL_WORDS).filter(|at| *words.add(*at) == first);
+        let offsets = (0..GLOBAL_WORDS).filter(|at| *globals.add(*at) == first);
         let offsets: Vec<usize> = offsets.collect();
         let second = next(c"a string that no script has, two");
         // The word before it is the number of strings, which has the same value while no string was
         // collected.
-        let offset = offsets.into_iter().rfind(|at| *words.add(*at) == second);
+        let offset = offsets.into_iter().rfind(|at| *globals.add(*at) == second);
         let found = offset.filter(|_| second == first.wrapping_add(1)).filter(|offset| {
-            *words.add(*offset) = PROBE;
+            *globals.add(*offset) = PROBE;
             next(c"a string that no script has, three") == PROBE + 1
         });
         lua_settop(l, top);

@@ -176,7 +176,7 @@ pub unsafe fn capture(
     let unknown = if walk.tail_called && location.is_none() { TAIL_CALLED } else { "" };
     ErrorReport {
         contexts,
-        message: format!("{}{hint}{unknown}", cut(message)),
+        message: format!("{}{hint}{unknown}", truncate(message)),
         location,
         source,
         frames: walk.frames,
@@ -208,7 +208,7 @@ pub fn split_location(message: &str) -> (Option<SourceLocation>, &str) {
 }
 
 /// Shortens a message to a readable length, and adds the full size if it is longer.
-fn cut(message: &str) -> String {
+fn truncate(message: &str) -> String {
     if message.len() <= MESSAGE_BYTES_MAX {
         return message.to_string();
     }
@@ -316,9 +316,9 @@ mod tests {
     #[test]
     fn a_long_message_is_truncated_at_a_character_boundary() {
         let long = "ä".repeat(5000);
-        let shown = cut(&long);
+        let shown = truncate(&long);
         assert!(shown.len() < 2100 && shown.ends_with("ä… (10000 bytes in all)"), "{shown}");
-        assert_eq!(cut("short"), "short");
+        assert_eq!(truncate("short"), "short");
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn token<'a>(reader: &mut BlobReader<'a>) -> Result<ValueToken<'a>, Error> {
             let (items, entries) = (reader.u32()? as usize, reader.u32()? as usize);
             // An item takes at least one byte, and an entry two, so a wrong count cannot cause a
             // large allocation.
-            if items.saturating_add(entries.saturating_mul(2)) > reader.left() {
+            if items.saturating_add(entries.saturating_mul(2)) > reader.remaining() {
                 return Err(error!("it is damaged: a table is larger than the data"));
             }
             ValueToken::Table { items, entries }
@@ -130,7 +130,7 @@ impl ValueToken<'_> {
 pub fn check(bytes: &[u8]) -> Result<(), Error> {
     let mut reader = BlobReader::new(bytes);
     check_value(&mut reader, 0)?;
-    match reader.left() {
+    match reader.remaining() {
         0 => Ok(()),
         left => Err(error!("it is damaged: {left} bytes too many")),
     }

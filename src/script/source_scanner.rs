@@ -121,8 +121,8 @@ fn is_used_result(tokens: &[SourceToken], i: usize) -> bool {
     let result = tokens[before].kind == SourceTokenKind::Text || is(tokens, before, ")");
     let item = is(tokens, before, "]");
     let calls = is(tokens, i, "(") || is(tokens, i, "{") || tokens[i].kind == SourceTokenKind::Text;
-    let goes_on = is(tokens, i, ".") || is(tokens, i, ":") || is(tokens, i, "[");
-    result && (goes_on || is(tokens, i, "(")) || item && (calls || is(tokens, i, ":"))
+    let continues = is(tokens, i, ".") || is(tokens, i, ":") || is(tokens, i, "[");
+    result && (continues || is(tokens, i, "(")) || item && (calls || is(tokens, i, ":"))
 }
 
 /// Parses a list of names such as `a, b`.
@@ -167,7 +167,7 @@ fn path(tokens: &[SourceToken], mut i: usize) -> (Vec<String>, usize) {
 impl SourceOutline {
     /// Returns the functions that the top level calls: the name of the global root, or `None` if
     /// the function belongs to the file itself or to a module.
-    pub fn calls(&self) -> Vec<Option<String>> {
+    pub fn call_roots(&self) -> Vec<Option<String>> {
         let root = |path: &Vec<String>| match self.resolve(path, ALIASES_MAX)? {
             (None, path) => path.into_iter().next(),
             (Some(_), _) => None,
@@ -462,7 +462,7 @@ mod tests {
                     insert(M, 1) E.on('x') M.go() class() log{} function f() hidden() end";
         let outline = super::outline(text).unwrap();
         assert!(!outline.dynamic);
-        let calls = outline.calls();
+        let calls = outline.call_roots();
         let calls: Vec<&str> = calls.iter().map(|call| call.as_deref().unwrap_or("-")).collect();
         assert_eq!(calls, ["require", "table", "-", "-", "class", "log"]);
     }

@@ -102,12 +102,12 @@ fn failing(name: &str, main: &str) -> (ErrorReport, u64) {
 
 /// The error message of a panic in unit tests. A process that calls `fault::install_panic_hook`
 /// reports the panic's own message instead.
-const WORDS: &str = "the engine failed";
+const PANIC_MESSAGE: &str = "the engine failed";
 
 #[test]
 fn a_panic_in_an_engine_call_is_an_error_at_the_lua_line() {
     let (report, _) = failing("panic", "local hp = 3\nBroken.fail()");
-    assert!(report.message.starts_with(&format!("Broken.fail: {WORDS}")), "{report}");
+    assert!(report.message.starts_with(&format!("Broken.fail: {PANIC_MESSAGE}")), "{report}");
     let location = report.location.clone().unwrap();
     assert_eq!((location.file.as_str(), location.line), ("main.lua", 2), "{report}");
     assert_eq!(report.frames[0].description, "engine function 'fail'", "{report}");
@@ -186,8 +186,8 @@ Application.data('text', 'bad')";
 
 #[test]
 fn a_panic_in_a_task_is_reported_with_both_contexts() {
-    static KEPT: Once = Once::new();
-    KEPT.call_once(|| {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             panic::store_panic(info);
@@ -333,8 +333,11 @@ error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(
     let (report, fast) = failing("caught", main);
     let parts: Vec<&str> = report.message.split(" | ").collect();
     assert_eq!((parts[0], parts[1], parts[3], parts[5]), ("301", "false", "false", "300"));
-    assert!(parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {WORDS}")), "{report}");
-    assert!(parts[4].contains(&format!("Broken.fail: {WORDS}")), "{report}");
+    assert!(
+        parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {PANIC_MESSAGE}")),
+        "{report}"
+    );
+    assert!(parts[4].contains(&format!("Broken.fail: {PANIC_MESSAGE}")), "{report}");
     assert!(fast > 800, "the fast form ran {fast} times");
 }
 

@@ -6,7 +6,7 @@
 
 use crate::unit::UnitId;
 use engine_foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
-pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
+pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
 use engine_frame_packet::{CameraFrame, ViewTarget};
 use std::collections::BTreeMap;
 
@@ -131,21 +131,21 @@ impl Camera {
     /// Projects a world point onto a target of this size. Returns the point on the target, and its
     /// depth in front of the camera.
     pub fn world_to_screen(&self, point: Vec3, size: Vec2) -> (Vec2, f32) {
-        let seen = self.view() * point.extend(1.0);
-        let clip = self.projection(size.x / size.y) * seen;
+        let in_view = self.view() * point.extend(1.0);
+        let clip = self.projection(size.x / size.y) * in_view;
         // A point in the camera's own plane has no position on the screen; a distant position is
         // used.
         let w = if clip.w.abs() < 1e-6 { 1e-6f32.copysign(clip.w) } else { clip.w };
         let position = (Vec2::new(clip.x / w, clip.y / w) * 0.5 + 0.5) * size;
-        if position.is_finite() && seen.z.is_finite() {
-            return (position, -seen.z);
+        if position.is_finite() && in_view.z.is_finite() {
+            return (position, -in_view.z);
         }
         // The numbers exceed the range of floats.
-        let seen = self.view_wide() * point.as_dvec3().extend(1.0);
-        let clip = self.projection(size.x / size.y).as_dmat4() * seen;
+        let in_view = self.view_wide() * point.as_dvec3().extend(1.0);
+        let clip = self.projection(size.x / size.y).as_dmat4() * in_view;
         let w = if clip.w.abs() < 1e-6 { 1e-6f64.copysign(clip.w) } else { clip.w };
         let to_pixels = |part: f64, size: f32| bounded((part / w * 0.5 + 0.5) * f64::from(size));
-        (Vec2::new(to_pixels(clip.x, size.x), to_pixels(clip.y, size.y)), bounded(-seen.z))
+        (Vec2::new(to_pixels(clip.x, size.x), to_pixels(clip.y, size.y)), bounded(-in_view.z))
     }
 
     /// Computes [`Camera::view`] in double precision, for numbers with squares beyond the range of
@@ -179,8 +179,8 @@ impl Camera {
     /// Returns the world point at a point of a target of this size, `depth` metres in front of the
     /// camera.
     pub fn screen_to_world(&self, position: Vec2, depth: f32, size: Vec2) -> Vec3 {
-        let (seen, _) = self.unproject(position, f64::from(depth), size);
-        let point = self.pose.as_dmat4().transform_point3(seen);
+        let (in_view, _) = self.unproject(position, f64::from(depth), size);
+        let point = self.pose.as_dmat4().transform_point3(in_view);
         Vec3::new(bounded(point.x), bounded(point.y), bounded(point.z))
     }
 

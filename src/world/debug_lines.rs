@@ -9,7 +9,7 @@ pub const LINE_OBJECTS_MAX: usize = 1024;
 /// Maximum number of lines in one line object, and of lines shown at one time.
 pub const LINES_MAX: usize = 100_000;
 /// Maximum number of texts shown at one time.
-pub const WORDS_MAX: usize = 1000;
+pub const TEXTS_MAX: usize = 1000;
 /// Default number of segments of a circle.
 pub const SEGMENTS: u32 = 20;
 /// Maximum number of segments of a circle.
@@ -84,7 +84,7 @@ impl DebugLines {
     }
 
     /// Returns the number of lines that can still be added.
-    pub fn room(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         LINES_MAX - self.shown.len()
     }
 
@@ -104,8 +104,8 @@ impl DebugLines {
         color: Color,
         until: f64,
     ) -> Result<(), String> {
-        if self.texts.len() >= WORDS_MAX {
-            return Err(format!("{WORDS_MAX} texts are shown already (WORDS_MAX)"));
+        if self.texts.len() >= TEXTS_MAX {
+            return Err(format!("{TEXTS_MAX} texts are shown already (TEXTS_MAX)"));
         }
         let color = color.to_bytes();
         self.texts.push(DebugText { at, text: text.to_string(), size, color, until });

@@ -3,7 +3,7 @@
 //! because scripts are notified of each.
 
 use super::WorldId;
-use super::level_resource::{LevelPose, LevelResource, WantedSets};
+use super::level_resource::{LevelPose, LevelResource, SelectedSets};
 use super::scene_graph::{NodePose, UNITS_MAX};
 use super::unit::UnitId;
 use engine_foundation::{Error, Handle, HandleKind, Quat, Slots, Vec3};
@@ -168,9 +168,9 @@ impl Levels {
         store: &mut ResourceStore,
         name: &str,
         object_sets: Option<&[String]>,
-    ) -> Result<(Arc<LevelResource>, WantedSets), Error> {
+    ) -> Result<(Arc<LevelResource>, SelectedSets), Error> {
         let resource = self.resource(store, name)?;
-        let wanted = resource.wanted(object_sets)?;
+        let wanted = resource.select_sets(object_sets)?;
         Ok((resource, wanted))
     }
 
@@ -202,7 +202,7 @@ impl Levels {
             return Err(too_many_units(&chain[0], name));
         }
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
-            .filter(|unit| resource.is_wanted(*unit as usize, &wanted))
+            .filter(|unit| resource.is_selected(*unit as usize, &wanted))
             .collect();
         let level = LevelInstance {
             world,

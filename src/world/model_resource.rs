@@ -12,7 +12,7 @@ use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
-use engine_textures::check_own_texture;
+use engine_textures::check_surface_texture;
 use engine_textures::resource::{ImportSettings, build, decode};
 
 /// The resource kind of models.
@@ -26,7 +26,7 @@ pub static MODEL: ResourceKind = ResourceKind {
     compile,
     validate: |bytes| {
         let model = ModelData::read(bytes)?;
-        model.pictures.iter().try_for_each(|range| check_own_texture(&bytes[range.clone()]))
+        model.pictures.iter().try_for_each(|range| check_surface_texture(&bytes[range.clone()]))
     },
 };
 

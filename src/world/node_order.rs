@@ -51,22 +51,25 @@ pub fn parents_first(nodes: &[(String, SjsonTree)]) -> Result<Vec<(usize, u32)>,
     let others = || (0..nodes.len()).filter(|node| nodes[*node].0 != "root");
     if others().any(|node| passes[node].is_none()) {
         let lone: Vec<_> = others().filter(|node| passes[*node].is_none()).collect();
-        return Err(lost(&lone.into_iter().map(|node| &nodes[node]).collect::<Vec<_>>(), nodes));
+        return Err(unreachable_error(
+            &lone.into_iter().map(|node| &nodes[node]).collect::<Vec<_>>(),
+            nodes,
+        ));
     }
     let mut order: Vec<usize> = others().collect();
     order.sort_by_key(|node| passes[*node]);
-    let mut places = vec![0; nodes.len()];
+    let mut positions = vec![0; nodes.len()];
     for (at, node) in order.iter().enumerate() {
-        places[*node] = at as u32 + 1;
+        positions[*node] = at as u32 + 1;
     }
     let parent =
-        |node: usize| above(node).filter(|above| *above != ROOT).map_or(0, |at| places[at]);
+        |node: usize| above(node).filter(|above| *above != ROOT).map_or(0, |at| positions[at]);
     Ok(order.iter().map(|node| (*node, parent(*node))).collect())
 }
 
 /// Returns the error for nodes without a path to the root: a parent is missing, or the nodes form a
 /// cycle.
-fn lost(waiting: &[&(String, SjsonTree)], nodes: &[(String, SjsonTree)]) -> Error {
+fn unreachable_error(waiting: &[&(String, SjsonTree)], nodes: &[(String, SjsonTree)]) -> Error {
     let is_node = |name: &str| nodes.iter().any(|(node, _)| node == name);
     let missing = waiting.iter().find(|(_, fields)| !is_node(parent_of(fields)));
     if let Some((node, fields)) = missing {

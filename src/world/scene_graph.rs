@@ -178,7 +178,7 @@ impl SceneGraph {
             debug_assert!(*parent == NO_NODE || (*parent as usize) < i, "parents stand first");
             let node = first as usize + i;
             self.parent[node] = if *parent == NO_NODE { NO_NODE } else { first + parent };
-            self.put(node, pose);
+            self.set_local_pose(node, pose);
         }
         self.mark(unit);
         Ok(())
@@ -206,7 +206,7 @@ impl SceneGraph {
         run.first as usize + node
     }
 
-    fn put(&mut self, at: usize, pose: &NodePose) {
+    fn set_local_pose(&mut self, at: usize, pose: &NodePose) {
         self.position[at] = pose.position.to_array();
         self.rotation[at] = pose.rotation.to_array();
         self.scale[at] = pose.scale.to_array();
@@ -236,7 +236,7 @@ impl SceneGraph {
 
     pub fn set_local(&mut self, unit: u32, node: usize, pose: &NodePose) {
         let at = self.at(unit, node);
-        self.put(at, pose);
+        self.set_local_pose(at, pose);
         self.mark(unit);
     }
 

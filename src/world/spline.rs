@@ -6,7 +6,7 @@ use engine_foundation::Vec3;
 use engine_foundation::sjson::SjsonTree;
 
 /// Number of chords between two points of a spline, by which its length is measured.
-const PIECES: usize = 16;
+const CHORDS: usize = 16;
 
 /// Maximum number of points of a spline. A 32-bit number counts the chords of this many points
 /// exactly.
@@ -28,8 +28,8 @@ impl Spline {
         let mut spline = Spline { points, closed, distances: vec![0.0] };
         let mut before = spline.points[0];
         let mut along = 0.0;
-        for piece in 1..=spline.segments() * PIECES {
-            let point = spline.at(piece as f32 / PIECES as f32);
+        for piece in 1..=spline.segments() * CHORDS {
+            let point = spline.at(piece as f32 / CHORDS as f32);
             along += before.distance(point);
             spline.distances.push(along);
             before = point;
@@ -97,7 +97,7 @@ impl Spline {
         let last = next.saturating_sub(1);
         let span = self.distances[next.min(self.distances.len() - 1)] - self.distances[last];
         let within = if span > 0.0 { (along - self.distances[last]) / span } else { 0.0 };
-        self.at((last as f32 + within) / PIECES as f32)
+        self.at((last as f32 + within) / CHORDS as f32)
     }
 }
 

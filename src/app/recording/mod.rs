@@ -21,7 +21,7 @@ const MAGIC: [u8; 4] = *b"EREC";
 const VERSION: u32 = 5;
 /// The previous version. Its physics hashes cover less state, and its recordings can still be
 /// replayed.
-const VERSION_BEFORE: u32 = 4;
+const PREVIOUS_VERSION: u32 = 4;
 /// Maximum number of frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 /// Maximum number of object changes that a recording notes (52 MB). A thousand constantly moving
@@ -115,7 +115,7 @@ impl KnownHashes {
             }
         }
         if self.0.len() > state.objects.len() {
-            let first_gone = changes.len();
+            let first_removed = changes.len();
             self.0.retain(|(system, object), (_, seen)| {
                 let lives = *seen == frame;
                 if !lives {
@@ -123,7 +123,7 @@ impl KnownHashes {
                 }
                 lives
             });
-            changes[first_gone..].sort_by_key(|change| (change.system, change.object));
+            changes[first_removed..].sort_by_key(|change| (change.system, change.object));
         }
         changes
     }
@@ -386,7 +386,7 @@ impl Recording {
     }
 
     /// Checks that a game is the recorded one. The error message names both.
-    pub fn fits(&self, game: &str, game_version: &str) -> Result<(), Error> {
+    pub fn check_game(&self, game: &str, game_version: &str) -> Result<(), Error> {
         let RecordingOrigin { game: its, game_version: its_version, engine_version, .. } =
             &self.origin;
         if its != game {
@@ -491,13 +491,13 @@ pub mod tests {
 
     #[test]
     fn a_recording_of_another_game_or_version_is_refused() {
-        let message = |game, version| sample().fits(game, version).unwrap_err().message;
+        let message = |game, version| sample().check_game(game, version).unwrap_err().message;
         assert_eq!(
             message("cave", "1.0"),
             "the recording is of the game 'yard', and this one is 'cave'"
         );
         let wanted = "the recording is of version 1.0 of the game, and this one is version 2.0";
         assert_eq!(message("yard", "2.0"), wanted);
-        assert!(sample().fits("yard", "1.0").is_ok());
+        assert!(sample().check_game("yard", "1.0").is_ok());
     }
 }

@@ -36,7 +36,7 @@ impl FieldType {
         }
     }
 
-    fn fits(self, value: &SjsonTree) -> bool {
+    fn accepts(self, value: &SjsonTree) -> bool {
         match (self, value) {
             (FieldType::Text, SjsonTree::String(_)) | (FieldType::Boolean, SjsonTree::Bool(_)) => {
                 true
@@ -372,7 +372,7 @@ pub fn check(row: &MessageRow, message: &SjsonTree) -> Result<(), String> {
             let hint = suggest::hint(name, row.fields.iter().map(|field| field.name));
             return Err(format!("'{}' has no field '{name}'{hint}", row.name));
         };
-        if !field.kind.fits(value) {
+        if !field.kind.accepts(value) {
             return Err(format!("'{}': '{name}' must be a {}", row.name, field.kind.name()));
         }
     }

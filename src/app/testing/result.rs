@@ -21,7 +21,7 @@ impl TestStatus {
         [TestStatus::Passed, TestStatus::Failed, TestStatus::Skipped, TestStatus::Flaky];
 
     /// Returns the name of the outcome, for people and programs.
-    pub const fn word(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             TestStatus::Passed => "passed",
             TestStatus::Failed => "failed",
@@ -75,7 +75,7 @@ impl TestResult {
     }
 
     /// Returns the test's name without the names of its groups.
-    pub fn own_name(&self) -> &str {
+    pub fn name_without_groups(&self) -> &str {
         let groups = self.groups.join(" ");
         let own = self.name.strip_prefix(&groups).unwrap_or(&self.name);
         own.strip_prefix(' ').filter(|_| !groups.is_empty()).unwrap_or(own)
@@ -254,7 +254,7 @@ mod tests {
             }
         }
         let read = test("deep", TestStatus::Passed);
-        assert_eq!((read.own_name(), read.location()), ("deep", ("a.lua", 3)));
+        assert_eq!((read.name_without_groups(), read.location()), ("deep", ("a.lua", 3)));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const TOLERANCE: f64 = 6.0;
 /// Maximum number of lines of a reported difference.
 const LINES_MAX: usize = 12;
 /// Folder for the found image or list of a differing test, relative to the game's folder.
-const FOUND: &str = ".engine/screenshots";
+const OUTPUT_FOLDER: &str = ".engine/screenshots";
 
 /// The screenshot that a test expects.
 #[derive(Clone, PartialEq, Debug)]
@@ -137,7 +137,7 @@ impl ScreenshotFolder<'_> {
             }
             return Ok(ReportVerdict::Same);
         }
-        let now = Path::new(FOUND).join(golden);
+        let now = Path::new(OUTPUT_FOLDER).join(golden);
         let remedy =
             format!("Look at '{}', and if it is right: engine test --update-golden", now.display());
         match known {

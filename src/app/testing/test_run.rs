@@ -2,7 +2,7 @@
 //! several others, writes the outputs and returns the exit code.
 
 use super::hang_watchdog::HangWatchdog;
-use super::output::{LostOutput, OutputFormat, OutputSink, OutputWriter, PassedNames, Summary};
+use super::output::{OutputFailure, OutputFormat, OutputSink, OutputWriter, PassedNames, Summary};
 use super::process_pool::{self, FileEvent};
 use super::result::{FileOutcome, TestCounts, TestResult, TestStatus};
 use super::retry::with_retries;
@@ -74,7 +74,7 @@ impl TestRun {
         }
         if found.files.is_empty() {
             log::error(&format!("no tests found: looked in {}", found.searched));
-            return Ok(exit::NOTHING);
+            return Ok(exit::NO_TESTS);
         }
         if options.sort {
             found.files.sort();
@@ -161,7 +161,7 @@ fn shuffle(files: &mut [String], seed: u64) {
 /// The outputs of a run. Each has a message for write errors, and the first write error.
 struct Outputs {
     all: Vec<Box<dyn OutputWriter>>,
-    losses: Vec<(String, LostOutput)>,
+    losses: Vec<(String, OutputFailure)>,
 }
 
 impl Outputs {
@@ -218,7 +218,7 @@ impl Outputs {
         sink: OutputSink,
         view: impl FnOnce(OutputSink) -> Box<dyn OutputWriter>,
     ) {
-        let loss = LostOutput::default();
+        let loss = OutputFailure::default();
         self.all.push(view(sink.with_loss(&loss)));
         self.losses.push((message, loss));
     }
@@ -415,7 +415,7 @@ impl RunTotal<'_> {
             log::error(&format!(
                 "no tests found{selected}: looked in {searched}, and through {count} file{plural}"
             ));
-            return Ok(exit::NOTHING);
+            return Ok(exit::NO_TESTS);
         }
         sums.seconds = began.elapsed().as_secs_f64();
         sums.seed = options.shuffle.then(|| options.seed());

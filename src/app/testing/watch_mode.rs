@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Interval at which the process checks whether it was asked to end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum depth of searched folders, as for tests.
 const DEPTH_MAX: usize = discovery::DEPTH_MAX;
 
@@ -42,7 +42,7 @@ pub fn watch(run: &mut TestRun) -> Result<i32, RunAborted> {
     };
     files(run, None)?;
     while platform::end_requested().is_none() {
-        if !watch.wait(LOOK) {
+        if !watch.wait(POLL_INTERVAL) {
             continue;
         }
         let now = FolderHashes::of(&run.root);

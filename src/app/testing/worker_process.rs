@@ -178,7 +178,7 @@ impl ProcessMessage {
 }
 
 /// Runs files for the parent process until it requests no more.
-pub fn work(root: &Path) -> i32 {
+pub fn run_files(root: &Path) -> i32 {
     // A test that reads standard input must not take data meant for this process.
     let mut input = match platform::redirect_input() {
         Ok(input) => input,

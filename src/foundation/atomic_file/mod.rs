@@ -83,9 +83,9 @@ impl Replacement {
     pub fn begin(path: &Path) -> Result<Replacement> {
         // Two threads, or two engines, may write the same file at once, so each uses a unique
         // temporary name.
-        static TURN: AtomicU32 = AtomicU32::new(0);
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
         loop {
-            let turn = TURN.fetch_add(1, Ordering::Relaxed);
+            let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary_path = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
             match DiskOutput::create_new(&temporary_path) {
                 Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
@@ -156,7 +156,7 @@ fn make_folder(folder: &Path) -> Result<()> {
     // errors there are ignored.
     for (level, parent) in folder.ancestors().skip(1).enumerate() {
         match sync_folder(parent) {
-            Err(reason) if level < OWN_FOLDERS && !is_ignored_error(reason.kind()) => {
+            Err(reason) if level < CREATED_FOLDERS_MAX && !is_ignored_error(reason.kind()) => {
                 return Err(reason);
             }
             _ => {}
@@ -168,7 +168,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 
 /// Number of parent folders that the engine may have created, for example for
 /// `engine/games/ID/saves`.
-const OWN_FOLDERS: usize = 4;
+const CREATED_FOLDERS_MAX: usize = 4;
 
 /// Returns true if this error from flushing a parent folder is ignored. A folder that the process
 /// may not open, or whose file system flushes no folders, existed before the game did.

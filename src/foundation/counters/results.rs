@@ -67,7 +67,7 @@ impl CounterResults {
     ) {
         own.take_all(&mut self.newest[..count]);
         for other in other_threads {
-            self.add_other(other);
+            self.add_thread(other);
         }
         // Counter 0 means no counter, and is never read.
         self.newest[0] = 0.0;
@@ -82,7 +82,7 @@ impl CounterResults {
         self.frame += 1;
     }
 
-    fn add_other(&mut self, other: &'static ThreadCounters) {
+    fn add_thread(&mut self, other: &'static ThreadCounters) {
         let mut touched = other.touched();
         if touched == 0 {
             return;

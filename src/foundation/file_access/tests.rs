@@ -58,7 +58,7 @@ impl Drop for Folder {
 }
 
 /// An implementation that reads a file below a folder.
-type Way = fn(&Path, &str) -> Result<Vec<u8>, AccessError>;
+type Reader = fn(&Path, &str) -> Result<Vec<u8>, AccessError>;
 
 fn usual(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
     read(root, path, &SETTINGS)
@@ -74,9 +74,9 @@ fn by_parts(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
 }
 
 #[cfg(unix)]
-const WAYS: &[Way] = &[usual, portably, by_parts];
+const READERS: &[Reader] = &[usual, portably, by_parts];
 #[cfg(not(unix))]
-const WAYS: &[Way] = &[usual, portably];
+const READERS: &[Reader] = &[usual, portably];
 
 const OUT: &str = "a link leads out of the game's folder, and only files in it can be read: copy \
                    into the folder what it leads to";
@@ -89,7 +89,7 @@ fn links_are_followed_only_within_the_folder() {
     let folder = Folder::new("links").with_links();
     // A link may lead to the folder itself.
     for root in ["game", "linked", "game-art/../game"].map(|root| folder.0.join(root)) {
-        for way in WAYS {
+        for way in READERS {
             let check = |path: &str, wanted: Result<&str, &str>| {
                 let read = way(&root, path).map(|bytes| String::from_utf8(bytes).unwrap());
                 let read = read.map_err(|refusal| refusal.message(path));
@@ -125,11 +125,11 @@ fn links_are_followed_only_within_the_folder() {
 fn a_pipe_or_a_device_is_refused_at_once() {
     let folder = Folder::new("special");
     let pipe = folder.0.join("game/pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(status.success());
     std::os::unix::net::UnixListener::bind(folder.0.join("game/socket")).unwrap();
     folder.link("pipe", "game/to_pipe");
-    for way in WAYS {
+    for way in READERS {
         for path in ["pipe", "to_pipe"] {
             assert_eq!(way(&folder.game(), path).unwrap_err().to_string(), SPECIAL, "{path}");
         }
@@ -153,7 +153,7 @@ fn the_size_limit_is_checked_before_and_while_reading() {
     // A sparse file of a terabyte: reading it would take minutes.
     for size in [SETTINGS_BYTES_MAX + 1, 1 << 40] {
         file.set_len(size).unwrap();
-        for way in WAYS {
+        for way in READERS {
             assert_eq!(
                 way(&folder.game(), "settings.sjson").unwrap_err().message("settings.sjson"),
                 "settings.sjson: the file is larger than 1 MiB (SETTINGS_BYTES_MAX): keep data in \

@@ -52,7 +52,7 @@ pub(super) fn current() -> u8 {
 }
 
 #[inline(always)]
-pub(super) fn hold(owner: u8, bytes: usize) {
+pub(super) fn add_block(owner: u8, bytes: usize) {
     let count = &COUNTS[owner as usize];
     count.bytes.fetch_add(bytes as i64, Ordering::Relaxed);
     count.allocated.fetch_add(1, Ordering::Relaxed);

@@ -5,13 +5,12 @@ use super::{DocumentEditor, PathStep, SjsonTree, TreeError, parse};
 
 /// Parses a path such as `a.b[2]`.
 fn path(text: &str) -> Vec<PathStep<'_>> {
-    let words = text.split(['.', '[']).filter(|word| !word.is_empty());
-    words
-        .map(|word| match word.strip_suffix(']') {
-            Some(number) => PathStep::Item(number.parse::<usize>().unwrap() - 1),
-            None => PathStep::Key(word),
-        })
-        .collect()
+    let keys = text.split(['.', '[']).filter(|word| !word.is_empty());
+    keys.map(|word| match word.strip_suffix(']') {
+        Some(number) => PathStep::Item(number.parse::<usize>().unwrap() - 1),
+        None => PathStep::Key(word),
+    })
+    .collect()
 }
 
 fn value(text: &str) -> SjsonTree {
@@ -280,7 +279,11 @@ fn remove_model(tree: &mut SjsonTree, steps: &[PathStep]) {
 
 /// Applies one random change to the document and to the tree. Returns true if all comments must
 /// remain.
-fn change_both(chance: &mut Chance, edit: &mut DocumentEditor, tree: &mut SjsonTree) -> bool {
+fn change_document_and_tree(
+    chance: &mut Chance,
+    edit: &mut DocumentEditor,
+    tree: &mut SjsonTree,
+) -> bool {
     let before = tree.clone();
     let mut steps = Vec::new();
     let target = chance.path(&before, &mut steps);
@@ -332,7 +335,7 @@ fn random_changes_take_effect_and_preserve_comments() {
         let (mut tree, mut edit) = (document.to_tree(), DocumentEditor::new(document));
         for _ in 0..4 {
             let before = edit.document().text().to_string();
-            let keeps = change_both(&mut chance, &mut edit, &mut tree);
+            let keeps = change_document_and_tree(&mut chance, &mut edit, &mut tree);
             let after = edit.document().text();
             assert_eq!(edit.document().to_tree(), tree, "{before}\n--->\n{after}");
             let count = |text: &str| text.matches('#').count();

@@ -71,7 +71,7 @@ mod tests {
     fn a_duplicate_key_is_refused() {
         let twice =
             SjsonTree::Object(vec![("a".into(), SjsonTree::Null), ("a".into(), SjsonTree::Null)]);
-        let words = Document::from_tree(&twice).unwrap_err().message;
-        assert_eq!(words, "it is damaged: the key 'a' appears twice");
+        let message = Document::from_tree(&twice).unwrap_err().message;
+        assert_eq!(message, "it is damaged: the key 'a' appears twice");
     }
 }

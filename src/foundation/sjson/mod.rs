@@ -458,8 +458,8 @@ nothing = null
     fn kinds_have_names() {
         let document = parse("[null, true, 1, \"\", [], {}]").unwrap();
         let items = document.root().items().unwrap();
-        let words: Vec<_> = items.map(|value| value.kind().to_string()).collect();
-        assert_eq!(words, ["null", "true or false", "number", "text", "list", "object"]);
+        let kinds: Vec<_> = items.map(|value| value.kind().to_string()).collect();
+        assert_eq!(kinds, ["null", "true or false", "number", "text", "list", "object"]);
     }
 
     #[test]

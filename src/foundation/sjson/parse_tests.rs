@@ -144,13 +144,13 @@ fn unknown_keywords_get_a_remedy() {
     check("a = NaN", "line 1, column 5: 'NaN' is not a value: put quotes around text");
     check("a = -Infinity", "line 1, column 5: '-Infinity' is not a number: put quotes around text");
     for number in ["1e2147483648", "-1e99999999999999999999", "1.7976931348623159e308"] {
-        let words = "is too large: the largest is about 1.8e308";
-        check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {words}"));
+        let message = "is too large: the largest is about 1.8e308";
+        check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {message}"));
     }
     // Long words do not fill the message.
     for text in ["9", "x", "1e", "0"] {
-        let words = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
-        assert!(words.len() < 200 && words.contains('…'), "{words}");
+        let message = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
+        assert!(message.len() < 200 && message.contains('…'), "{message}");
     }
     check("a = 640x480", "line 1, column 5: '640x480' is not a number: put quotes around text");
     check("a = 1e999", "line 1, column 5: number 1e999 is too large: the largest is about 1.8e308");

@@ -138,7 +138,7 @@ fn finished_frames_leave_no_tasks() {
             graph.run().finish()
         });
         assert_eq!(result, Ok(()));
-        tasks.shared.counts()
+        tasks.shared.slot_and_task_counts()
     };
     let first = frame();
     assert_eq!(first, (101, 0));
@@ -252,7 +252,7 @@ fn a_panic_fails_the_graph_and_skips_dependent_tasks() {
         assert_eq!(waited, Err(error));
         // The task manager continues to work.
         assert_eq!(tasks.scope(|scope| scope.graph().run().finish()), Ok(()));
-        assert_eq!(tasks.shared.counts().1, 0);
+        assert_eq!(tasks.shared.slot_and_task_counts().1, 0);
     }
 }
 
@@ -341,7 +341,7 @@ fn check(wrong: impl for<'s, 'e> FnOnce(&mut TaskGraph<'s, 'e>, [TaskId; 3]), pa
         assert_eq!(result, Ok(()));
     });
     assert!(message.contains(part), "{message}");
-    assert_eq!(tasks.shared.counts().1, 0);
+    assert_eq!(tasks.shared.slot_and_task_counts().1, 0);
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn limits_of_open_tasks_and_of_workers_are_enforced() {
         message.contains("16384 more tasks were released: at most 16384 can be open"),
         "{message}"
     );
-    assert_eq!(tasks.shared.counts(), (TASKS_MAX, 0));
+    assert_eq!(tasks.shared.slot_and_task_counts(), (TASKS_MAX, 0));
     let message = panic_message(|| drop(TaskManager::new(WORKERS_MAX + 1)));
     assert!(message.contains("33 workers: at most 32 are useful"), "{message}");
 }

@@ -179,8 +179,9 @@ mod tests {
         std::fs::write(&other_user, "x").unwrap();
         // Only the superuser can change a file's owner.
         let given_away = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
-        let made = std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
-        assert!(made.success());
+        let status =
+            std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
+        assert!(status.success());
         for name in ["picture.png", "other.png"] {
             let mut text = String::new();
             let mut file = drops.open(&folder.join(name)).unwrap();

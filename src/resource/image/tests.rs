@@ -220,9 +220,9 @@ fn compressed_levels_of_wrong_size_are_refused() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         file
     };
-    for said in [15u8, 17] {
-        let message = format!("the file is damaged: level 1 has {said} bytes and needs 16");
-        refused(&with(size, &[said]), "ktx2", &message);
+    for level_bytes in [15u8, 17] {
+        let message = format!("the file is damaged: level 1 has {level_bytes} bytes and needs 16");
+        refused(&with(size, &[level_bytes]), "ktx2", &message);
     }
     refused(
         &with(start + 13, &[1 | 15 << 3]),

@@ -34,8 +34,11 @@ pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
     // One byte beyond `wanted` proves that there is too much; nothing after it is decompressed.
     let taken = (&mut decoder).take(wanted as u64 + 1).read_to_end(&mut out);
     taken.map_err(|reason| damaged(&reason))?;
-    let told = decoder.decoder.get_checksum_from_data();
-    if out.len() == wanted && told.is_some() && told != decoder.decoder.get_calculated_checksum() {
+    let expected = decoder.decoder.get_checksum_from_data();
+    if out.len() == wanted
+        && expected.is_some()
+        && expected != decoder.decoder.get_calculated_checksum()
+    {
         return Err(error!("its bytes do not match the checksum that is stored with them"));
     }
     match out.len() {

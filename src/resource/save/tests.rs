@@ -367,7 +367,7 @@ fn a_link_at_the_path_of_a_save_is_not_read_and_logged() {
     std::os::unix::fs::symlink(&file, &link).unwrap();
     assert!(read(&mut saves, "slot").is_err());
     assert_eq!(read(&mut saves, "other"), good("elsewhere"));
-    let place = link.display().to_string();
+    let path = link.display().to_string();
     let counted = engine_foundation::log::counted_warnings();
-    assert!(counted.iter().any(|(warned, _)| *warned == place), "{counted:?}");
+    assert!(counted.iter().any(|(warned, _)| *warned == path), "{counted:?}");
 }

@@ -290,7 +290,7 @@ fn set_intensity(engine: &mut Engine, light: LightId, intensity: f64) -> Result<
 }
 
 fn falloff_end(engine: &mut Engine, light: LightId) -> f64 {
-    settings(engine, light).reach().into()
+    settings(engine, light).range().into()
 }
 
 fn set_falloff_end(engine: &mut Engine, light: LightId, distance: f64) -> Result<(), Error> {

@@ -27,9 +27,9 @@ fn rect(
     source: SourceNumber,
     x: f32,
 ) -> Result<f64, String> {
-    let put =
+    let set =
         guis.submit_quad(request, source, |of| tessellation::quad([x, 0.0, x + 1.0, 1.0], of, RED));
-    put.map_err(|_| guis.take_refusal())
+    set.map_err(|_| guis.take_refusal())
 }
 
 fn frame(guis: &mut Guis, gui: GuiId) -> GuiFrame {
@@ -102,8 +102,8 @@ fn an_object_is_submitted_changed_and_destroyed_by_one_id() {
         texture: TextureSlot::SHARED,
         clip: None,
     };
-    let put = ObjectChange::Put { object: object as u64, key, source: 0, first: 0, count: 1 };
-    assert_eq!((shown.changes, shown.instances.len()), (vec![put], 1));
+    let set = ObjectChange::Set { object: object as u64, key, source: 0, first: 0, count: 1 };
+    assert_eq!((shown.changes, shown.instances.len()), (vec![set], 1));
     assert!(frame(&mut guis, gui).changes.is_empty(), "nothing new, nothing sent");
     let changed = DrawRequest { object, ..request(gui, 3) };
     assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Ok(object));
@@ -223,7 +223,7 @@ fn the_work_for_a_polygon_is_limited() {
     assert_eq!(
         message,
         "this polygon is so convoluted that its triangles need more than 4096 tests of points \
-         (LOOKS_MAX): draw it in parts"
+         (POINT_TESTS_MAX): draw it in parts"
     );
 }
 
@@ -361,8 +361,8 @@ fn bounds_in_the_draw_recording_exclude_antialiasing() {
         polygon,
     ];
     for (layer, shape) in shapes.iter().enumerate() {
-        let put = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
-        put.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
+        let set = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
+        set.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
     }
     let rounded = |seen: &DrawnObject| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
     let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();

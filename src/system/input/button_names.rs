@@ -234,7 +234,7 @@ const fn key(
     InputName { name, aliases, code }
 }
 
-const fn word(name: &'static str, aliases: &'static [&'static str]) -> InputName {
+const fn input_name(name: &'static str, aliases: &'static [&'static str]) -> InputName {
     InputName { name, aliases, code: "" }
 }
 
@@ -285,16 +285,16 @@ pub const KEYS: &[InputName] = &[
     key("right", "ArrowRight", &["right arrow"]),
     key("up", "ArrowUp", &["up arrow"]),
     key("down", "ArrowDown", &["down arrow"]),
-    word("shift", &[]),
+    input_name("shift", &[]),
     key("left shift", "ShiftLeft", &["lshift"]),
     key("right shift", "ShiftRight", &["rshift"]),
-    word("ctrl", &["control"]),
+    input_name("ctrl", &["control"]),
     key("left ctrl", "ControlLeft", &["lctrl", "left control"]),
     key("right ctrl", "ControlRight", &["rctrl", "right control"]),
-    word("alt", &["option"]),
+    input_name("alt", &["option"]),
     key("left alt", "AltLeft", &["lalt", "left option"]),
     key("right alt", "AltRight", &["ralt", "alt gr", "right option"]),
-    word("super", &["windows", "command", "cmd", "gui"]),
+    input_name("super", &["windows", "command", "cmd", "gui"]),
     key("left super", "SuperLeft", &["lgui", "left windows", "left command", "left cmd"]),
     key("right super", "SuperRight", &["rgui", "right windows", "right command", "right cmd"]),
     key("insert", "Insert", &["ins"]),
@@ -380,14 +380,14 @@ pub const KEYS: &[InputName] = &[
 ];
 
 pub const MOUSE_BUTTONS: &[InputName] = &[
-    word("left", &[]),
-    word("right", &[]),
-    word("middle", &["wheel"]),
-    word("extra 1", &["back", "x1"]),
-    word("extra 2", &["forward", "x2"]),
-    word("extra 3", &["x3"]),
-    word("extra 4", &["x4"]),
-    word("extra 5", &["x5"]),
+    input_name("left", &[]),
+    input_name("right", &[]),
+    input_name("middle", &["wheel"]),
+    input_name("extra 1", &["back", "x1"]),
+    input_name("extra 2", &["forward", "x2"]),
+    input_name("extra 3", &["x3"]),
+    input_name("extra 4", &["x4"]),
+    input_name("extra 5", &["x5"]),
 ];
 
 /// Indices in [`MOUSE_AXES`].
@@ -395,8 +395,11 @@ pub const MOUSE_CURSOR: usize = 0;
 pub const MOUSE_MOTION: usize = 1;
 pub const MOUSE_WHEEL: usize = 2;
 
-pub const MOUSE_AXES: &[InputName] =
-    &[word("cursor", &["position"]), word("mouse", &["motion"]), word("wheel", &["scroll"])];
+pub const MOUSE_AXES: &[InputName] = &[
+    input_name("cursor", &["position"]),
+    input_name("mouse", &["motion"]),
+    input_name("wheel", &["scroll"]),
+];
 
 /// Indices in [`PAD_BUTTONS`] that drivers need.
 pub mod pad {
@@ -428,40 +431,44 @@ pub mod pad {
 /// Gamepad buttons by position: "a" is the lowest of the four on the right, regardless of its
 /// label.
 pub const PAD_BUTTONS: &[InputName] = &[
-    word("a", &["cross", "south"]),
-    word("b", &["circle", "east"]),
-    word("x", &["square", "west"]),
-    word("y", &["triangle", "north"]),
-    word("d up", &["dpad up", "dpup"]),
-    word("d down", &["dpad down", "dpdown"]),
-    word("d left", &["dpad left", "dpleft"]),
-    word("d right", &["dpad right", "dpright"]),
-    word("left shoulder", &["lb", "l1", "leftshoulder"]),
-    word("right shoulder", &["rb", "r1", "rightshoulder"]),
-    word("left trigger", &["lt", "l2", "lefttrigger"]),
-    word("right trigger", &["rt", "r2", "righttrigger"]),
-    word("left thumb", &["l3", "left stick", "leftstick"]),
-    word("right thumb", &["r3", "right stick", "rightstick"]),
-    word("back", &["select", "view", "share", "minus"]),
-    word("start", &["options", "plus"]),
-    word("guide", &["home", "ps"]),
-    word("misc", &["misc1", "capture"]),
-    word("paddle 1", &["paddle1"]),
-    word("paddle 2", &["paddle2"]),
-    word("paddle 3", &["paddle3"]),
-    word("paddle 4", &["paddle4"]),
-    word("touchpad", &[]),
+    input_name("a", &["cross", "south"]),
+    input_name("b", &["circle", "east"]),
+    input_name("x", &["square", "west"]),
+    input_name("y", &["triangle", "north"]),
+    input_name("d up", &["dpad up", "dpup"]),
+    input_name("d down", &["dpad down", "dpdown"]),
+    input_name("d left", &["dpad left", "dpleft"]),
+    input_name("d right", &["dpad right", "dpright"]),
+    input_name("left shoulder", &["lb", "l1", "leftshoulder"]),
+    input_name("right shoulder", &["rb", "r1", "rightshoulder"]),
+    input_name("left trigger", &["lt", "l2", "lefttrigger"]),
+    input_name("right trigger", &["rt", "r2", "righttrigger"]),
+    input_name("left thumb", &["l3", "left stick", "leftstick"]),
+    input_name("right thumb", &["r3", "right stick", "rightstick"]),
+    input_name("back", &["select", "view", "share", "minus"]),
+    input_name("start", &["options", "plus"]),
+    input_name("guide", &["home", "ps"]),
+    input_name("misc", &["misc1", "capture"]),
+    input_name("paddle 1", &["paddle1"]),
+    input_name("paddle 2", &["paddle2"]),
+    input_name("paddle 3", &["paddle3"]),
+    input_name("paddle 4", &["paddle4"]),
+    input_name("touchpad", &[]),
 ];
 
-pub const PAD_AXES: &[InputName] =
-    &[word("left", &["left stick", "leftstick"]), word("right", &["right stick", "rightstick"])];
+pub const PAD_AXES: &[InputName] = &[
+    input_name("left", &["left stick", "leftstick"]),
+    input_name("right", &["right stick", "rightstick"]),
+];
 
 /// Motors by strength; in most gamepads the strong one is on the left.
-pub const PAD_MOTORS: &[InputName] = &[word("strong", &["left"]), word("weak", &["right"])];
+pub const PAD_MOTORS: &[InputName] =
+    &[input_name("strong", &["left"]), input_name("weak", &["right"])];
 
-pub const TOUCH_BUTTONS: &[InputName] = &[word("touch", &["primary"])];
+pub const TOUCH_BUTTONS: &[InputName] = &[input_name("touch", &["primary"])];
 
-pub const TOUCH_AXES: &[InputName] = &[word("cursor", &["position"]), word("delta", &["motion"])];
+pub const TOUCH_AXES: &[InputName] =
+    &[input_name("cursor", &["position"]), input_name("delta", &["motion"])];
 
 #[cfg(test)]
 mod tests {

@@ -111,7 +111,7 @@ impl Default for Input {
 impl Input {
     /// Sets the player's seconds since the last frame for the next `begin_frame`. Gestures use
     /// them, because they do not depend on the game's time.
-    pub fn pass(&mut self, seconds: f64) {
+    pub fn advance(&mut self, seconds: f64) {
         self.player_seconds = seconds;
     }
 
@@ -358,7 +358,7 @@ mod tests {
         };
         let mut input = Input::default();
         for (last, tapped) in [(TouchPhase::Cancelled, false), (TouchPhase::Ended, true)] {
-            input.pass(0.016);
+            input.advance(0.016);
             input.begin_frame(vec![touch(TouchPhase::Began), touch(last)]);
             assert!(input.fingers()[0].unwrap().disappeared);
             assert_eq!(input.gestures().tap().is_some(), tapped);

@@ -91,7 +91,7 @@ pub fn parse(path: &str, root: SjsonValue) -> Result<EffectData, Error> {
     let culling = effect.choice("culling", Culling::ALL)?.unwrap_or(Culling::None);
     let variables = variables(&effect)?;
     let Some(block) = effect.get("emitters") else {
-        return Err(effect.fault_here("it has no 'emitters': emitters = { sparks = { … } }"));
+        return Err(effect.block_error("it has no 'emitters': emitters = { sparks = { … } }"));
     };
     let entries = block.entries().ok_or_else(|| {
         effect.fault(block, "'emitters' must be a block of names: { sparks = { … } }")
@@ -123,7 +123,7 @@ fn variables(effect: &SourceFields) -> Result<Vec<EffectVariable>, Error> {
     let mut variables = Vec::new();
     for entry in entries {
         let default = match entry.value.as_f64() {
-            Some(_) => [effect.number_of(entry.key, entry.value, FAR)?; 3],
+            Some(_) => [effect.number_of(entry.key, entry.value, COORDINATES)?; 3],
             None => effect.vector_of(entry.key, entry.value)?,
         };
         variables.push(EffectVariable { name: entry.key.to_string(), default });
@@ -171,7 +171,7 @@ impl EmitterParser<'_> {
         self.motion(&fields, data)?;
         self.appearance(&fields, data)?;
         self.binds(&fields, data)?;
-        for (target, key) in data.subs.iter_mut().zip(ON) {
+        for (target, key) in data.subs.iter_mut().zip(TRIGGER_KEYS) {
             *target = self.sub(&fields, key)?;
         }
         let drawn_out = data.trail_points > 0 || data.ribbon > 0;
@@ -229,7 +229,7 @@ impl EmitterParser<'_> {
         if let Some(value) = fields.get("shape") {
             let shape = fields.inner(value, "a shape", &SHAPE_KEYS)?;
             let Some(chosen) = shape.choice("type", Shape::ALL)? else {
-                return Err(shape.fault_here("a shape needs a 'type': type = \"sphere\""));
+                return Err(shape.block_error("a shape needs a 'type': type = \"sphere\""));
             };
             kind = chosen;
             let known: &[&str] = match kind {
@@ -265,7 +265,7 @@ impl EmitterParser<'_> {
             let message = "'spread' is an angle around 'direction': set that too";
             return Err(fields.fault(at, message));
         }
-        fields.range("speed", FAR, &mut data.speed)?;
+        fields.range("speed", COORDINATES, &mut data.speed)?;
         fields.number("inherit_velocity", INHERIT, &mut data.inherit)?;
         fields.range("lifetime", LIFETIME, &mut data.lifetime)?;
         data.space = fields.choice("space", Space::ALL)?.unwrap_or(Space::World) as u32;
@@ -278,7 +278,7 @@ impl EmitterParser<'_> {
         let subject = format!("'{key}'");
         let block = fields.inner(value, &subject, &SUB_KEYS)?;
         let Some(name) = block.text("emitter")? else {
-            return Err(block.fault_here("it needs the name of an 'emitter'"));
+            return Err(block.block_error("it needs the name of an 'emitter'"));
         };
         let Some(target) = self.names.iter().position(|known| *known == name) else {
             let hint = suggest::hint(name, self.names.iter().copied());

@@ -62,7 +62,7 @@ impl EmitterParser<'_> {
             }
         }
         if data.collider_count == 0 {
-            return Err(block.fault_here("it names no planes, spheres, boxes or whiskers"));
+            return Err(block.block_error("it names no planes, spheres, boxes or whiskers"));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl EmitterParser<'_> {
         if (data.over == Over::Speed as u32) != fields.get("over_speed").is_some() {
             let message = "over = \"speed\" and 'over_speed', the speed at which the curves end, \
                          belong together";
-            return Err(fields.fault_here(message));
+            return Err(fields.block_error(message));
         }
         let turns = |range: [f32; 2]| range.map(|degrees| degrees / 360.0);
         fields.range("rotation", DEGREES, &mut data.rotation)?;
@@ -109,7 +109,7 @@ impl EmitterParser<'_> {
         fields.direction("axis", &mut data.axis)?;
         if (billboard == Billboard::Aligned) != fields.get("axis").is_some() {
             let message = "billboard = \"aligned\" and an 'axis' belong together";
-            return Err(fields.fault_here(message));
+            return Err(fields.block_error(message));
         }
         data.sort = fields.choice("sort", Sort::ALL)?.unwrap_or(Sort::None) as u32;
         fields.number("softness", SOFTNESS, &mut data.softness)?;
@@ -144,7 +144,7 @@ impl EmitterParser<'_> {
         if columns * rows > FLIPBOOK_FRAMES_MAX {
             let message =
                 format!("{columns} by {rows} are more than {FLIPBOOK_FRAMES_MAX} frames ({limit})");
-            return Err(block.fault_here(&message));
+            return Err(block.block_error(&message));
         }
         let mut frames = columns * rows;
         block.integer("frames", (1, columns * rows), "columns times rows", &mut frames)?;
@@ -213,7 +213,7 @@ fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
         ["type", "strength", "position", "radius", "falloff", "axis", "size", "speed", "velocity"];
     let any = fields.inner(value, "a force", &all)?;
     let Some(kind) = any.choice("type", ForceKind::ALL)? else {
-        return Err(any.fault_here("a force needs a 'type': type = \"vortex\""));
+        return Err(any.block_error("a force needs a 'type': type = \"vortex\""));
     };
     let known: &[&str] = match kind {
         ForceKind::Attractor => &["type", "strength", "position", "radius", "falloff"],
@@ -230,7 +230,7 @@ fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
         axis: if kind == ForceKind::Vortex { [0.0, 0.0, 1.0] } else { [0.0; 3] },
         ..ForceData::default()
     };
-    block.number("strength", FAR, &mut force.strength)?;
+    block.number("strength", COORDINATES, &mut force.strength)?;
     block.vector("position", &mut force.position)?;
     block.number("radius", LENGTH_ABOVE_0, &mut force.radius)?;
     force.falloff = block.choice("falloff", Falloff::ALL)?.unwrap_or(Falloff::None) as u32;
@@ -261,7 +261,7 @@ fn collider(
     };
     for key in known.iter().filter(|key| **key != "rotation" && **key != "position") {
         if block.get(key).is_none() {
-            return Err(block.fault_here(&format!("it needs '{key}'")));
+            return Err(block.block_error(&format!("it needs '{key}'")));
         }
     }
     match kind {
@@ -269,7 +269,7 @@ fn collider(
             block.vector("from", &mut data.a)?;
             block.vector("to", &mut data.b)?;
             if data.a == data.b {
-                return Err(block.fault_here("'from' and 'to' must not be the same point"));
+                return Err(block.block_error("'from' and 'to' must not be the same point"));
             }
         }
         _ => block.vector("position", &mut data.a)?,
@@ -278,7 +278,7 @@ fn collider(
     block.number("radius", LENGTH_ABOVE_0, &mut data.radius)?;
     block.vector("extents", &mut data.b)?;
     if kind == ColliderKind::Box && data.b.iter().any(|half| *half < 0.0) {
-        return Err(block.fault_here("'extents' must not be negative"));
+        return Err(block.block_error("'extents' must not be negative"));
     }
     let mut angles = [0.0; 3];
     match block.get("rotation") {

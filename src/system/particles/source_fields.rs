@@ -2,7 +2,7 @@
 //! colors. Error messages name file, line and block. Defines no keys itself.
 
 use super::data::TABLE;
-use super::limits::FAR;
+use super::limits::COORDINATES;
 use engine_foundation::error;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use engine_foundation::{Error, suggest};
@@ -53,7 +53,7 @@ impl<'a> SourceFields<'a> {
     }
 
     /// Returns an error at the block itself.
-    pub fn fault_here(&self, message: &str) -> Error {
+    pub fn block_error(&self, message: &str) -> Error {
         self.fault(self.value, message)
     }
 
@@ -213,7 +213,7 @@ impl<'a> SourceFields<'a> {
         };
         let mut out = [0.0; 3];
         for (target, item) in out.iter_mut().zip(items) {
-            *target = self.number_of(key, item, FAR)?;
+            *target = self.number_of(key, item, COORDINATES)?;
         }
         Ok(out)
     }

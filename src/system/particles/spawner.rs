@@ -8,7 +8,7 @@ use std::f32::consts::TAU;
 
 /// Returns two random numbers in 0 <= x < 1.
 #[inline(always)]
-pub fn two(random: &mut Random) -> [f32; 2] {
+pub fn random_pair(random: &mut Random) -> [f32; 2] {
     let bits = random.next_u64();
     let part = |bits: u32| (bits >> 8) as f32 * (1.0 / (1 << 24) as f32);
     [part(bits as u32), part((bits >> 32) as u32)]
@@ -66,12 +66,12 @@ impl Spawner {
     /// Returns a random position and direction, relative to the emitter.
     #[inline(always)]
     pub fn draw(&self, random: &mut Random) -> (Vec3, Vec3) {
-        let [a, b] = two(random);
+        let [a, b] = random_pair(random);
         let offset = match self.shape {
             Shape::Point => Vec3::ZERO,
             Shape::Line => self.extents * a,
             Shape::Box => {
-                let [c, _] = two(random);
+                let [c, _] = random_pair(random);
                 let z = if self.flat { 0.0 } else { 2.0 * c - 1.0 };
                 self.extents * Vec3::new(2.0 * a - 1.0, 2.0 * b - 1.0, z)
             }
@@ -94,7 +94,7 @@ impl Spawner {
         if self.flat {
             return self.disc(a, b);
         }
-        let [c, _] = two(random);
+        let [c, _] = random_pair(random);
         let cube = self.inner * self.inner * self.inner;
         let radius = self.radius * cube_root(between([cube, 1.0], a));
         let rise = 2.0 * b - 1.0;
@@ -133,7 +133,7 @@ impl Spawner {
 
     /// Returns a random direction at most `angle` from the emitter's direction, or from up.
     fn off(&self, random: &mut Random, angle: f32) -> Vec3 {
-        let [a, b] = two(random);
+        let [a, b] = random_pair(random);
         if self.flat {
             let (sin, cos) = sin_cos((2.0 * a - 1.0) * angle);
             return self.turned * Vec3::new(sin, cos, 0.0);
@@ -145,7 +145,7 @@ impl Spawner {
     }
 
     fn anywhere(&self, random: &mut Random) -> Vec3 {
-        let [a, b] = two(random);
+        let [a, b] = random_pair(random);
         let (sin, cos) = sin_cos(a * TAU);
         let rise = if self.flat { 0.0 } else { 2.0 * b - 1.0 };
         let level = (1.0 - rise * rise).sqrt();

@@ -13,9 +13,9 @@ pub const REQUEST_SECONDS_MAX: f64 = 1.0;
 pub const ANSWER_SECONDS_MAX: f64 = 5.0;
 /// The time that a connection stays open for the other side to close it, after the whole answer is
 /// sent.
-pub const REST_SECONDS_MAX: f64 = 1.0;
+pub const LINGER_SECONDS_MAX: f64 = 1.0;
 /// The most bytes after the request that are read and discarded.
-const REST_BYTES_MAX: usize = 4 << 20;
+const TRAILING_BYTES_MAX: usize = 4 << 20;
 
 /// Result of a step of a handshake.
 #[derive(Debug, PartialEq)]
@@ -90,7 +90,7 @@ impl Handshake {
             HandshakeStage::Rest { left, .. } => read_away(&mut self.stream, left),
         };
         let over = match self.stage {
-            HandshakeStage::Rest { since, .. } => is_over(since, now, REST_SECONDS_MAX),
+            HandshakeStage::Rest { since, .. } => is_over(since, now, LINGER_SECONDS_MAX),
             _ => is_over(self.since, now, ANSWER_SECONDS_MAX),
         };
         match stepped {
@@ -172,7 +172,7 @@ impl Handshake {
         };
         if left.is_empty() {
             self.stream.shutdown(Shutdown::Write)?;
-            self.stage = HandshakeStage::Rest { since: now, left: REST_BYTES_MAX };
+            self.stage = HandshakeStage::Rest { since: now, left: TRAILING_BYTES_MAX };
             return Ok(HandshakeStep::Moved);
         }
         match self.stream.write(left) {
@@ -326,11 +326,11 @@ mod tests {
             pair.send(head.as_bytes());
             assert_eq!(pair.step_at(0.1), HandshakeStep::Waits);
             assert!(pair.server.is_answered());
-            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX - 0.01), HandshakeStep::Waits);
+            assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX - 0.01), HandshakeStep::Waits);
             if goes_on {
                 pair.send(&[b'x'; 100]);
             }
-            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX + 0.01), HandshakeStep::Ended);
+            assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX + 0.01), HandshakeStep::Ended);
             assert!(pair.answered().starts_with("HTTP/1.1 200 OK\r\n"));
         }
     }

@@ -46,7 +46,7 @@ impl ServerIdentity {
 
     /// Returns true if a token is this run's. Every wrong token of the same length takes the same
     /// time.
-    fn knows(&self, token: &str) -> bool {
+    fn has_token(&self, token: &str) -> bool {
         let pairs = token.bytes().zip(self.token.bytes());
         token.len() == self.token.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
     }
@@ -125,7 +125,7 @@ fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if head.path == CONNECTION {
         return connect(own, head);
     }
-    if head.path == "/" && !own.knows(head.token()) {
+    if head.path == "/" && !own.has_token(head.token()) {
         let message =
             "the address lacks the token of this run: take the one that the engine printed";
         return Err(refuse(403, message));
@@ -151,7 +151,7 @@ fn connect(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if key.len() != 24 || !key.ends_with("==") {
         return Err(refuse(400, "the WebSocket key is missing or wrong"));
     }
-    if !own.knows(head.token()) {
+    if !own.has_token(head.token()) {
         return Err(refuse(403, "this is not the token of this run (.engine/session.json has it)"));
     }
     Ok(HttpReply::Connect(key.to_string()))

@@ -40,7 +40,7 @@ impl AtlasExtent {
 
 /// Returns the extents that a packet's changes fill in the atlas of small textures and in that of
 /// glyphs.
-pub fn ahead(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
+pub fn required_extents(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
     let (mut atlas, mut glyphs) = (AtlasExtent::default(), AtlasExtent::default());
     for change in changes {
         match change {
@@ -50,7 +50,7 @@ pub fn ahead(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
             TextureChange::Glyph { layer, y, texels, .. } => {
                 glyphs = glyphs.with(AtlasExtent::of(*layer, *y, texels.height));
             }
-            TextureChange::Put { .. }
+            TextureChange::Set { .. }
             | TextureChange::Target { .. }
             | TextureChange::End { .. } => {}
         }

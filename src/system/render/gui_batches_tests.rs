@@ -31,7 +31,7 @@ fn frame(changes: &[(u64, GuiBatchKey, &[u32])]) -> GuiFrame {
     for (object, key, marks) in changes {
         let first = frame.instances.len() as u32;
         frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
-        frame.changes.push(ObjectChange::Put {
+        frame.changes.push(ObjectChange::Set {
             object: *object,
             key: *key,
             source: key.texture.0,
@@ -71,7 +71,7 @@ impl Bench {
     fn dirty(&mut self) -> Vec<Range<u32>> {
         let retained = &mut self.guis.guis.get_mut(&1).expect("the Gui is there").retained;
         let dirty = retained.dirty().to_vec();
-        retained.clean();
+        retained.mark_clean();
         dirty
     }
 }
@@ -206,7 +206,7 @@ fn objects_follow_their_source_and_keep_their_order() {
     both.changes.push(ObjectChange::Move { first: 0, count: 2 });
     both.moved = vec![moved(1, 7, 8, false), moved(2, 2, 7, false)];
     both.instances.push(instance(5));
-    both.changes.push(ObjectChange::Put {
+    both.changes.push(ObjectChange::Set {
         object: 5,
         key: key(0, 7),
         source: 2,
@@ -222,16 +222,16 @@ fn objects_follow_their_source_and_keep_their_order() {
 }
 
 /// An object: its number, its key, its source and its marks.
-type Known = (u64, GuiBatchKey, u32, Vec<u32>);
+type ModelObject = (u64, GuiBatchKey, u32, Vec<u32>);
 
 /// A simple model of the batches: keys with their objects in order.
 #[derive(Default)]
 struct Model {
-    objects: Vec<Known>,
+    objects: Vec<ModelObject>,
 }
 
 impl Model {
-    fn put(&mut self, number: u64, key: GuiBatchKey, source: u32, marks: Vec<u32>) {
+    fn set_object(&mut self, number: u64, key: GuiBatchKey, source: u32, marks: Vec<u32>) {
         if let Some(object) = self.objects.iter_mut().find(|o| o.0 == number && o.1 == key) {
             (object.2, object.3) = (source, marks);
             return;
@@ -288,8 +288,8 @@ fn random_changes_match_a_simple_model() {
                 let marks: Vec<u32> = (0..below(9)).map(|_| below(1 << 30) as u32 + 1).collect();
                 let (first, count) = (frame.instances.len() as u32, marks.len() as u32);
                 frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
-                frame.changes.push(ObjectChange::Put { object, key, source, first, count });
-                model.put(object, key, source, marks);
+                frame.changes.push(ObjectChange::Set { object, key, source, first, count });
+                model.set_object(object, key, source, marks);
             }
             if below(40) == 0 {
                 let (source, to) = (below(5) as u32, below(3) as u32);

@@ -73,7 +73,7 @@ impl GuiBuffers {
         let most = (1 << device.limits.max_buffer_size.max(1).ilog2()) / INSTANCE_BYTES;
         let retained = packet.guis.iter().map(|it| guis.retained(it.gui).instances().len() as u64);
         let wanted = retained.max().unwrap_or(0).max(u64::from(list.immediate));
-        let name = &device.about.name;
+        let name = &device.info.name;
         (wanted > most).then(|| {
             format!(
                 "there are {wanted} shapes to draw, and the adapter {name} takes at most {most} \
@@ -126,7 +126,7 @@ impl GuiBuffers {
         if !there {
             let created = buffer(device, wgpu::BufferUsages::VERTEX, needed);
             self.retained.insert(gui, created);
-            retained.all_dirty();
+            retained.mark_all_dirty();
         }
         let to = &self.retained[&gui];
         let mut copied = 0;
@@ -137,7 +137,7 @@ impl GuiBuffers {
             device.queue.write_buffer(to, at, bytemuck::cast_slice(part));
             copied += bytes_of(range);
         }
-        retained.clean();
+        retained.mark_clean();
         copied
     }
 

@@ -154,7 +154,7 @@ fn to_clip(
 
 impl GuiPassList {
     /// Plans a packet that `guis` has applied.
-    pub fn make(
+    pub fn plan(
         &mut self,
         packet: &FramePacket,
         guis: &GuiBatchTable,
@@ -216,8 +216,8 @@ impl GuiPassList {
                 let items = first..self.items.len();
                 let (clear, fill) = (clear.take(), fill.take());
                 let scene = scene.take().map(|scene| (scene, rectangle));
-                let shows = clear.is_some() || fill.is_some() || scene.is_some();
-                if shows || !items.is_empty() {
+                let is_drawn = clear.is_some() || fill.is_some() || scene.is_some();
+                if is_drawn || !items.is_empty() {
                     let target = view.target;
                     self.passes.push(GuiPass {
                         target,

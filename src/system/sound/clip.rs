@@ -82,7 +82,7 @@ impl<'a> ClipView<'a> {
     /// properties.
     pub fn check(&self) -> Result<(), Error> {
         check_complete(self.bytes)
-            .and_then(|()| duration_limit::fits(self.bytes))
+            .and_then(|()| duration_limit::check_duration(self.bytes))
             .map_err(|message| error!("it is damaged: its recording: {message}"))
     }
 
@@ -130,7 +130,7 @@ pub fn check(bytes: Vec<u8>) -> Result<SoundClipData, String> {
         Err(FromFileError::UnknownSampleRate) => None,
         Err(reason) => return Err(decode_error_message(&reason)),
     };
-    duration_limit::fits(&bytes)?;
+    duration_limit::check_duration(&bytes)?;
     let clip = decode_bytes(bytes.clone())?;
     let frames = clip.frames.len() as u64;
     if frames == 0 {

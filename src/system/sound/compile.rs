@@ -111,7 +111,7 @@ impl SoundParser<'_> {
         if let Some(value) = sound.get("occlusion") {
             let occlusion =
                 SourceBlock::open(self.path, value, "'occlusion'", &["volume_db", "cutoff_hz"])?;
-            occlusion.read("volume_db", limits::DECIBELS_TAKEN, &mut options.occlusion_db)?;
+            occlusion.read("volume_db", limits::ATTENUATION_DECIBELS, &mut options.occlusion_db)?;
             occlusion.read("cutoff_hz", limits::HERTZ, &mut options.occlusion_hz)?;
         }
         if let Some(value) = sound.get("stream") {

@@ -102,7 +102,11 @@ pub enum ValueSource<'a> {
 }
 
 /// Returns the first switch on a parameter if none of the switches on it has a case for this value.
-pub fn untaken(definition: &SoundRules, key: IdString32, value: IdString32) -> Option<MissingCase> {
+pub fn find_missing_case(
+    definition: &SoundRules,
+    key: IdString32,
+    value: IdString32,
+) -> Option<MissingCase> {
     let mut first = None;
     for (i, node) in definition.nodes.iter().enumerate() {
         let SoundNode::Switch { parameter, first: at, count, default } = *node else { continue };

@@ -15,7 +15,7 @@ const RATE_MAX: u64 = 384_000;
 const TENTHS: u64 = 12;
 
 /// Returns an error if the frames of a file together are longer than can be played.
-pub fn fits(bytes: &[u8]) -> Result<(), String> {
+pub fn check_duration(bytes: &[u8]) -> Result<(), String> {
     let flac = bytes.windows(4).take(FLAC_SEARCH).position(|window| window == b"fLaC");
     let right =
         flac.is_none_or(|at| check_flac(&bytes[at..])) && check_mp3(bytes) && check_ogg(bytes);
@@ -298,7 +298,7 @@ mod tests {
             bytes.extend(&many);
         }
         assert!(!check_ogg(&bytes));
-        assert_eq!(fits(&bytes), Err(too_long()));
+        assert_eq!(check_duration(&bytes), Err(too_long()));
     }
 
     #[test]
@@ -382,6 +382,6 @@ mod tests {
             (seed >> 24) as u8
         };
         let bytes: Vec<u8> = (0..4 << 20).map(|_| noise()).collect();
-        assert_eq!(fits(&bytes), Ok(()));
+        assert_eq!(check_duration(&bytes), Ok(()));
     }
 }

@@ -1,7 +1,7 @@
 //! Mixers: the buses that voices play on, their effects and their ducking; the text of a `.mixer`
 //! and its compiled form. Plays nothing: mixer_output.rs creates the tracks.
 
-use super::limits::{DECIBELS, DECIBELS_TAKEN};
+use super::limits::{ATTENUATION_DECIBELS, DECIBELS};
 use super::source_fields::{self, SourceBlock};
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
@@ -133,7 +133,7 @@ impl MixerBus {
             }
         }
         let Some(duck) = self.duck else { return Ok(()) };
-        within("volume_db", duck.volume_db, DECIBELS_TAKEN)?;
+        within("volume_db", duck.volume_db, ATTENUATION_DECIBELS)?;
         within("attack_seconds", duck.attack_seconds, DUCK_SECONDS)?;
         within("release_seconds", duck.release_seconds, DUCK_SECONDS)
     }
@@ -329,7 +329,7 @@ fn read_duck(
     })?;
     let mut duck =
         DuckingRule { by: at, volume_db: -9.0, attack_seconds: 0.1, release_seconds: 0.5 };
-    block.read("volume_db", DECIBELS_TAKEN, &mut duck.volume_db)?;
+    block.read("volume_db", ATTENUATION_DECIBELS, &mut duck.volume_db)?;
     block.read("attack_seconds", DUCK_SECONDS, &mut duck.attack_seconds)?;
     block.read("release_seconds", DUCK_SECONDS, &mut duck.release_seconds)?;
     Ok(duck)

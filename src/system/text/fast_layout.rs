@@ -125,7 +125,7 @@ pub fn lay_out(
     let mut cursor =
         LineCursor { x: 0.0, y: 0.0, size: request.size, margin, quads, line: 0, lines: 1 };
     let (mut color, mut next_span) = (None, 0);
-    let mut before = PreviousGlyph::NONE_BEFORE;
+    let mut before = PreviousGlyph::FIRST;
     let mut i = 0;
     while i < text.len() {
         while next_span < spans.len() && spans[next_span].start as usize <= i {
@@ -134,7 +134,7 @@ pub fn lay_out(
         }
         if text[i] < 32 {
             control(fonts, glyphs, request, &mut cursor, text[i])?;
-            before = PreviousGlyph::NONE_BEFORE;
+            before = PreviousGlyph::FIRST;
             i += 1;
             continue;
         }
@@ -256,7 +256,7 @@ struct PreviousGlyph {
 }
 
 impl PreviousGlyph {
-    const NONE_BEFORE: PreviousGlyph =
+    const FIRST: PreviousGlyph =
         PreviousGlyph { key: NONE, index: NONE, start: 0.0, quads: 0, earlier: None };
 }
 

@@ -126,10 +126,10 @@ impl GlyphAtlas {
         let (layer, y) = (self.layers - 1, self.filled);
         self.filled += height;
         self.rows.push(SlotRow { layer, y, height, size });
-        self.cut(layer, y, size);
+        self.split_row(layer, y, size);
     }
 
-    fn cut(&mut self, layer: u32, y: u32, size: (u32, u32)) {
+    fn split_row(&mut self, layer: u32, y: u32, size: (u32, u32)) {
         let row = (0..ATLAS_SIDE / size.0).rev();
         let slots = row.map(|i| AtlasSlot { layer, x: i * size.0, y, size });
         self.sizes.entry(size).or_default().free.extend(slots);
@@ -162,7 +162,7 @@ impl GlyphAtlas {
             }
             !here(slot)
         });
-        self.cut(layer, y, size);
+        self.split_row(layer, y, size);
     }
 
     /// Frees a slot.

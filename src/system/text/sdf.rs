@@ -8,7 +8,7 @@ use engine_foundation::Vec2;
 use engine_frame_packet::texture::GLYPH_SPREAD;
 
 /// Distance around a segment within which distances are computed, in texels.
-const REACH: f32 = GLYPH_SPREAD + 0.1;
+const EDGE_RANGE: f32 = GLYPH_SPREAD + 0.1;
 /// Maximum distance from the outline at which the median may be on the wrong side, in texels.
 /// Corners need this much.
 const WRONG_SIDE_MAX: f32 = 0.6;
@@ -68,7 +68,8 @@ struct NearestEdge {
     edge: u32,
 }
 
-const NOTHING: NearestEdge = NearestEdge { squared: REACH * REACH, straight: 0.0, edge: u32::MAX };
+const NO_EDGE: NearestEdge =
+    NearestEdge { squared: EDGE_RANGE * EDGE_RANGE, straight: 0.0, edge: u32::MAX };
 
 /// Returns the distance field of an outline in texels: red, green, blue and alpha for each texel of
 /// the cell, rows from the top. 128 is on the outline, larger values are inside; [`GLYPH_SPREAD`]
@@ -77,7 +78,7 @@ pub fn field(outline: &GlyphOutline, cell: SdfCell) -> Vec<u8> {
     let pieces = pieces(outline);
     let edges = color(&pieces.boundary);
     let nearest = nearest(&edges, cell);
-    let inside = inside(&pieces.all, cell);
+    let inside = inside_mask(&pieces.all, cell);
     let mut distances: Vec<[f32; 4]> = nearest
         .iter()
         .zip(&inside)
@@ -173,10 +174,10 @@ fn cyclic(chain: usize, chains: usize) -> u8 {
 
 /// Returns the nearest edge of each channel, and of all channels, for every texel.
 fn nearest(edges: &[ColoredEdge], cell: SdfCell) -> Vec<[NearestEdge; 4]> {
-    let mut nearest = vec![[NOTHING; 4]; (cell.width * cell.height) as usize];
+    let mut nearest = vec![[NO_EDGE; 4]; (cell.width * cell.height) as usize];
     for (number, edge) in edges.iter().enumerate() {
         let b = edge.a + edge.along * edge.length;
-        let (low, high) = (edge.a.min(b) - REACH, edge.a.max(b) + REACH);
+        let (low, high) = (edge.a.min(b) - EDGE_RANGE, edge.a.max(b) + EDGE_RANGE);
         let column = |x: f32| (x - cell.left as f32 - 0.5).clamp(0.0, cell.width as f32 - 1.0);
         let top = (cell.bottom + cell.height as i32) as f32 - 0.5;
         let row = |y: f32| (top - y).clamp(0.0, cell.height as f32 - 1.0);
@@ -201,7 +202,7 @@ fn visit(texels: &mut [[NearestEdge; 4]], edge: &ColoredEdge, number: u32, from:
         let squared = beyond * beyond + aside * aside;
         let [red, green, blue, _] = texel;
         let farthest = red.squared.max(green.squared).max(blue.squared);
-        if squared <= farthest + 1e-4 && squared < REACH * REACH {
+        if squared <= farthest + 1e-4 && squared < EDGE_RANGE * EDGE_RANGE {
             offer(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
         }
     }
@@ -223,7 +224,7 @@ fn offer(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, str
 }
 
 /// Returns for each texel whether its center is inside.
-fn inside(all: &[OutlineSegment], cell: SdfCell) -> Vec<bool> {
+fn inside_mask(all: &[OutlineSegment], cell: SdfCell) -> Vec<bool> {
     let mut inside = Vec::with_capacity((cell.width * cell.height) as usize);
     let mut row_pieces = Vec::new();
     for row in 0..cell.height {

@@ -109,7 +109,7 @@ fn signed_distances(page: &GrayImage) -> Vec<f32> {
 }
 
 /// Larger than any distance in use, and small enough that its square is still exact enough.
-const FAR: f32 = 1e10;
+const DISTANCE_MAX: f32 = 1e10;
 
 /// Returns the squared distance from each pixel to the nearest wanted pixel. The method follows
 /// Felzenszwalb and Huttenlocher, "Distance Transforms of Sampled Functions" (2012): along columns,
@@ -117,7 +117,7 @@ const FAR: f32 = 1e10;
 fn squared_distances(page: &GrayImage, wanted: impl Fn(u8) -> bool) -> Vec<f32> {
     let (width, height) = (page.width, page.height);
     let mut grid: Vec<f32> =
-        page.bytes.iter().map(|byte| if wanted(*byte) { 0.0 } else { FAR }).collect();
+        page.bytes.iter().map(|byte| if wanted(*byte) { 0.0 } else { DISTANCE_MAX }).collect();
     let mut sweep = DistanceScratch::default();
     let mut line = vec![0.0; height];
     for x in 0..width {

@@ -314,8 +314,8 @@ impl AseFile {
         for cel in cels {
             let AseFrame::Texels { width, height, bytes } = self.cel_frame(cel)? else { continue };
             let opacity = u32::from(cel.opacity) * u32::from(self.layers[cel.layer].opacity) / 255;
-            let columns = inside(cel.x, *width, self.width);
-            for y in inside(cel.y, *height, self.height) {
+            let columns = visible_range(cel.x, *width, self.width);
+            for y in visible_range(cel.y, *height, self.height) {
                 for x in columns.clone() {
                     let (to_x, to_y) = (cel.x + x as i32, cel.y + y as i32);
                     let color = self.color(bytes, y * width + x)?;
@@ -333,8 +333,8 @@ impl AseFile {
         let mut texels = 0;
         for cel in self.frames.iter().flat_map(|(_, cels)| cels) {
             let AseFrame::Texels { width, height, .. } = self.cel_frame(cel)? else { continue };
-            let columns = inside(cel.x, *width, self.width).len();
-            texels += (columns * inside(cel.y, *height, self.height).len()) as u64;
+            let columns = visible_range(cel.x, *width, self.width).len();
+            texels += (columns * visible_range(cel.y, *height, self.height).len()) as u64;
         }
         if texels > TEXELS_MAX {
             return Err(error!(
@@ -358,7 +358,7 @@ impl AseFile {
 
 /// Returns the part of a cel's `size` columns or rows, placed at `at`, that is inside a picture of
 /// size `whole`.
-fn inside(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
+fn visible_range(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
     let first = at.min(0).unsigned_abs() as usize;
     let end = (whole as i64 - i64::from(at)).clamp(0, size as i64) as usize;
     first.min(end)..end
@@ -434,11 +434,14 @@ mod tests {
 
     #[test]
     fn cels_are_clipped_to_the_image() {
-        assert_eq!(inside(0, 5, 9), 0..5);
-        assert_eq!(inside(-2, 5, 2), 2..4);
-        assert_eq!(inside(7, 5, 9), 0..2);
-        assert!(inside(9, 5, 9).is_empty() && inside(-5, 5, 9).is_empty());
-        assert!(inside(-32_768, 65_535, 1).len() == 1 && inside(32_767, 65_535, 1).is_empty());
+        assert_eq!(visible_range(0, 5, 9), 0..5);
+        assert_eq!(visible_range(-2, 5, 2), 2..4);
+        assert_eq!(visible_range(7, 5, 9), 0..2);
+        assert!(visible_range(9, 5, 9).is_empty() && visible_range(-5, 5, 9).is_empty());
+        assert!(
+            visible_range(-32_768, 65_535, 1).len() == 1
+                && visible_range(32_767, 65_535, 1).is_empty()
+        );
     }
 
     #[test]

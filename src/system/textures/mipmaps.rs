@@ -188,7 +188,7 @@ pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
 /// loading.
 pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (cell_width, cell_height) = atlas_cell::size(width, height);
-    let mut above = atlas_cell::around(width, height, rgba);
+    let mut above = atlas_cell::with_border(width, height, rgba);
     let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
@@ -202,7 +202,7 @@ pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 /// by its [`cell_levels`].
 pub fn cell(width: u32, height: u32, data: &[u8]) -> Vec<u8> {
     let (rgba, levels) = data.split_at(width as usize * height as usize * 4);
-    let mut out = atlas_cell::around(width, height, rgba);
+    let mut out = atlas_cell::with_border(width, height, rgba);
     out.extend_from_slice(levels);
     out
 }

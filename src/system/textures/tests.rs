@@ -160,7 +160,7 @@ fn a_large_image_has_a_slot_with_every_mipmap() {
     let entry = game.entry("sky");
     assert_eq!((entry.slot, entry.paint & 15), (TextureSlot(1), paint::TEXTURE));
     let changes = game.changes();
-    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((*slot, texels.levels, texels.format), (TextureSlot(1), 9, TexelFormat::Rgba8Srgb));
     let bytes = mipmaps::chain_bytes(texels.format, 300, 100, 9);
     assert_eq!(texels.bytes.len() - texels.start, bytes);
@@ -182,13 +182,13 @@ fn settings_next_to_an_image_are_applied() {
     let wall = game.entry("wall");
     assert_eq!((wall.sampling.nearest, wall.sampling.wrap), (true, WrapMode::Repeat));
     let changes = game.changes();
-    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((texels.format, texels.levels), (TexelFormat::Rgba8, 1));
     assert_eq!(texels.bytes[texels.start..texels.start + 4], [255, 255, 255, 128]);
     let icon = game.entry("icon");
     assert_eq!((icon.width, icon.height), (64, 32), "it is drawn as large as its picture");
     let changes = game.changes();
-    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((texels.width, texels.height), (16, 8));
     assert_ne!(game.entry("other").paint & QuadInstance::NEAREST, 0);
 }
@@ -332,7 +332,7 @@ fn a_texture_beyond_the_adapter_limit_is_scaled_down() {
         let entry = game.entry(name);
         assert_eq!((entry.width, entry.height), (1000, 10));
         let changes = game.changes();
-        let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+        let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
         assert_eq!((texels.width, texels.height), (250, 2));
         let bytes = mipmaps::chain_bytes(texels.format, 250, 2, texels.levels);
         assert_eq!(texels.bytes.len() - texels.start, bytes, "{name}");
@@ -436,7 +436,7 @@ fn small_frames_of_a_sheet_share_a_page() {
     let [one, two] = scene_textures(&mut game);
     assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));
     let changes = game.changes();
-    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((*slot, texels.levels), (one.slot, ATLAS_LEVELS));
     let middle = |found: &SceneTexture| {
         let [left, top, width, height] = found.part;
@@ -451,7 +451,7 @@ fn small_frames_of_a_sheet_share_a_page() {
     let [again, _] = scene_textures(&mut game);
     assert_eq!(again.slot, one.slot, "a saved one is filled anew in its place");
     let filled = |change: &TextureChange| match change {
-        TextureChange::Put { slot, .. } => *slot == one.slot,
+        TextureChange::Set { slot, .. } => *slot == one.slot,
         _ => false,
     };
     assert!(game.changes().iter().any(filled));
@@ -524,6 +524,6 @@ fn resource_names_match_those_of_the_store() {
     let mut game = Game::new("names", &[("ship.png", &picture(4, 4, RED))]);
     let number = game.find("ship");
     assert_eq!(game.textures.name(number), "ship");
-    assert_eq!(game.textures.known("ship"), Some(number));
+    assert_eq!(game.textures.get_loaded("ship"), Some(number));
     assert!(game.store.has(&ResourceName::new("texture", "ship")));
 }

@@ -49,9 +49,9 @@ macro_rules! keyword_enum {
         pub enum $name { $($(#[$item_doc])* $item),* }
 
         impl $name {
-            pub const WORDS: &'static [&'static str] = &[$($word),*];
+            pub const NAMES: &'static [&'static str] = &[$($word),*];
 
-            pub fn word(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 match self { $($name::$item => $word),* }
             }
 

@@ -166,7 +166,7 @@ fn each<T>(
             entries.len()
         )));
     }
-    entries.iter().map(|(name, tree)| read(name, tree).map_err(|f| f.under(name))).collect()
+    entries.iter().map(|(name, tree)| read(name, tree).map_err(|f| f.in_block(name))).collect()
 }
 
 impl PhysicsTemplate {
@@ -314,7 +314,7 @@ fn shapes(
     };
     if let Some(key) = SHAPE_FIELDS.iter().find(|key| tree.get(key).is_some()) {
         let message = format!("'{key}' of {subject} belongs in one of its 'shapes'");
-        return Err(FieldError::new(message).under(key));
+        return Err(FieldError::new(message).in_block(key));
     }
     let SjsonTree::Array(items) = list else {
         return Err(fields.must("shapes", "a list of blocks, each with a shape"));
@@ -326,7 +326,7 @@ fn shapes(
         let subject = format!("shape {} of actor '{name}'", at + 1);
         let read = FieldReader::of(item, &subject, &SHAPE_FIELDS);
         let read = read.and_then(|fields| ShapeDesc::read(&fields, &subject));
-        read.map_err(|fault| fault.under(&at.to_string()).under("shapes"))
+        read.map_err(|fault| fault.in_block(&at.to_string()).in_block("shapes"))
     };
     items.iter().enumerate().map(one).collect()
 }
@@ -350,7 +350,7 @@ impl ShapeDesc {
         for key in ["size", "radius", "height", "points", "triangles", "mesh"] {
             if fields.has(key) && !uses.contains(&key) {
                 let message = format!("'{key}' of {subject} means nothing for the shape {kind}");
-                return Err(FieldError::new(message).under(key));
+                return Err(FieldError::new(message).in_block(key));
             }
         }
         let missing =
@@ -401,7 +401,7 @@ fn formed(fields: &FieldReader, hull: bool, subject: &str) -> Result<ShapeForm, 
     if let Some(mesh) = fields.text("mesh", must)? {
         if fields.has("points") {
             let message = format!("{subject} has both 'mesh' and 'points': give one of them");
-            return Err(FieldError::new(message).under("mesh"));
+            return Err(FieldError::new(message).in_block("mesh"));
         }
         return Ok(ShapeForm::Model { mesh: mesh.to_string(), hull });
     }
@@ -422,7 +422,7 @@ fn formed(fields: &FieldReader, hull: bool, subject: &str) -> Result<ShapeForm, 
                 if let Some(at) = row.iter().find(|at| **at > points.len() as f32) {
                     let count = points.len();
                     let message = format!("'triangles' of {subject} names point {at} of {count}");
-                    return Err(FieldError::new(message).under("triangles"));
+                    return Err(FieldError::new(message).in_block("triangles"));
                 }
                 triangles.push(row.map(|at| at as u32 - 1));
             }

@@ -76,7 +76,7 @@ impl OutputWriter for JsonOutput {
     fn test(&mut self, file: &str, test: &TestResult) {
         let (path, line) = test.location();
         let mut object = JsonObject::new("test")
-            .text("status", test.status.word())
+            .text("status", test.status.name())
             .text("file", file)
             .text("path", path)
             .number("line", line.into())

@@ -14,7 +14,7 @@ mod tap;
 use super::result::{TestCounts, TestResult};
 use engine_foundation::terminal::{escape_line as printable, is_terminal};
 
-pub use output_sink::{LostOutput, OutputSink};
+pub use output_sink::{OutputFailure, OutputSink};
 pub use passed_names::PassedNames;
 
 /// A row of the table: one output format.

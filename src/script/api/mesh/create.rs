@@ -159,7 +159,7 @@ pub(in crate::api) fn rebuild(
     counts: ScriptValue,
 ) -> Result<(), Error> {
     let number = engine.worlds.scenes.meshes.of(mesh).mesh;
-    let Some(own) = engine.assets.models.own(number) else {
+    let Some(own) = engine.assets.models.game_mesh(number) else {
         return Err(engine_foundation::error!(
             "argument #1 'mesh': it belongs to a model, and others can share it: only a mesh that \
              Mesh.new created from numbers can be changed"

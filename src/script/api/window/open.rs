@@ -82,7 +82,7 @@ fn opening(title: String, options: Option<ScriptValue>) -> Result<WindowOptions,
             }
             ("fullscreen", ScriptValue::Text(mode)) => {
                 opening.fullscreen =
-                    choice(mode, "'fullscreen'", Fullscreen::WORDS, Fullscreen::of)?;
+                    choice(mode, "'fullscreen'", Fullscreen::NAMES, Fullscreen::of)?;
             }
             ("fullscreen", _) => {
                 return Err(engine_foundation::error!("'fullscreen' must be a string"));

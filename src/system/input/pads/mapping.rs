@@ -41,7 +41,7 @@ pub enum MappingTarget {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MappingRule {
     pub source: MappingSource,
-    pub goal: MappingTarget,
+    pub target: MappingTarget,
 }
 
 /// Keys and axes of a gamepad, sorted by code.
@@ -58,7 +58,7 @@ impl DeviceCodes {
 }
 
 fn key(code: u16, button: u16) -> MappingRule {
-    MappingRule { source: MappingSource::Key(code), goal: MappingTarget::Button(button) }
+    MappingRule { source: MappingSource::Key(code), target: MappingTarget::Button(button) }
 }
 
 /// Maps the whole range of an axis to one component of a stick. Devices report y downward.
@@ -66,7 +66,7 @@ fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
     let (from, to) = if part == 1 { (1.0, -1.0) } else { (-1.0, 1.0) };
     MappingRule {
         source: MappingSource::Axis { code, from: -1.0, to: 1.0 },
-        goal: MappingTarget::Stick { axis, part, from, to },
+        target: MappingTarget::Stick { axis, part, from, to },
     }
 }
 
@@ -74,7 +74,7 @@ fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
 fn part(code: u16, from: f32, to: f32, button: u16) -> MappingRule {
     MappingRule {
         source: MappingSource::Axis { code, from, to },
-        goal: MappingTarget::Button(button),
+        target: MappingTarget::Button(button),
     }
 }
 
@@ -190,12 +190,12 @@ pub fn digits_of(id: [u16; 4]) -> String {
 
 /// Parses a field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
 fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
-    let (goal, source) = field.split_once(':')?;
+    let (target, source) = field.split_once(':')?;
     let source = source_of(source, codes)?;
-    let (half, name) = match goal.as_bytes().first()? {
-        b'+' => (1.0, &goal[1..]),
-        b'-' => (-1.0, &goal[1..]),
-        _ => (0.0, goal),
+    let (half, name) = match target.as_bytes().first()? {
+        b'+' => (1.0, &target[1..]),
+        b'-' => (-1.0, &target[1..]),
+        _ => (0.0, target),
     };
     let sticks = [
         ("leftx", pad::LEFT, 0),
@@ -207,8 +207,8 @@ fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
         // The database counts y downward.
         let sign = if *part == 1 { -1.0 } else { 1.0 };
         let (from, to) = if half == 0.0 { (-sign, sign) } else { (0.0, half * sign) };
-        let goal = MappingTarget::Stick { axis: *axis, part: *part, from, to };
-        return Some(MappingRule { source, goal });
+        let target = MappingTarget::Stick { axis: *axis, part: *part, from, to };
+        return Some(MappingRule { source, target });
     }
     let button = DeviceClass::Pad.button(name)? as u16;
     let source = match source {
@@ -216,7 +216,7 @@ fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
         MappingSource::Axis { code, from, to } => MappingSource::Axis { code, from, to },
         key => key,
     };
-    Some(MappingRule { source, goal: MappingTarget::Button(button) })
+    Some(MappingRule { source, target: MappingTarget::Button(button) })
 }
 
 fn source_of(text: &str, codes: &DeviceCodes) -> Option<MappingSource> {
@@ -288,12 +288,12 @@ mod tests {
             rules[5],
             MappingRule {
                 source: MappingSource::Axis { code: 1, from: 1.0, to: -1.0 },
-                goal: MappingTarget::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
+                target: MappingTarget::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
             }
         );
         assert_eq!(rules[6], part(2, -1.0, 1.0, pad::LEFT_TRIGGER));
         assert!(matches!(
-            rules[7].goal,
+            rules[7].target,
             MappingTarget::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }
         ));
         assert!(database.rules([3, 1, 1, 1], &codes).is_none());

@@ -10,7 +10,7 @@ use engine_foundation::error;
 use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, Mat4, Quat, Vec3};
-use engine_frame_packet::{NEAR_MIN, SIGHT_MAX};
+use engine_frame_packet::{NEAR_MIN, VIEW_DISTANCE_MAX};
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightKind;
 use gltf::json::validation::Checked;
 use gltf::json::{Extras, Root, camera, scene};
@@ -217,7 +217,7 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
                 vertical_fov: Some(lens.yfov),
                 height: 0.0,
                 near: lens.znear,
-                far: lens.zfar.unwrap_or((lens.znear * 2.0).clamp(1000.0, SIGHT_MAX)),
+                far: lens.zfar.unwrap_or((lens.znear * 2.0).clamp(1000.0, VIEW_DISTANCE_MAX)),
             },
             (None, Some(lens)) => CameraData {
                 vertical_fov: None,
@@ -229,13 +229,13 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
                 return Err(error!("camera {index}{name} is neither perspective nor orthographic"));
             }
         };
-        if camera_data.far > SIGHT_MAX {
+        if camera_data.far > VIEW_DISTANCE_MAX {
             warnings.push(format!(
-                "camera {index}{name} sees up to {:e} metres in its file, and up to {SIGHT_MAX} \
-                 here, the maximum of cameras",
+                "camera {index}{name} sees up to {:e} metres in its file, and up to \
+                 {VIEW_DISTANCE_MAX} here, the maximum of cameras",
                 camera_data.far
             ));
-            camera_data.far = SIGHT_MAX;
+            camera_data.far = VIEW_DISTANCE_MAX;
         }
         if camera_data.vertical_fov.is_some()
             && camera_data.near > 0.0

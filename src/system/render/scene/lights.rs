@@ -1,7 +1,7 @@
 //! The light selection of a view, and the uniform of its shader: the camera, the sky, the chosen
 //! lights. Draws nothing.
 
-use super::culling::reaches;
+use super::culling::intersects_planes;
 use super::retained_scene::RetainedScene;
 use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
@@ -108,7 +108,7 @@ impl ViewLights {
                     self.sun(direction, light, casts_shadows);
                 }
                 LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
-                    if range > 0.0 && reaches(position, range, planes) {
+                    if range > 0.0 && intersects_planes(position, range, planes) {
                         self.ranked.push((position.distance(eye) - range, i as u32));
                     }
                 }

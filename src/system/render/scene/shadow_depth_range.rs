@@ -16,7 +16,7 @@ const SIDES: [[u8; 4]; 6] =
 
 /// Clips a polygon to the inside of a plane (Sutherland and Hodgman, "Reentrant Polygon Clipping",
 /// 1974).
-fn cut(polygon: &mut Vec<Vec3>, plane: Vec4, scratch: &mut Vec<Vec3>) {
+fn clip_polygon(polygon: &mut Vec<Vec3>, plane: Vec4, scratch: &mut Vec<Vec3>) {
     scratch.clear();
     let inside = |point: Vec3| plane.truncate().dot(point) + plane.w;
     for (i, point) in polygon.iter().enumerate() {
@@ -54,7 +54,7 @@ fn span_of_box(
         polygon.clear();
         polygon.extend(side.map(corner));
         for plane in sides {
-            cut(&mut polygon, *plane, &mut scratch);
+            clip_polygon(&mut polygon, *plane, &mut scratch);
         }
         for point in &polygon {
             let depth = ahead(*point);

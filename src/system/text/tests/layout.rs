@@ -203,7 +203,7 @@ fn glyphs_are_rasterized_once_in_their_first_frame() {
     texts.send_again();
     assert_eq!(flush(&mut texts, &mut atlas), 2);
     texts.prewarm(font, &('А'..='я').collect::<String>());
-    assert_eq!(flush(&mut texts, &mut atlas), PREWARMED_EACH_FRAME);
+    assert_eq!(flush(&mut texts, &mut atlas), PREWARMED_PER_FRAME);
     assert_eq!(flush(&mut texts, &mut atlas), 32);
     assert_eq!(flush(&mut texts, &mut atlas), 0);
 }

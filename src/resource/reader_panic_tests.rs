@@ -2,7 +2,7 @@
 //! the resource, and all other resources stay usable.
 
 use super::bundle::Bundle;
-use super::bundle_writer::{BundleOptions, make};
+use super::bundle_writer::{BundleOptions, write_bundle};
 use super::compile::{CompileResult, CompileTarget, compile};
 use super::data_resources::{self, PACKAGE};
 use super::package::Packages;
@@ -76,7 +76,7 @@ impl Game {
             is_stopped: || false,
         };
         let path = self.0.join("test.bundle");
-        make(&options, &path, &|_, _| {}).unwrap();
+        write_bundle(&options, &path, &|_, _| {}).unwrap();
         ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
     }
 }
