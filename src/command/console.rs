@@ -279,7 +279,7 @@ fn run_interactive(
     let ended = loop {
         let Some(typed) = terminal.read(POLL_INTERVAL) else { break Ok(()) };
         if typed.is_empty() {
-            line.settle();
+            line.drop_incomplete_key();
         }
         let mut done = false;
         line.take(&typed);

@@ -308,7 +308,7 @@ pub(super) fn follow_links(
         match unit {
             Some(row) => {
                 let node = EffectTransform::of(&units.scene.world(row, link.node as usize));
-                effect.pose = link.pose.within(&node);
+                effect.pose = link.pose.in_parent_space(&node);
             }
             None => {
                 effect.link = None;

@@ -153,7 +153,7 @@ impl Engine {
                 let name = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("unit {object} '{name}'")
             }
-            (None, Some(kind)) => format!("{} {object}", kind.word()),
+            (None, Some(kind)) => format!("{} {object}", kind.noun()),
             (None, None) => format!("actor {object}"),
         }
     }

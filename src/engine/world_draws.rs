@@ -117,7 +117,10 @@ impl Engine {
                     let positions: Vec<Vec3> =
                         recorded.objects.iter().map(|one| one.position).collect();
                     let count = recorded.draw.instances;
-                    clouds.push(format!("  particles, {count} of them, {}\n", around(&positions)));
+                    clouds.push(format!(
+                        "  particles, {count} of them, {}\n",
+                        describe_bounds(&positions)
+                    ));
                 }
                 SceneDrawKind::Solid | SceneDrawKind::Blended => {
                     for one in recorded.objects {
@@ -193,12 +196,12 @@ impl SimilarDraws {
         if positions.len() > 1 {
             description += &format!(", {} of them", positions.len());
         }
-        format!("{description}, {}, {}\n", around(positions), color(self.tint))
+        format!("{description}, {}, {}\n", describe_bounds(positions), color(self.tint))
     }
 }
 
 /// Describes positions: a single one, or the bounding box of several.
-fn around(positions: &[Vec3]) -> String {
+fn describe_bounds(positions: &[Vec3]) -> String {
     let numbers = |position: Vec3| position.to_array().map(short).join(" ");
     let min = positions.iter().copied().reduce(Vec3::min).unwrap_or_default();
     let max = positions.iter().copied().reduce(Vec3::max).unwrap_or_default();

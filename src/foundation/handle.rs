@@ -42,7 +42,7 @@ macro_rules! handle_kinds {
             }
 
             /// Returns the noun for an object of the kind, for use in the middle of a sentence.
-            pub const fn word(self) -> &'static str {
+            pub const fn noun(self) -> &'static str {
                 match self {
                     $(HandleKind::$name => $word,)*
                 }

@@ -172,7 +172,7 @@ pub unsafe fn capture(
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = location.as_ref().map(|location| cx.source_line(location)).unwrap_or_default();
     // SAFETY: as the caller promised.
-    let hint = unsafe { error_hints::after(l, Some(level), message, &source) };
+    let hint = unsafe { error_hints::hint_for(l, Some(level), message, &source) };
     let unknown = if walk.tail_called && location.is_none() { TAIL_CALLED } else { "" };
     ErrorReport {
         contexts,

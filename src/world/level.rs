@@ -48,7 +48,7 @@ impl LevelTransform {
     }
 
     /// Returns the transform of a nested level.
-    fn within(&self, pose: &LevelPose) -> LevelTransform {
+    fn nested_transform(&self, pose: &LevelPose) -> LevelTransform {
         LevelTransform {
             position: self.to_world(pose.position),
             rotation: self.rotation * pose.rotation.unwrap_or(Quat::IDENTITY),
@@ -223,7 +223,7 @@ impl Levels {
         };
         let id = LevelId(handle);
         for nested in &resource.nested {
-            let below = transform.within(&nested.pose);
+            let below = transform.nested_transform(&nested.pose);
             let sets = nested.object_sets.as_deref();
             let added = match below.is_possible() {
                 true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, path),

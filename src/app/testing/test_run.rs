@@ -223,7 +223,7 @@ impl Outputs {
         self.losses.push((message, loss));
     }
 
-    fn each(&mut self, mut write: impl FnMut(&mut dyn OutputWriter)) {
+    fn for_each_writer(&mut self, mut write: impl FnMut(&mut dyn OutputWriter)) {
         for view in &mut self.all {
             write(&mut **view);
         }
@@ -282,7 +282,7 @@ impl RunTotal<'_> {
             ResourceStore::default()
         };
         if !options.list {
-            self.views.each(|view| view.begin(files.len()));
+            self.views.for_each_writer(|view| view.begin(files.len()));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = options.jobs.unwrap_or(cores).min(files.len());
@@ -349,7 +349,7 @@ impl RunTotal<'_> {
 
     fn test(&mut self, file: &str, test: TestResult) {
         self.counts.add(test.status);
-        self.views.each(|view| view.test(file, &test));
+        self.views.for_each_writer(|view| view.test(file, &test));
         let most = self.options.slowest;
         let slowest = &mut self.summary.slowest;
         if most > 0 && !test.at.is_empty() {
@@ -367,7 +367,7 @@ impl RunTotal<'_> {
         let FileOutcome { listed, usage, lines, seconds, missing } = outcome;
         self.all.missing += missing;
         if !self.options.list {
-            self.views.each(|view| view.file(file, counts, seconds));
+            self.views.for_each_writer(|view| view.file(file, counts, seconds));
         }
         for (at, name) in &listed {
             engine_foundation::print_line!("{}: {}", escape_line(at), escape_line(name));
@@ -420,7 +420,7 @@ impl RunTotal<'_> {
         sums.seconds = began.elapsed().as_secs_f64();
         sums.seed = options.shuffle.then(|| options.seed());
         if !options.list {
-            self.views.each(|view| view.end(sums));
+            self.views.for_each_writer(|view| view.end(sums));
         }
         let complete = self.views.report_losses();
         Ok(match self.summary.counts.failed {

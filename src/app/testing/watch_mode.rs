@@ -53,7 +53,7 @@ pub fn watch(run: &mut TestRun) -> Result<i32, RunAborted> {
         }
         let names: Vec<&str> = changed.iter().map(String::as_str).collect();
         log::info(&format!("\nchanged: {}", names.join(", ")));
-        let touched = touched(run, &changed)?;
+        let touched = affected_tests(run, &changed)?;
         match touched.is_empty() {
             true => log::info("no test depends on it"),
             false => files(run, Some(&touched))?,
@@ -124,7 +124,10 @@ impl FolderHashes {
 
 /// Returns the test files that changes affect. Any test may read a file that is not a script. A
 /// recording depends on the whole game.
-fn touched(run: &TestRun, changed: &BTreeSet<String>) -> Result<BTreeSet<String>, RunAborted> {
+fn affected_tests(
+    run: &TestRun,
+    changed: &BTreeSet<String>,
+) -> Result<BTreeSet<String>, RunAborted> {
     let (found, options) = run.find()?;
     let written = [&options.coverage, &options.api_coverage, &options.output_file];
     let is_written =
@@ -239,7 +242,7 @@ mod tests {
             std::fs::write(root.join(path), text).unwrap();
             let changed = FolderHashes::of(&root).changed_since(&before);
             assert_eq!(changed.iter().map(String::as_str).collect::<Vec<_>>(), [path]);
-            touched(&run, &changed).unwrap().into_iter().collect::<Vec<_>>()
+            affected_tests(&run, &changed).unwrap().into_iter().collect::<Vec<_>>()
         };
         let deep = "return require \"enemy\" -- new";
         assert_eq!(tests("src/deep.lua", deep), ["a_test.lua", "b_test.lua"]);

@@ -45,7 +45,7 @@ fn format_value(value: f64) -> String {
 
 impl CounterExport {
     /// Records the values of a frame.
-    pub fn note(&mut self, newest: &[f64]) {
+    pub fn record_frame(&mut self, newest: &[f64]) {
         if self.values.len() + newest.len() > EXPORT_VALUES_MAX {
             self.dropped += 1;
             return;
@@ -144,7 +144,7 @@ mod tests {
         let mut frame = vec![0.0; a.max(b) as usize + 1];
         for values in [[1.0, 0.0], [0.0, 2.5], [f64::NAN, 0.0]] {
             (frame[a as usize], frame[b as usize]) = (values[0], values[1]);
-            export.note(&frame);
+            export.record_frame(&frame);
         }
         export
     }

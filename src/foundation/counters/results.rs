@@ -77,13 +77,13 @@ impl CounterResults {
         }
         self.alarms.check(&self.newest);
         if let Some(export) = &mut self.export {
-            export.note(&self.newest[..count]);
+            export.record_frame(&self.newest[..count]);
         }
         self.frame += 1;
     }
 
     fn add_thread(&mut self, other: &'static ThreadCounters) {
-        let mut touched = other.touched();
+        let mut touched = other.changed_chunks();
         if touched == 0 {
             return;
         }

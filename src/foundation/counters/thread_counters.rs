@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Maximum number of threads that can count at once. Further threads add to a shared array that is
 /// never read.
 pub const BLOCKS_MAX: usize = 128;
-/// Number of counters per bit of `touched`.
+/// Number of counters per bit of `changed_chunks`.
 pub const CHUNK: usize = COUNTERS_MAX / 64;
 
 pub struct ThreadCounters {
@@ -139,7 +139,7 @@ impl ThreadCounters {
     }
 
     /// Returns the bit set of chunks that were added to.
-    pub fn touched(&self) -> u64 {
+    pub fn changed_chunks(&self) -> u64 {
         self.touched.load(Ordering::Acquire)
     }
 

@@ -49,7 +49,7 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
             let location =
                 if location.is_empty() { String::new() } else { format!(" at {location}") };
-            format!("{}{name} was destroyed in frame {frame}{location}", kind.word())
+            format!("{}{name} was destroyed in frame {frame}{location}", kind.noun())
         }
     })
 }

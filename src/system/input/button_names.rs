@@ -109,9 +109,10 @@ fn index(table: usize, names: &'static [InputName], wanted: &str) -> Option<usiz
 pub fn hint(word: &str, names: &[InputName]) -> String {
     let find_name =
         |wanted: &str| names.iter().find(|name| name.accepted_names().any(|word| word == wanted));
-    let folded = fold(word);
+    let folded = normalize(word);
     let is_meant = |name: &&InputName| {
-        name.accepted_names().any(|word| fold(&word) == folded) || fold(name.code) == folded
+        name.accepted_names().any(|word| normalize(&word) == folded)
+            || normalize(name.code) == folded
     };
     let foreign = || FOREIGN.iter().filter(|(theirs, _)| *theirs == folded);
     let numpad = || {
@@ -120,7 +121,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
     };
     let prefixed = || {
         let rest = FOREIGN_PREFIXES.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
-        names.iter().find(|name| name.accepted_names().any(|word| fold(&word) == rest))
+        names.iter().find(|name| name.accepted_names().any(|word| normalize(&word) == rest))
     };
     let intended = names.iter().find(is_meant);
     let intended = intended.or_else(|| foreign().find_map(|(_, ours)| find_name(ours)));
@@ -136,7 +137,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
 }
 
 /// Normalizes a name: lower case, without spaces, underscores and hyphens between words.
-fn fold(word: &str) -> String {
+fn normalize(word: &str) -> String {
     let mut rest = word.chars().peekable();
     let mut folded = String::new();
     while let Some(letter) = rest.next() {
@@ -547,7 +548,7 @@ mod tests {
             assert!(DeviceClass::Keyboard.button(known).is_some(), "{known}");
         }
         for (theirs, ours) in FOREIGN {
-            assert_eq!(fold(theirs), *theirs);
+            assert_eq!(normalize(theirs), *theirs);
             let all = DeviceClass::ALL.iter().filter(|class| class.button(ours).is_some());
             assert!(all.count() > 0, "{ours}");
         }

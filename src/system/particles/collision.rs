@@ -81,7 +81,7 @@ fn above_zero(number: f32) -> f32 {
 /// Returns the velocity after a collision: the normal part is reflected, the tangential part is
 /// slowed by friction.
 #[inline(always)]
-fn bounced<const D: usize>(
+fn reflect_velocity<const D: usize>(
     step: &MotionStep,
     velocities_before: [f32; D],
     velocity: [f32; D],
@@ -124,7 +124,7 @@ fn resolve_penetration<const D: usize>(
     hit: &mut [u32; LANES],
 ) {
     let now = at::<D>(speed, i);
-    let after = bounced::<D>(step, at::<D>(velocities_before, i), now, normal);
+    let after = reflect_velocity::<D>(step, at::<D>(velocities_before, i), now, normal);
     for axis in 0..D {
         next[axis][i] += if inside { depth * normal[axis] } else { 0.0 };
         speed[axis][i] = if inside { after[axis] } else { now[axis] };

@@ -62,7 +62,7 @@ const BURST_KEYS: [&str; 4] = ["time", "count", "every", "times"];
 const SUB_KEYS: [&str; 3] = ["emitter", "count", "inherit_velocity"];
 
 /// Returns the default values of an emitter.
-fn plain() -> EmitterData {
+fn default_emitter() -> EmitterData {
     let zero: EmitterData = bytemuck::Zeroable::zeroed();
     EmitterData {
         max: 1000,
@@ -164,7 +164,7 @@ pub(super) struct EmitterParser<'a> {
 impl EmitterParser<'_> {
     fn emitter(&self, subject: &str, name: &str, value: SjsonValue) -> Result<EmitterDef, Error> {
         let fields = SourceFields::open(self.path, subject, value, &EMITTER_KEYS)?;
-        let mut numbers = Box::new(plain());
+        let mut numbers = Box::new(default_emitter());
         let data = &mut *numbers;
         self.spawning(&fields, data)?;
         self.shape(&fields, data)?;
@@ -210,12 +210,12 @@ impl EmitterParser<'_> {
         let bursts = fields.list("bursts", BURSTS_MAX, "BURSTS_MAX")?;
         data.burst_count = bursts.len() as u32;
         for (target, value) in data.bursts.iter_mut().zip(bursts) {
-            let burst = fields.inner(value, "a burst", &BURST_KEYS)?;
+            let burst = fields.open_block(value, "a burst", &BURST_KEYS)?;
             *target = SpawnBurst { times: 0, count: [1, 1], ..SpawnBurst::default() };
             burst.number("time", SECONDS, &mut target.time)?;
             burst.number("every", BURST_EVERY, &mut target.every)?;
             burst.integer("times", BURST_TIMES, "", &mut target.times)?;
-            burst.counts("count", EMITTER_PARTICLES_MAX, &mut target.count)?;
+            burst.read_count_range("count", EMITTER_PARTICLES_MAX, &mut target.count)?;
             if target.times > 1 && target.every == 0.0 {
                 let at = burst.get("times").expect("it was read");
                 return Err(burst.fault(at, "'times' needs 'every': the seconds in between"));
@@ -227,7 +227,7 @@ impl EmitterParser<'_> {
     fn shape(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let mut kind = Shape::Point;
         if let Some(value) = fields.get("shape") {
-            let shape = fields.inner(value, "a shape", &SHAPE_KEYS)?;
+            let shape = fields.open_block(value, "a shape", &SHAPE_KEYS)?;
             let Some(chosen) = shape.choice("type", Shape::ALL)? else {
                 return Err(shape.block_error("a shape needs a 'type': type = \"sphere\""));
             };
@@ -241,7 +241,7 @@ impl EmitterParser<'_> {
                 Shape::Ring => &["type", "radius", "width"],
             };
             let name = format!("a shape of type '{}'", Shape::ALL[kind as usize].0);
-            let shape = fields.inner(value, &name, known)?;
+            let shape = fields.open_block(value, &name, known)?;
             data.radius = 1.0;
             shape.number("radius", LENGTH, &mut data.radius)?;
             shape.number("inner", PART, &mut data.inner)?;
@@ -276,7 +276,7 @@ impl EmitterParser<'_> {
         let mut sub = SubEmitter { count: [1, 1], ..SubEmitter::default() };
         let Some(value) = fields.get(key) else { return Ok(sub) };
         let subject = format!("'{key}'");
-        let block = fields.inner(value, &subject, &SUB_KEYS)?;
+        let block = fields.open_block(value, &subject, &SUB_KEYS)?;
         let Some(name) = block.text("emitter")? else {
             return Err(block.block_error("it needs the name of an 'emitter'"));
         };
@@ -286,7 +286,7 @@ impl EmitterParser<'_> {
             return Err(block.fault(at, &format!("there is no emitter '{name}'{hint}")));
         };
         sub.emitter = target as u32 + 1;
-        block.counts("count", SUB_COUNT_MAX, &mut sub.count)?;
+        block.read_count_range("count", SUB_COUNT_MAX, &mut sub.count)?;
         block.number("inherit_velocity", INHERIT, &mut sub.inherit)?;
         Ok(sub)
     }

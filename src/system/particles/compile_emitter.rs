@@ -35,7 +35,7 @@ impl EmitterParser<'_> {
             *target = force(fields, value)?;
         }
         let Some(value) = fields.get("collision") else { return Ok(()) };
-        let block = fields.inner(value, "'collision'", &COLLISION_KEYS)?;
+        let block = fields.open_block(value, "'collision'", &COLLISION_KEYS)?;
         block.number("bounce", PART, &mut data.bounce)?;
         block.number("friction", PART, &mut data.friction)?;
         block.number("radius", LENGTH, &mut data.particle_radius)?;
@@ -136,7 +136,7 @@ impl EmitterParser<'_> {
 
     fn flipbook(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let Some(value) = fields.get("flipbook") else { return Ok(()) };
-        let block = fields.inner(value, "'flipbook'", &FLIPBOOK_KEYS)?;
+        let block = fields.open_block(value, "'flipbook'", &FLIPBOOK_KEYS)?;
         let [mut columns, mut rows, _] = data.flipbook;
         let limit = "FLIPBOOK_FRAMES_MAX";
         block.integer("columns", (1, FLIPBOOK_FRAMES_MAX), limit, &mut columns)?;
@@ -159,7 +159,7 @@ impl EmitterParser<'_> {
         if data.ribbon > 0 {
             return Err(fields.fault(value, "an emitter has a 'trail' or is a 'ribbon', not both"));
         }
-        let block = fields.inner(value, "'trail'", &TRAIL_KEYS)?;
+        let block = fields.open_block(value, "'trail'", &TRAIL_KEYS)?;
         data.trail_points = 12;
         data.trail_heads = 1;
         let limit = "TRAIL_POINTS_MAX";
@@ -186,7 +186,7 @@ impl EmitterParser<'_> {
     pub(super) fn binds(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let Some(value) = fields.get("bind") else { return Ok(()) };
         let keys: Vec<&str> = Bind::ALL.iter().map(|(word, _)| *word).collect();
-        let block = fields.inner(value, "'bind'", &keys)?;
+        let block = fields.open_block(value, "'bind'", &keys)?;
         for (key, bind) in Bind::ALL {
             let Some(name) = block.text(key)? else { continue };
             let Some(index) = self.variables.iter().position(|known| known.name == name) else {
@@ -211,7 +211,7 @@ impl EmitterParser<'_> {
 fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
     let all =
         ["type", "strength", "position", "radius", "falloff", "axis", "size", "speed", "velocity"];
-    let any = fields.inner(value, "a force", &all)?;
+    let any = fields.open_block(value, "a force", &all)?;
     let Some(kind) = any.choice("type", ForceKind::ALL)? else {
         return Err(any.block_error("a force needs a 'type': type = \"vortex\""));
     };
@@ -222,7 +222,7 @@ fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
         ForceKind::Wind => &["type", "strength", "velocity"],
     };
     let name = format!("a force of type '{}'", ForceKind::ALL[kind as usize].0);
-    let block = fields.inner(value, &name, known)?;
+    let block = fields.open_block(value, &name, known)?;
     let mut force = ForceData {
         kind: kind as u32,
         strength: 1.0,
@@ -252,7 +252,7 @@ fn collider(
         ColliderKind::Box => ("a box", &["position", "extents", "rotation"]),
         ColliderKind::Whisker => ("a whisker", &["from", "to"]),
     };
-    let block = fields.inner(value, subject, known)?;
+    let block = fields.open_block(value, subject, known)?;
     let mut data = ColliderData {
         kind: kind as u32,
         rotation: [0.0, 0.0, 0.0, 1.0],

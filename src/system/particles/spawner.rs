@@ -80,11 +80,11 @@ impl Spawner {
             Shape::Cone => return self.cone(random, a, b),
         };
         let direction = match (self.direction, self.shape) {
-            (Some(_), _) => self.off(random, self.spread),
+            (Some(_), _) => self.direction_within(random, self.spread),
             (None, Shape::Sphere | Shape::Circle | Shape::Ring) if offset != Vec3::ZERO => {
                 offset.normalize()
             }
-            _ => self.anywhere(random),
+            _ => self.random_point(random),
         };
         (offset, direction)
     }
@@ -122,7 +122,7 @@ impl Spawner {
             return (offset, self.turned * Vec3::new(sin, cos, 0.0));
         }
         if self.radius == 0.0 {
-            return (Vec3::ZERO, self.off(random, self.angle));
+            return (Vec3::ZERO, self.direction_within(random, self.angle));
         }
         let out = a.sqrt();
         let (sin, cos) = sin_cos(b * TAU);
@@ -132,7 +132,7 @@ impl Spawner {
     }
 
     /// Returns a random direction at most `angle` from the emitter's direction, or from up.
-    fn off(&self, random: &mut Random, angle: f32) -> Vec3 {
+    fn direction_within(&self, random: &mut Random, angle: f32) -> Vec3 {
         let [a, b] = random_pair(random);
         if self.flat {
             let (sin, cos) = sin_cos((2.0 * a - 1.0) * angle);
@@ -144,7 +144,7 @@ impl Spawner {
         self.turned * Vec3::new(level * cos, level * sin, rise)
     }
 
-    fn anywhere(&self, random: &mut Random) -> Vec3 {
+    fn random_point(&self, random: &mut Random) -> Vec3 {
         let [a, b] = random_pair(random);
         let (sin, cos) = sin_cos(a * TAU);
         let rise = if self.flat { 0.0 } else { 2.0 * b - 1.0 };

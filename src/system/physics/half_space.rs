@@ -267,7 +267,7 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for HalfSpaceDi
         DefaultQueryDispatcher
             .contact_manifolds(pose, one, two, prediction, manifolds, workspace)?;
         if self.flat {
-            manifolds.iter_mut().for_each(thin);
+            manifolds.iter_mut().for_each(reduce_manifold);
         }
         Ok(())
     }
@@ -305,7 +305,7 @@ const LEVEL: f32 = 1e-3;
 /// Reduces a contact manifold to its two end points, if the bodies rotate about z alone. The points
 /// behind them push in the same way, and double the cost. A shape that is rotated differently is
 /// wrapped in a compound ([`super::Simulation::keep_upright`]), and its manifold is not reduced.
-fn thin(manifold: &mut ManifoldData) {
+fn reduce_manifold(manifold: &mut ManifoldData) {
     let normal = manifold.local_n1;
     let inner = manifold.subshape_pos1().is_some() || manifold.subshape_pos2().is_some();
     if manifold.points.len() <= 2 || normal.z.abs() > LEVEL || inner {

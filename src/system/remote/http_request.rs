@@ -105,10 +105,10 @@ fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
 pub fn answer(own: &ServerIdentity, head: &[u8]) -> HttpReply {
     let head = std::str::from_utf8(head).ok().and_then(HttpHead::parse);
     let Some(head) = head else { return refuse(400, "this is not an HTTP/1.1 request") };
-    checked(own, &head).unwrap_or_else(|refused| refused)
+    check_request(own, &head).unwrap_or_else(|refused| refused)
 }
 
-fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
+fn check_request(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
     let hosts = own.hosts();
     let host = head.field("host")?.unwrap_or_default();
     if !hosts.iter().any(|known| known == host) {

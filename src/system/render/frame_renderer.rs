@@ -455,7 +455,7 @@ impl FrameRenderer {
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         let passes = std::mem::take(&mut self.plan.passes);
         for pass in &passes {
-            if let Some(onto) = self.onto(pass.target) {
+            if let Some(onto) = self.pass_target(pass.target) {
                 encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);
             }
         }
@@ -511,7 +511,7 @@ impl FrameRenderer {
     }
 
     /// Returns a target as the target of a pass.
-    fn onto(&self, target: ViewTarget) -> Option<PassTarget> {
+    fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
         let (texture, view, format) = self.target(target)?;
         let slot = match target {
             ViewTarget::Texture(slot) => Some(slot),
@@ -530,7 +530,7 @@ impl FrameRenderer {
         let mut copies = Vec::new();
         for capture in &packet.captures {
             let is_screen = capture.of == ViewTarget::Screen;
-            let mut texture = self.onto(capture.of).map(|onto| onto.texture);
+            let mut texture = self.pass_target(capture.of).map(|onto| onto.texture);
             if is_screen && !self.screen.readable() && texture.is_some() {
                 texture = self.redraw_for_readback(encoder, passes);
             }

@@ -213,7 +213,7 @@ impl RetainedGui {
     }
 
     /// Returns the changed ranges, in ascending order without overlaps.
-    pub fn dirty(&mut self) -> &[Range<u32>] {
+    pub fn dirty_ranges(&mut self) -> &[Range<u32>] {
         self.dirty.merge_all()
     }
 

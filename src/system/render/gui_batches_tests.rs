@@ -68,9 +68,9 @@ impl Bench {
         draws.iter().map(|draw| (draw.key.layer, draw.key.texture.0, marks(draw))).collect()
     }
 
-    fn dirty(&mut self) -> Vec<Range<u32>> {
+    fn dirty_ranges(&mut self) -> Vec<Range<u32>> {
         let retained = &mut self.guis.guis.get_mut(&1).expect("the Gui is there").retained;
-        let dirty = retained.dirty().to_vec();
+        let dirty = retained.dirty_ranges().to_vec();
         retained.mark_clean();
         dirty
     }
@@ -134,11 +134,11 @@ fn only_changed_ranges_are_dirty() {
     let objects: Vec<(u64, GuiBatchKey, &[u32])> =
         (0..1000).map(|i| (i, key(0, 1), [7].as_slice())).collect();
     bench.apply(frame(&objects));
-    bench.dirty();
+    bench.dirty_ranges();
     bench.apply(gui(1));
-    assert_eq!(bench.dirty(), []);
+    assert_eq!(bench.dirty_ranges(), []);
     bench.apply(frame(&[(500, key(0, 1), &[8])]));
-    let dirty = bench.dirty();
+    let dirty = bench.dirty_ranges();
     assert_eq!(dirty.len(), 1);
     assert_eq!(dirty[0].len(), 1);
     assert_eq!(bench.guis.guis[&1].retained.instances()[dirty[0].start as usize].paint, 8);
@@ -309,7 +309,7 @@ fn random_changes_match_a_simple_model() {
         bench.apply(frame);
         assert_eq!(bench.drawn(), model.drawn(), "round {round}");
         // An adapter that copies only dirty ranges has all that is drawn.
-        let dirty = bench.dirty();
+        let dirty = bench.dirty_ranges();
         let instances = bench.guis.guis[&1].retained.instances();
         adapter.resize(instances.len(), QuadInstance::default());
         for range in dirty {

@@ -130,7 +130,7 @@ impl GuiBuffers {
         }
         let to = &self.retained[&gui];
         let mut copied = 0;
-        let ranges = retained.dirty().to_vec();
+        let ranges = retained.dirty_ranges().to_vec();
         for range in &ranges {
             let part = &retained.instances()[range.start as usize..range.end as usize];
             let at = u64::from(range.start) * INSTANCE_BYTES;

@@ -68,7 +68,7 @@ impl DrawRecorder {
         let mut copied = u64::from(self.list.immediate) * INSTANCE_BYTES;
         for frame in packet.guis.iter().filter(|frame| !frame.changes.is_empty()) {
             let retained = self.guis.retained(frame.gui);
-            let changed: u64 = retained.dirty().iter().map(|range| range.len() as u64).sum();
+            let changed: u64 = retained.dirty_ranges().iter().map(|range| range.len() as u64).sum();
             copied += changed * INSTANCE_BYTES;
             retained.mark_clean();
         }

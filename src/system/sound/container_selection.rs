@@ -41,7 +41,7 @@ pub fn choose(
             SoundNode::Random { first, count } => {
                 let edges = edges(definition, first, count);
                 let last = &mut memory[at as usize];
-                *last = pick(edges, *last, random);
+                *last = pick_edge(edges, *last, random);
                 edges[*last as usize].node
             }
             SoundNode::Sequence { first, count } => {
@@ -59,7 +59,7 @@ fn edges(definition: &SoundRules, first: u32, count: u32) -> &[ContainerEdge] {
 }
 
 /// Picks an edge at random by weight, but not `last` if there is another.
-fn pick(edges: &[ContainerEdge], last: u32, random: &mut Random) -> u32 {
+fn pick_edge(edges: &[ContainerEdge], last: u32, random: &mut Random) -> u32 {
     let open = |i: usize| edges.len() == 1 || i as u32 != last;
     let sum: f32 = (0..edges.len()).filter(|i| open(*i)).map(|i| edges[i].weight).sum();
     let mut left = random.next_f64() as f32 * sum;

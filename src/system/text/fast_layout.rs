@@ -230,7 +230,7 @@ fn join(
     (before, now): (&PreviousGlyph, &mut PreviousGlyph),
     letter: char,
 ) -> Option<f32> {
-    match between(fonts, glyphs, number, before, now, letter) {
+    match pair_result(fonts, glyphs, number, before, now, letter) {
         PairResult::Kern(amount) => Some(amount),
         PairResult::Complex => None,
         PairResult::Ligate(id) => {
@@ -322,7 +322,7 @@ fn tab(
 
 /// Returns the result for a pair of characters that the ASCII table does not contain.
 #[cold]
-fn between(
+fn pair_result(
     fonts: &mut [Font],
     glyphs: &GlyphRegistry,
     number: FontNumber,

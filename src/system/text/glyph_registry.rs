@@ -350,5 +350,5 @@ fn measure(outline: Option<&GlyphOutline>, advance: f32) -> Glyph {
 }
 
 fn cell_of(glyph: &Glyph) -> SdfCell {
-    SdfCell::around(glyph.ink.map(|length| length * glyph.texels))
+    SdfCell::enclosing(glyph.ink.map(|length| length * glyph.texels))
 }

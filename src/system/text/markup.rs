@@ -55,7 +55,7 @@ impl ColorMarkup {
 
     /// Converts ranges of the shown text to ranges of the original text. A directive at the end of
     /// a line belongs to the next line.
-    pub fn widen(&self, ranges: &mut [Range<usize>]) {
+    pub fn to_source_ranges(&self, ranges: &mut [Range<usize>]) {
         let cut_before = |at: usize, included: bool| {
             let cuts = self.cuts.iter().rev();
             let mut cuts = cuts.skip_while(|(from, _)| *from > at || !included && *from == at);
@@ -139,7 +139,7 @@ mod tests {
         markup.extract(&request).unwrap();
         // The shown text is "a bc d", broken into "a", "bc" and "d".
         let mut lines = [0..1, 2..4, 5..6];
-        markup.widen(&mut lines);
+        markup.to_source_ranges(&mut lines);
         let lines: Vec<&str> = lines.iter().map(|line| &text[line.clone()]).collect();
         assert_eq!(lines, ["a", "bc", "d"]);
     }

@@ -191,7 +191,7 @@ impl TextSystem {
         let part = &mut LayoutContext { fonts, glyphs };
         work.lines = shaped_layout::wrap(part, &mut work.shaper, text, request);
         if cut.is_some() {
-            work.markup.widen(&mut work.lines);
+            work.markup.to_source_ranges(&mut work.lines);
         }
         Ok(&work.lines)
     }

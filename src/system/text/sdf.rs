@@ -31,7 +31,7 @@ pub struct SdfCell {
 impl SdfCell {
     /// Returns the smallest cell around bounds (left, bottom, right, top in texels) with room for
     /// the distance field.
-    pub fn around([left, bottom, right, top]: [f32; 4]) -> SdfCell {
+    pub fn enclosing([left, bottom, right, top]: [f32; 4]) -> SdfCell {
         let room = GLYPH_SPREAD.ceil() as i32 + 1;
         let (left, bottom) = (left.floor() as i32 - room, bottom.floor() as i32 - room);
         let width = (right.ceil() as i32 + room - left) as u32;
@@ -203,14 +203,14 @@ fn visit(texels: &mut [[NearestEdge; 4]], edge: &ColoredEdge, number: u32, from:
         let [red, green, blue, _] = texel;
         let farthest = red.squared.max(green.squared).max(blue.squared);
         if squared <= farthest + 1e-4 && squared < EDGE_RANGE * EDGE_RANGE {
-            offer(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
+            keep_nearest(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
         }
     }
 }
 
 /// Records an edge as the nearest of a texel's channels if it is nearer than the current one. At
 /// shared ends, `straight` decides: the edge with the larger value has the reliable side.
-fn offer(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, straight: f32) {
+fn keep_nearest(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, straight: f32) {
     for (channel, nearest) in texel.iter_mut().enumerate() {
         if channel < 3 && color >> channel & 1 == 0 {
             continue;

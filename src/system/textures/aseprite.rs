@@ -320,7 +320,7 @@ impl AseFile {
                     let (to_x, to_y) = (cel.x + x as i32, cel.y + y as i32);
                     let color = self.color(bytes, y * width + x)?;
                     let at = (to_y as usize * self.width + to_x as usize) * 4;
-                    over(&mut out[at..at + 4], color, opacity);
+                    blend_over(&mut out[at..at + 4], color, opacity);
                 }
             }
         }
@@ -365,7 +365,7 @@ fn visible_range(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
 }
 
 /// Blends a color over another. Neither the inputs nor the result are premultiplied.
-fn over(below: &mut [u8], color: [u8; 4], opacity: u32) {
+fn blend_over(below: &mut [u8], color: [u8; 4], opacity: u32) {
     let alpha = f32::from(color[3]) * opacity as f32 / (255.0 * 255.0);
     let behind = f32::from(below[3]) / 255.0;
     let sum = alpha + behind * (1.0 - alpha);

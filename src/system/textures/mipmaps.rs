@@ -138,7 +138,7 @@ fn taps(side: u32, at: u32) -> [(u32, f32); 3] {
 }
 
 /// Returns the next smaller mip level of a picture without blocks.
-pub fn half(format: TexelFormat, width: u32, height: u32, bytes: &[u8]) -> Vec<u8> {
+pub fn next_mipmap(format: TexelFormat, width: u32, height: u32, bytes: &[u8]) -> Vec<u8> {
     let (w, h) = level_size(width, height, 1);
     let mut out = Vec::with_capacity(level_bytes(format, w, h));
     for y in 0..h {
@@ -169,7 +169,7 @@ pub fn chain(format: TexelFormat, width: u32, height: u32, mut bytes: Vec<u8>) -
     let mut start = 0;
     for level in 1..levels {
         let (w, h) = level_size(width, height, level - 1);
-        let next = half(format, w, h, &bytes[start..]);
+        let next = next_mipmap(format, w, h, &bytes[start..]);
         start = bytes.len();
         bytes.extend(next);
     }
@@ -192,7 +192,7 @@ pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
-        above = half(TexelFormat::Rgba8Srgb, w, h, &above);
+        above = next_mipmap(TexelFormat::Rgba8Srgb, w, h, &above);
         out.extend_from_slice(&above);
     }
     out
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn black_and_white_average_in_linear_space() {
         let rows = [0, 0, 0, 255, 255, 255, 255, 255];
-        assert_eq!(half(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
+        assert_eq!(next_mipmap(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
         assert_eq!(
-            half(TexelFormat::Rgba8, 2, 1, &rows),
+            next_mipmap(TexelFormat::Rgba8, 2, 1, &rows),
             [128, 128, 128, 255],
             "data is not light"
         );
@@ -254,14 +254,14 @@ mod tests {
     fn transparent_texels_do_not_bleed() {
         let mut texels = [255, 0, 0, 255, 0, 255, 0, 0];
         premultiply(&mut texels);
-        let mixed = half(TexelFormat::Rgba8Srgb, 2, 1, &texels);
+        let mixed = next_mipmap(TexelFormat::Rgba8Srgb, 2, 1, &texels);
         assert_eq!(mixed, [188, 0, 0, 128], "red at half alpha, and no green");
     }
 
     #[test]
     fn odd_sizes_include_every_texel() {
         let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255];
-        assert_eq!(half(TexelFormat::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
+        assert_eq!(next_mipmap(TexelFormat::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
         let (levels, bytes) = chain(TexelFormat::Rgba8, 5, 3, vec![51; 60]);
         assert_eq!((levels, bytes.len()), (3, chain_bytes(TexelFormat::Rgba8, 5, 3, 3)));
         assert!(bytes.iter().all(|byte| *byte == 51));
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn high_dynamic_range_images_have_mipmaps() {
         let bytes = to_halves(&[4.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], true);
-        let mixed = half(TexelFormat::Rgba16Float, 2, 1, &bytes);
+        let mixed = next_mipmap(TexelFormat::Rgba16Float, 2, 1, &bytes);
         assert_eq!(read(TexelFormat::Rgba16Float, &mixed, 0), [1.0, 0.5, 0.0, 0.75]);
     }
 

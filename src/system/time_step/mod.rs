@@ -92,7 +92,7 @@ struct TimeDebt {
 impl TimeDebt {
     /// Returns the step after this frame's payment. It is never below 0, because time does not run
     /// backward.
-    fn pay(&mut self, measured: f64, step: f64) -> f64 {
+    fn pay_debt(&mut self, measured: f64, step: f64) -> f64 {
         if self.frames == 0 {
             return step;
         }
@@ -226,7 +226,7 @@ impl TimeStepPolicy {
             }
         };
         self.last_smoothed = Some(step);
-        self.debt.pay(measured, step)
+        self.debt.pay_debt(measured, step)
     }
 
     /// Returns the trimmed mean of the history. While the history has no more samples than would be

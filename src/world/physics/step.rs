@@ -67,7 +67,7 @@ impl PhysicsTables {
             let parts = self.parts.get(*row as usize).and_then(Option::as_deref);
             parts.is_some_and(|parts| parts.physics == physics)
         };
-        let rows: Vec<u32> = units.scene.dirty().filter(own).collect();
+        let rows: Vec<u32> = units.scene.moved_units().filter(own).collect();
         for row in rows {
             let count = self.parts[row as usize].as_ref().map_or(0, |parts| parts.actors.len());
             for index in 0..count {

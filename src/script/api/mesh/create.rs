@@ -46,7 +46,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four"))).collect()
 }
 
-fn threes(bytes: &[u8]) -> Vec<Vec3> {
+fn vectors(bytes: &[u8]) -> Vec<Vec3> {
     floats(bytes).chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
@@ -61,8 +61,8 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
     limit::check_room(positions.len() / 12 * POSITION_BYTES + indices.len() / 4 * INDEX_BYTES)?;
     let word = |four: &[u8]| u32::from_le_bytes(four.try_into().expect("four bytes"));
     let mut corners = TriangleInput {
-        positions: threes(positions),
-        normals: threes(normals),
+        positions: vectors(positions),
+        normals: vectors(normals),
         tangents: Vec::new(),
         uvs: floats(uvs).chunks_exact(2).map(Vec2::from_slice).collect(),
         colors: floats(colors)

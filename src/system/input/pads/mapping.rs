@@ -62,7 +62,7 @@ fn key(code: u16, button: u16) -> MappingRule {
 }
 
 /// Maps the whole range of an axis to one component of a stick. Devices report y downward.
-fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
+fn stick_rule(code: u16, axis: u8, part: usize) -> MappingRule {
     let (from, to) = if part == 1 { (1.0, -1.0) } else { (-1.0, 1.0) };
     MappingRule {
         source: MappingSource::Axis { code, from: -1.0, to: 1.0 },
@@ -103,14 +103,14 @@ pub fn standard(codes: &DeviceCodes, swapped: bool) -> Vec<MappingRule> {
         part(0x11, 0.0, 1.0, pad::D_DOWN),
         part(0x10, 0.0, -1.0, pad::D_LEFT),
         part(0x10, 0.0, 1.0, pad::D_RIGHT),
-        stick(0, pad::LEFT, 0),
-        stick(1, pad::LEFT, 1),
+        stick_rule(0, pad::LEFT, 0),
+        stick_rule(1, pad::LEFT, 1),
     ];
     rules.extend((0..4).map(|at| key(0x2c4 + at, pad::PADDLE_1 + at)));
     // Most gamepads have their right stick on RX and RY, and their triggers on Z and RZ.
     let usual = codes.has(3) && codes.has(4);
     let (x, y) = if usual { (3, 4) } else { (2, 5) };
-    rules.extend([stick(x, pad::RIGHT, 0), stick(y, pad::RIGHT, 1)]);
+    rules.extend([stick_rule(x, pad::RIGHT, 0), stick_rule(y, pad::RIGHT, 1)]);
     let triggers = [(2, 0x15, 0x138, pad::LEFT_TRIGGER), (5, 0x14, 0x139, pad::RIGHT_TRIGGER)];
     for (axis, hat, digital, button) in triggers {
         match (usual && codes.has(axis), codes.has(hat)) {
@@ -331,12 +331,14 @@ mod tests {
     fn a_pad_without_a_mapping_uses_the_kernel_convention() {
         let usual = codes(&[0x130, 0x131, 0x133, 0x134, 0x138], &[0, 1, 2, 3, 4, 5, 0x10, 0x11]);
         let rules = standard(&usual, false);
-        assert!(rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick(4, pad::RIGHT, 1)));
+        assert!(
+            rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick_rule(4, pad::RIGHT, 1))
+        );
         assert!(rules.contains(&part(5, -1.0, 1.0, pad::RIGHT_TRIGGER)));
         assert!(standard(&usual, true).contains(&key(0x133, pad::X)));
         let other = codes(&[0x130, 0x138, 0x139], &[0, 1, 2, 5]);
         let rules = standard(&other, false);
-        assert!(rules.contains(&stick(2, pad::RIGHT, 0)));
+        assert!(rules.contains(&stick_rule(2, pad::RIGHT, 0)));
         assert!(rules.contains(&key(0x138, pad::LEFT_TRIGGER)));
     }
 }

@@ -41,7 +41,7 @@ pub fn matrix_to_z_up(matrix: &[f32; 16]) -> [f32; 16] {
 
 /// Returns an item's custom properties if they are an object. Values that cannot be read, such as a
 /// number that is too large, give a warning.
-fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<SjsonTree> {
+fn read_extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<SjsonTree> {
     let tree = match sjson::parse(extras.as_ref()?.get()) {
         Ok(document) => document.to_tree(),
         Err(fault) => {
@@ -109,7 +109,8 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
         Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
         None => root_nodes(root),
     };
-    model.extras = first.and_then(|scene| extras(&scene.extras, "the scene", &mut model.warnings));
+    model.extras =
+        first.and_then(|scene| read_extras(&scene.extras, "the scene", &mut model.warnings));
     let mut model_indices = vec![None; root.nodes.len()];
     // A stack: reversed, so that nodes are visited in the file's order.
     let mut waiting: Vec<(usize, Option<u32>)> =
@@ -134,7 +135,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
                  (apply its transform)"
             ));
         }
-        let extras = extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
+        let extras = read_extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
         model_indices[index] = Some(here);

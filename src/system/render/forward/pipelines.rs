@@ -186,7 +186,7 @@ impl PipelineCache {
                 cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
                 depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
                 samples: self.samples,
-                target: Some((LIGHT_FORMAT, blend_state(over(blend)))),
+                target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
             },
         )
     }
@@ -304,7 +304,7 @@ impl PipelineCache {
     }
 }
 
-fn over(blend: bool) -> BlendMode {
+fn blend_mode(blend: bool) -> BlendMode {
     if blend { BlendMode::Alpha } else { BlendMode::Replace }
 }
 

@@ -226,7 +226,7 @@ impl DrawPlans {
         self.find(scene, view, &sides, state::VISIBLE);
         let count = self.visible.len() as u32;
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
-        let solid = self.solid(library, scene, camera.position, ahead);
+        let solid = self.group_opaque(library, scene, camera.position, ahead);
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
         ViewPlan {
             view: 0,
@@ -306,7 +306,7 @@ impl DrawPlans {
     }
 
     /// Groups the visible opaque draws into draw calls; transparent draws go into `far`.
-    fn solid(
+    fn group_opaque(
         &mut self,
         library: &mut DrawResources,
         scene: &RetainedScene,

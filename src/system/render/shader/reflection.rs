@@ -49,7 +49,7 @@ fn parse(file: &ShaderFile) -> Result<ShaderData, Error> {
     validator.validate(&module).map_err(|fault| {
         let inner: &dyn std::error::Error = fault.as_inner();
         let spans: Vec<Span> = fault.spans().map(|(span, _)| *span).collect();
-        file.fault(&spans, &plain(&chain(inner)))
+        file.fault(&spans, &simplify_message(&chain(inner)))
     })?;
     Ok(data)
 }
@@ -67,7 +67,7 @@ fn chain(fault: &dyn std::error::Error) -> String {
 
 /// Returns the validator's message without the numbers of its own tables, and with WGSL's type
 /// names.
-fn plain(message: &str) -> String {
+fn simplify_message(message: &str) -> String {
     let mut message = message.to_string();
     for (kind, width, name) in
         [("Float", 4, "f32"), ("Sint", 4, "i32"), ("Uint", 4, "u32"), ("Bool", 1, "bool")]
@@ -149,7 +149,7 @@ impl ShaderFile<'_> {
             return size_limits::size_overflow_error(self.path);
         }
         if !spans.iter().any(|span| self.line_and_column(*span).is_some()) {
-            return self.beyond(message);
+            return self.engine_part_error(message);
         }
         let mut full_message = message.to_string();
         for note in fault.notes() {
@@ -160,7 +160,7 @@ impl ShaderFile<'_> {
     }
 
     /// Returns an error that occurs only in the engine's part.
-    fn beyond(&self, message: &str) -> Error {
+    fn engine_part_error(&self, message: &str) -> Error {
         let lines = self.source.lines().count().max(1);
         let path = self.path;
         // Without the entry points, which call `paint`, errors of `paint` itself can be found.

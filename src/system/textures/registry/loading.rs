@@ -120,7 +120,7 @@ impl Textures {
                 start += mipmaps::level_bytes(head.format, width, height);
                 levels -= 1;
             } else if !in_blocks {
-                let half = mipmaps::half(head.format, width, height, &bytes[start..]);
+                let half = mipmaps::next_mipmap(head.format, width, height, &bytes[start..]);
                 (bytes, start) = (half.into(), 0);
             } else {
                 return Err(format!(
