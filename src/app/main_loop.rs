@@ -568,7 +568,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_idle_game_is_redrawn_when_one_of_its_windows_becomes_visible() {
+    fn an_idle_game_is_redrawn_when_a_window_becomes_visible() {
         let of = |change| WindowChange::Of(7, Box::new(change));
         for change in [WindowChange::Opened, WindowChange::Hidden(false), WindowChange::Scale(2.0)]
         {

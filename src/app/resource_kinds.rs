@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn no_two_kinds_share_an_extension() {
-        let mut seen = std::collections::HashSet::new();
+        let mut visited = std::collections::HashSet::new();
         for kind in ALL {
             assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));
             for (extension, _) in kind.extensions {
-                assert!(seen.insert(extension), "{extension}");
+                assert!(visited.insert(extension), "{extension}");
                 assert_eq!(*extension, extension.to_lowercase());
             }
         }

@@ -275,11 +275,11 @@ mod tests {
     #[test]
     fn different_lengths_and_seeds_give_different_hashes() {
         let bytes = [7u8; 40];
-        let mut seen = std::collections::BTreeSet::new();
+        let mut visited = std::collections::BTreeSet::new();
         for length in 0..=40 {
-            assert!(seen.insert(murmur64a(&bytes[..length], 1)), "{length}");
-            assert!(seen.insert(u64::from(murmur32(&bytes[..length], 1))));
-            assert!(seen.insert(murmur64a(&bytes[..length], 2)));
+            assert!(visited.insert(murmur64a(&bytes[..length], 1)), "{length}");
+            assert!(visited.insert(u64::from(murmur32(&bytes[..length], 1))));
+            assert!(visited.insert(murmur64a(&bytes[..length], 2)));
         }
     }
 

@@ -34,7 +34,8 @@ pub struct ColorSpan {
 }
 
 /// The effects around and behind the letters. Lengths are in the units of the size (logical
-/// pixels); 0 draws nothing. The distance field limits their reach: see [`TextStyle::FIELD_EXTENT`].
+/// pixels); 0 draws nothing. The distance field limits their reach:
+/// see [`TextStyle::FIELD_EXTENT`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TextStyle {
     /// Thickness of the outline around the letters.

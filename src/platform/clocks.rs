@@ -63,7 +63,7 @@ mod tests {
         while clock.seconds() - before < 0.002 {
             sum = sum.wrapping_mul(31).wrapping_add(1);
         }
-        let seen = std::thread::spawn(move || clock.seconds()).join().unwrap();
-        assert!(seen - before >= 0.002, "{sum}");
+        let measured = std::thread::spawn(move || clock.seconds()).join().unwrap();
+        assert!(measured - before >= 0.002, "{sum}");
     }
 }

@@ -81,7 +81,7 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn a_briefly_missing_file_is_ignored_and_a_removed_one_is_reported() {
+fn only_a_lasting_removal_of_a_file_is_reported() {
     let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     // Saves as vim does: the old file becomes a backup, and a new file is written.
     std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
@@ -259,9 +259,9 @@ fn links_are_followed_only_inside_the_game_folder() {
         }
         assert!(Instant::now() < end, "it is not noticed");
     }
-    let seen = watched_numbers();
-    assert!(seen.contains(&number(&scene.path("folder/deep"))), "{seen:?}");
-    let away = folders.iter().chain([&outside]).filter(|path| seen.contains(&number(path)));
+    let watched = watched_numbers();
+    assert!(watched.contains(&number(&scene.path("folder/deep"))), "{watched:?}");
+    let away = folders.iter().chain([&outside]).filter(|path| watched.contains(&number(path)));
     assert_eq!(away.count(), 0, "folders outside of the game's are watched");
     drop(scene);
     std::fs::remove_dir_all(&outside).unwrap();
@@ -293,7 +293,7 @@ fn polling_finds_every_change_without_system_events() {
 }
 
 #[test]
-fn a_file_written_in_place_is_compiled_when_closed() {
+fn a_directly_overwritten_file_is_compiled_when_closed() {
     if !REPORTS_CLOSING {
         return;
     }

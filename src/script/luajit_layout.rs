@@ -98,7 +98,7 @@ const SWEEP_STRINGS: u8 = 3;
 
 /// Number of words at the beginning of `global_State` that are searched for the next string's
 /// number.
-const GLOBAL_WORDS: usize = 128;
+const GLOBAL_U32S: usize = 128;
 
 /// Returns the byte offset of the next new string's number in `global_State`. The first call finds
 /// the offset in a separate state. It also makes LuaJIT number strings by their text from then on,
@@ -152,7 +152,7 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
             number_of_top(l).wrapping_add(1)
         };
         let first = next(c"a string that no script has, one");
-        let offsets = (0..GLOBAL_WORDS).filter(|at| *globals.add(*at) == first);
+        let offsets = (0..GLOBAL_U32S).filter(|at| *globals.add(*at) == first);
         let offsets: Vec<usize> = offsets.collect();
         let second = next(c"a string that no script has, two");
         // The word before it is the number of strings, which has the same value while no string was

@@ -455,20 +455,20 @@ fn the_write_barrier_keeps_new_values_and_frees_old_ones() {
     let live = vm.memory().0;
     // Small slices, so that a cycle takes many frames.
     vm.engine().frame.collection.milliseconds = 0.2;
-    let (mut seen, mut cycles, mut cycling) = (HashMap::new(), 0, false);
+    let (mut phases, mut cycles, mut cycling) = (HashMap::new(), 0, false);
     for _ in 0..1500 {
         vm.call_core("render", &[], 10.0).unwrap();
         vm.collect();
         // SAFETY: nothing runs in the state.
         let next = unsafe { crate::luajit_layout::next_step(vm.l) };
-        *seen.entry(format!("{next:?}")).or_insert(0) += 1;
+        *phases.entry(format!("{next:?}")).or_insert(0) += 1;
         let sweeps = matches!(next, crate::luajit_layout::CollectorPhase::SweepStrings);
         cycles += u32::from(sweeps && !cycling);
         cycling = sweeps;
     }
-    assert!(cycles > 2, "cycles come to their end: {seen:?}");
-    assert!(seen.keys().any(|next| next.starts_with("MarkLarge(")), "it waits: {seen:?}");
-    assert!(seen.contains_key("EndMarking"), "it waits: {seen:?}");
+    assert!(cycles > 2, "cycles come to their end: {phases:?}");
+    assert!(phases.keys().any(|next| next.starts_with("MarkLarge(")), "it waits: {phases:?}");
+    assert!(phases.contains_key("EndMarking"), "it waits: {phases:?}");
     let most = live * 3 + (64 << 20);
     assert!(vm.memory().0 < most, "{} of {most}", vm.memory().0);
     vm.collect_all();

@@ -172,8 +172,8 @@ pub fn tree(model: &Model) -> SjsonTree {
             }
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    own.retain(|(key, _)| seen.insert(key.clone()));
+    let mut visited = std::collections::HashSet::new();
+    own.retain(|(key, _)| visited.insert(key.clone()));
     object(vec![
         ("nodes", SjsonTree::Object(nodes)),
         ("components", SjsonTree::Object(parts)),

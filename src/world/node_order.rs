@@ -26,11 +26,11 @@ pub fn parents_first(nodes: &[(String, SjsonTree)]) -> Result<Vec<(usize, u32)>,
     };
     // The pass that takes each node. A node is marked as seen before its pass is known.
     let mut passes: Vec<Option<usize>> = vec![None; nodes.len()];
-    let mut seen = vec![false; nodes.len()];
+    let mut visited = vec![false; nodes.len()];
     for start in 0..nodes.len() {
         let (mut way, mut at) = (Vec::new(), Some(start));
-        while let Some(node) = at.filter(|node| *node != ROOT && !seen[*node]) {
-            seen[node] = true;
+        while let Some(node) = at.filter(|node| *node != ROOT && !visited[*node]) {
+            visited[node] = true;
             way.push(node);
             at = above(node);
         }

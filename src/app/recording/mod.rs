@@ -116,8 +116,8 @@ impl KnownHashes {
         }
         if self.0.len() > state.objects.len() {
             let first_removed = changes.len();
-            self.0.retain(|(system, object), (_, seen)| {
-                let lives = *seen == frame;
+            self.0.retain(|(system, object), (_, last_frame)| {
+                let lives = *last_frame == frame;
                 if !lives {
                     changes.push(ObjectDifference { system: *system, object: *object, hash: 0 });
                 }
@@ -462,7 +462,7 @@ pub mod tests {
     }
 
     #[test]
-    fn objects_are_recorded_only_when_they_appear_change_or_disappear() {
+    fn only_changes_of_objects_are_recorded() {
         let state = |objects: &[(u64, u64)]| FrameState {
             objects: objects
                 .iter()

@@ -225,10 +225,10 @@ pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> 
     if let Some((folder, _)) = file.rsplit_once('/') {
         folders.push(folder.to_string());
     }
-    let mut seen = Vec::new();
+    let mut visited = Vec::new();
     folders.retain(|folder| {
-        let new = !seen.contains(folder);
-        seen.push(folder.clone());
+        let new = !visited.contains(folder);
+        visited.push(folder.clone());
         new
     });
     folders

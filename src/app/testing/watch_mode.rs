@@ -144,17 +144,17 @@ fn affected_tests(
         return Ok(found.files.into_iter().collect());
     }
     let (project, boot) = (Project::open(&run.root)?, boot_script(&run.root));
-    let mut graph = ModuleGraph { project, boot, seen: BTreeSet::new() };
+    let mut graph = ModuleGraph { project, boot, visited: BTreeSet::new() };
     let scripts = changed.iter().any(|path| script(path));
     let touches = |file: &String| {
         if replay_test::is_recording(file) {
             return scripts || changed.contains(file);
         }
-        graph.seen.clear();
+        graph.visited.clear();
         let folders = discovery::script_folders(&run.root, file, &options.lpath);
         graph.project.script_folders = folders;
         graph.visit(file);
-        graph.seen.iter().any(|path| changed.contains(path))
+        graph.visited.iter().any(|path| changed.contains(path))
     };
     Ok(found.files.into_iter().filter(touches).collect())
 }
@@ -169,14 +169,14 @@ fn boot_script(root: &Path) -> String {
 struct ModuleGraph {
     project: Project,
     boot: String,
-    seen: BTreeSet<String>,
+    visited: BTreeSet<String>,
 }
 
 impl ModuleGraph {
     fn visit(&mut self, path: &str) {
         let mut waiting = vec![path.to_string()];
         while let Some(path) = waiting.pop() {
-            if !self.seen.insert(path.clone()) {
+            if !self.visited.insert(path.clone()) {
                 continue;
             }
             let Ok(Some(text)) = self.project.read(&path) else { continue };

@@ -13,15 +13,15 @@ struct Game {
     poses: Vec<f64>,
     nodes: Vec<f64>,
     sounds: Vec<f64>,
-    seen: Vec<f64>,
+    drawn: Vec<f64>,
 }
 
 /// Runs the example frame: animation, then the scene graph; sound in parallel; render last.
 fn frame(pool: &TaskPool, game: &mut Game, log: &Mutex<Vec<&'static str>>) -> Result<(), Error> {
-    let Game { time, poses, nodes, sounds, seen } = game;
+    let Game { time, poses, nodes, sounds, drawn } = game;
     let note = |name| log.lock().unwrap().push(name);
     pool.frame(ITEMS_MIN, |frame: &mut FrameSystems| {
-        let (time, seen) = (frame.part("time", time), frame.part("seen", seen));
+        let (time, drawn) = (frame.part("time", time), frame.part("seen", drawn));
         let (poses, nodes) = (frame.part("poses", poses), frame.part("nodes", nodes));
         let sounds = frame.part("sounds", sounds);
         let tasks = frame.tasks();
@@ -50,10 +50,10 @@ fn frame(pool: &TaskPool, game: &mut Game, log: &Mutex<Vec<&'static str>>) -> Re
                 sum
             }));
         });
-        let all = (nodes.read(), sounds.read(), seen.write());
-        frame.system("render", all, move |(nodes, sounds, seen)| {
+        let all = (nodes.read(), sounds.read(), drawn.write());
+        frame.system("render", all, move |(nodes, sounds, drawn)| {
             note("render");
-            seen.push(nodes[nodes.len() - 1] + sounds[sounds.len() - 1]);
+            drawn.push(nodes[nodes.len() - 1] + sounds[sounds.len() - 1]);
         });
     })
 }
@@ -68,7 +68,7 @@ fn play(threads: usize, frames: usize) -> Vec<u64> {
         assert_eq!(ran.len(), 5);
         assert!(at("time") == 0 && at("render") == 4 && at("animation") < at("scene graph"));
     }
-    game.seen.iter().map(|number| number.to_bits()).collect()
+    game.drawn.iter().map(|number| number.to_bits()).collect()
 }
 
 #[test]

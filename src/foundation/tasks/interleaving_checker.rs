@@ -386,10 +386,10 @@ fn fails(plans: &[GraphPlan], task: usize) -> bool {
 
 /// Explores all interleavings.
 fn check(case: &CheckCase) {
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let mut stack = vec![ModelState::new(case)];
     while let Some(state) = stack.pop() {
-        if !seen.insert(state.hash()) {
+        if !visited.insert(state.hash()) {
             continue;
         }
         state.assert_nobody_idle(case);
@@ -438,7 +438,7 @@ fn one_main(graphs: Vec<Vec<GraphPlan>>, acts: Vec<ThreadAction>, workers: usize
 }
 
 #[test]
-fn every_interleaving_of_the_frame_graph_ends_with_zero_to_three_workers() {
+fn every_interleaving_of_the_frame_graph_ends() {
     // animation -> scene_graph; {scene_graph, gui} -> render; done = {render, sound}
     let empty = GraphPlan { kind: TaskShape::Empty, ..WORK };
     let scene_graph = GraphPlan { parent: 3, ..depends_on(0) };
@@ -450,7 +450,7 @@ fn every_interleaving_of_the_frame_graph_ends_with_zero_to_three_workers() {
 }
 
 #[test]
-fn every_interleaving_of_two_graphs_in_turn_reuses_slots_correctly() {
+fn every_interleaving_of_two_graphs_reuses_slots_correctly() {
     let chain = vec![WORK, depends_on(0), depends_on(1), WORK];
     let fan = vec![GraphPlan { kind: TaskShape::Empty, ..WORK }, child(0), child(0), depends_on(0)];
     let acts = vec![ThreadAction::Task(0, 1), ThreadAction::Rest(0), ThreadAction::Graph(1)];
@@ -460,7 +460,7 @@ fn every_interleaving_of_two_graphs_in_turn_reuses_slots_correctly() {
 }
 
 #[test]
-fn every_interleaving_of_two_main_threads_ends_and_keeps_affinities() {
+fn every_interleaving_of_two_main_threads_keeps_affinities() {
     let for_render = GraphPlan { affinity: ThreadAffinity::Render, ..depends_on(0) };
     let for_update = GraphPlan { affinity: ThreadAffinity::Update, ..depends_on(0) };
     let graphs = vec![vec![WORK, for_render, for_update], vec![WORK, for_render], vec![WORK]];
@@ -510,7 +510,7 @@ fn a_woken_worker_that_leaves_wakes_another() {
 }
 
 #[test]
-fn a_thread_that_waits_inside_a_task_is_not_woken_for_other_graphs() {
+fn a_thread_waiting_in_a_task_is_not_woken_for_other_graphs() {
     let graphs = vec![vec![nested(1), WORK, depends_on(1), depends_on(1)], vec![WORK]];
     check(&one_main(graphs, vec![ThreadAction::Graph(0)], 3));
 }

@@ -266,7 +266,7 @@ fn text(
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    say(engine, None, text, color, seconds, TEXT_SIZE)
+    show_text(engine, None, text, color, seconds, TEXT_SIZE)
 }
 
 fn world_text(
@@ -277,10 +277,10 @@ fn world_text(
     seconds: Option<f64>,
     size: Option<f64>,
 ) -> Result<(), Error> {
-    say(engine, Some(position), text, color, seconds, size.unwrap_or(TEXT_SIZE))
+    show_text(engine, Some(position), text, color, seconds, size.unwrap_or(TEXT_SIZE))
 }
 
-fn say(
+fn show_text(
     engine: &mut Engine,
     at: Option<Vec3>,
     text: TextArgument,

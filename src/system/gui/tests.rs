@@ -45,7 +45,7 @@ fn textured(guis: &mut Guis, slot: u32) -> SourceNumber {
 }
 
 #[test]
-fn equal_keys_share_a_batch_and_batches_follow_their_first_object() {
+fn equal_keys_share_a_batch_in_the_order_of_first_objects() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let (a, b) = (textured(&mut guis, 7), textured(&mut guis, 8));

@@ -479,10 +479,10 @@ mod tests {
     fn every_button_name_is_unique_and_found() {
         for class in DeviceClass::ALL {
             for names in [class.buttons(), class.axes()] {
-                let mut seen = HashMap::new();
+                let mut visited = HashMap::new();
                 for (at, name) in names.iter().enumerate() {
                     for word in name.accepted_names() {
-                        assert!(seen.insert(word.clone(), at).is_none(), "{word} of {class:?}");
+                        assert!(visited.insert(word.clone(), at).is_none(), "{word} of {class:?}");
                     }
                 }
             }

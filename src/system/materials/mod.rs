@@ -3,8 +3,8 @@
 //! graphics interface. The data compiler checks shaders and materials (src/system/render/shader),
 //! and callers look textures up.
 //!
-//! `find` returns the material shared by everything that draws by its name. `create_instance` creates a
-//! separate instance with its own variables and textures.
+//! `find` returns the material shared by everything that draws by its name. `create_instance`
+//! creates a separate instance with its own variables and textures.
 
 mod registry;
 mod surface_material;
@@ -133,7 +133,8 @@ impl Materials {
         self.add(store, name, resolve, false)
     }
 
-    /// Destroys a material that `create_instance` created. For a shared material, returns an error instead.
+    /// Destroys a material that `create_instance` created. For a shared material, returns an error
+    /// instead.
     pub fn destroy(&mut self, id: MaterialId, frame: u64, location: &str) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the handle was checked where it came in");
         let (name, slot) = (material.name.clone(), material.slot);

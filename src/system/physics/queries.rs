@@ -130,8 +130,8 @@ impl Simulation {
             distance: hit.time_of_impact,
         }));
         out.sort_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.owner.cmp(&b.owner)));
-        let mut seen = std::collections::HashSet::new();
-        out.retain(|hit| seen.insert(hit.owner));
+        let mut visited = std::collections::HashSet::new();
+        out.retain(|hit| visited.insert(hit.owner));
         out.truncate(HITS_MAX);
     }
 

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_small_slots_are_divided_again_for_a_wide_glyph() {
+    fn rows_of_small_slots_are_split_again_for_a_wide_glyph() {
         let mut atlas = GlyphAtlas::of_layers(1);
         let mut evicted = Vec::new();
         for i in 0..16 * 8 {

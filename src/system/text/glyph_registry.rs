@@ -190,11 +190,11 @@ impl GlyphRegistry {
             }
             return false;
         };
-        self.place_in_slot(index, cell, slot);
+        self.assign_slot(index, cell, slot);
         true
     }
 
-    fn place_in_slot(&mut self, index: u32, cell: SdfCell, slot: AtlasSlot) {
+    fn assign_slot(&mut self, index: u32, cell: SdfCell, slot: AtlasSlot) {
         let glyph = &mut self.all[index as usize];
         let [left, bottom, right, top] = glyph.ink.map(|length| length * glyph.texels);
         let high = (cell.bottom + cell.height as i32) as f32;

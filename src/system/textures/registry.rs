@@ -154,7 +154,7 @@ impl Textures {
             small: true,
         };
         let held =
-            textures.place_in_atlas(&head, &rgba.into(), 0, None).expect("the atlas is empty");
+            textures.allocate_in_atlas(&head, &rgba.into(), 0, None).expect("the atlas is empty");
         let entry = TextureEntry { loaded: false, ..held.entry };
         textures.add(
             String::new(),

@@ -111,8 +111,8 @@ fn both_formats_of_tiled_are_equivalent() {
     // Rows from the bottom.
     assert_eq!(*layer.tiles, [3, 0, 2 | FLIP_X, 1, 2, 0]);
     assert_eq!((layer.x, layer.y, layer.opacity, layer.visible), (4.0, 0.0, 0.5, true));
-    let places: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
-    assert_eq!(places, [("door", 8.0, 4.0), ("key", 0.0, 0.0), ("way", 0.0, 16.0)]);
+    let positions: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
+    assert_eq!(positions, [("door", 8.0, 4.0), ("key", 0.0, 0.0), ("way", 0.0, 16.0)]);
     assert_eq!(map.objects[2].points, [[0.0, 0.0], [4.0, -6.0]]);
     assert_eq!((map.objects[0].kind.as_str(), map.objects[1].tile), ("exit", 3));
 }

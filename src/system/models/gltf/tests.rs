@@ -291,7 +291,7 @@ fn unreadable_files_are_reported() {
 }
 
 #[test]
-fn duplicate_node_names_are_made_unique_and_reported() {
+fn duplicate_node_names_become_unique_and_are_reported() {
     let text = gltf().replace("\"Lamp\"", "\"Lid\"");
     let (model, _) = imported(text.into_bytes()).unwrap();
     assert_eq!(model.nodes[2].name, "Lid#2");

@@ -194,7 +194,7 @@ fn transparent_draws_and_particles_are_sorted_back_to_front() {
 }
 
 #[test]
-fn ordered_draws_follow_their_order_and_equal_depths_are_one_draw() {
+fn ordered_draws_follow_their_order_and_merge_equal_depths() {
     let mut scenes = RetainedScenes::default();
     let flat = |slot: u32, mesh: u32, y: f32, order: i32| {
         let at = Vec3::new(slot as f32 * 0.2, y, 0.0);

@@ -33,7 +33,7 @@ impl Textures {
         let (head, start) = data::read(&bytes[range.clone()])?;
         let start = range.start + start;
         if head.small
-            && let Some(held) = self.place_in_atlas(&head, bytes, start, old)
+            && let Some(held) = self.allocate_in_atlas(&head, bytes, start, old)
         {
             return Ok(held);
         }
@@ -135,7 +135,7 @@ impl Textures {
 
     /// Places a small picture in the atlas, or returns `None` if the atlas is full. The texels
     /// begin at `start` in `bytes`, followed by the smaller levels of the cell.
-    pub(super) fn place_in_atlas(
+    pub(super) fn allocate_in_atlas(
         &mut self,
         head: &TextureHeader,
         bytes: &SharedBytes,
