@@ -89,7 +89,7 @@ fn example_step() -> MotionStep {
         pushes: vec![StepForce::Attractor { at: [640.0, 360.0, 0.0], reach }],
         collides: vec![StepCollider::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
         bounce: 1.0,
-        ..MotionStep::STILL
+        ..MotionStep::AT_REST
     }
 }
 

@@ -86,7 +86,7 @@ fn ask(
     kind: &str,
     fields: Vec<(&str, SjsonTree)>,
 ) -> Result<SjsonTree, SjsonTree> {
-    caller.ask(kind, fields, PATIENCE, |_| ())
+    caller.request(kind, fields, PATIENCE, |_| ())
 }
 
 /// Returns the mean of a counter over [`SECONDS`]: milliseconds of CPU time per frame.

@@ -143,13 +143,13 @@ impl Drop for Playing {
 }
 
 fn ask(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
-    let answer = caller.ask(kind, fields, PATIENCE, |_| ());
+    let answer = caller.request(kind, fields, PATIENCE, |_| ());
     answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
 }
 
 /// Sends a request that must be refused, and returns the error message.
 fn refused(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> String {
-    match caller.ask(kind, fields, PATIENCE, |_| ()) {
+    match caller.request(kind, fields, PATIENCE, |_| ()) {
         Ok(answer) => panic!("{kind} was answered: {}", json::write(&answer)),
         Err(error) => text(&error, "message"),
     }
@@ -231,13 +231,14 @@ fn what_fails_in_it_comes_back_with_its_stack_and_the_game_plays_on() {
     let game = Playing::start("fails", "function boom(n) error('no weapon ' .. n) end\n");
     let mut caller = game.connect();
     let fields = vec![("text", json::text("boom(3)"))];
-    let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it fails");
+    let error = caller.request("eval", fields, PATIENCE, |_| ()).expect_err("it fails");
     assert_eq!(text(&error, "message"), "no weapon 3");
     assert_eq!(text(&error, "to"), "eval");
     let report = text(&error, "report");
     assert!(report.contains("In main.lua:1\n") && report.contains("local n = 3"), "{report}");
     assert_eq!(number(error.get("place").expect("a place"), "line"), 1.0);
-    let error = caller.ask("eval", vec![("text", json::text("error('ouch')"))], PATIENCE, |_| ());
+    let error =
+        caller.request("eval", vec![("text", json::text("error('ouch')"))], PATIENCE, |_| ());
     let report = text(&error.expect_err("it fails"), "report");
     assert!(report.contains("In eval:1\n        1 | error('ouch')\n"), "{report}");
     let message = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
@@ -254,7 +255,7 @@ fn an_endless_loop_is_stopped_and_the_game_plays_on() {
     let mut caller = game.connect();
     for line in ["while true do end", "pcall(function() while true do end end) while true do end"] {
         let fields = vec![("text", json::text(line)), ("seconds", SjsonTree::Number(0.1))];
-        let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it is stopped");
+        let error = caller.request("eval", fields, PATIENCE, |_| ()).expect_err("it is stopped");
         assert_eq!(error.get("stopped"), Some(&SjsonTree::Bool(true)), "{}", json::write(&error));
         assert!(text(&error, "message").contains("0.1 seconds of CPU time"));
     }

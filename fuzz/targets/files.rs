@@ -34,7 +34,7 @@ pub fn targets() -> Vec<Target> {
         let path = recordings.join("x.recording");
         fs::write(&path, reframed(bytes)).expect("a scratch file can be written");
         if let Ok(read) = Recording::read(&path) {
-            let _ = read.fits(&read.origin.game, &read.origin.game_version);
+            let _ = read.check_game(&read.origin.game, &read.origin.game_version);
         }
     };
     vec![
@@ -128,7 +128,7 @@ fn parts(head: &[u8], data: Range<usize>) -> Result<Vec<Part>, Error> {
         reader.list(|reader| reader.u64())?;
         let kind = reader.u8()?;
         let (start, bytes) = (reader.u64()? as usize, reader.u64()? as usize);
-        let sum = head.len() - reader.left();
+        let sum = head.len() - reader.remaining();
         reader.u64()?;
         reader.text()?;
         let start = data.start.saturating_add(start).min(data.end);

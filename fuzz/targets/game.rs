@@ -118,7 +118,7 @@ fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let Ok(frames) = reader.list(FrameInput::read) else { return };
     let (mut app_now, renderer) = app.take().unwrap_or_else(|| open(&Stage::shared(), &standing()));
     for given in frames.into_iter().take(8) {
-        app_now.give(given);
+        app_now.add_input(given);
         if !judge(app_now.frame(HEADLESS_STEP)) {
             return;
         }

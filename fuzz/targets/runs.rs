@@ -39,9 +39,9 @@ fn play(mut replay: Replay) -> Result<(), String> {
         engine.devices.window.listen();
     }
     engine.frame.game_hash.record_locations();
-    replay.recording.initial_saves.give(&mut engine.game);
+    replay.recording.initial_saves.restore(&mut engine.game);
     // A forged recording would name the right game.
-    let _ = replay.recording.fits("game", "");
+    let _ = replay.recording.check_game("game", "");
     app.begin(origin.input.clone());
     if let Err(report) = app.start() {
         let compared = replay.fail(false, &report);
@@ -51,7 +51,7 @@ fn play(mut replay: Replay) -> Result<(), String> {
     let mut renderer = renderer();
     for _ in 0..FRAMES_MAX {
         let Some((measured, given)) = replay.frame() else { break };
-        app.give(given);
+        app.add_input(given);
         if let Err(report) = app.frame(measured) {
             let compared = replay.fail(true, &report);
             judge(Err::<(), _>(report));
@@ -84,7 +84,7 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     engine.frame.game_hash.record_locations();
     let initial_saves =
         InitialSaves { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
-    initial_saves.give(&mut engine.game);
+    initial_saves.restore(&mut engine.game);
     let given = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
     let origin = RecordingOrigin {
         game: "game".to_string(),
@@ -107,7 +107,7 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
             let event = InputEvent { device: KEYBOARD, age: 0.0, kind: press.clone() };
             let events = if frame == 1 { vec![event] } else { Vec::new() };
             let given = FrameInput { events, changes: vec![WindowChange::Focus(frame != 2)] };
-            app.give(given.clone());
+            app.add_input(given.clone());
             if let Err(report) = app.frame(HEADLESS_STEP) {
                 recorder.fail(Some((HEADLESS_STEP, given)), &report);
                 break;

@@ -120,8 +120,8 @@ fn settings(bytes: &[u8]) {
 fn glob(bytes: &[u8]) {
     let (pattern, path) = two(bytes);
     if let Ok(glob) = Glob::new(&pattern) {
-        glob.fits(&path);
-        glob.fits(&pattern);
+        glob.matches(&path);
+        glob.matches(&pattern);
     }
 }
 

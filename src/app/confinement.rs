@@ -56,7 +56,7 @@ fn state() -> MutexGuard<'static, ConfinementStatus> {
 
 /// Returns true unless the user disables the confinement. `refused` is true if the command line
 /// disables it.
-pub fn is_wanted(refused: bool) -> bool {
+pub fn is_enabled(refused: bool) -> bool {
     !refused && std::env::var_os(VARIABLE).is_none_or(|value| value != "1")
 }
 
@@ -270,13 +270,13 @@ pub fn log_status() {
 
 /// The state of one part of the confinement.
 #[derive(Clone, PartialEq, Debug)]
-struct Line {
+struct PartStatus {
     is_fault: bool,
     text: String,
 }
 
 impl ConfinementStatus {
-    fn files_line(&self) -> Option<Line> {
+    fn files_line(&self) -> Option<PartStatus> {
         let (is_fault, state_text) = match self.files.as_ref()? {
             Ok(ConfinementLevel { version, threads_outside: 0 }) => {
                 (false, format!("files are limited (Landlock {version})"))
@@ -290,38 +290,38 @@ impl ConfinementStatus {
             ),
             Err(reason) => (true, format!("files are not limited: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {state_text}") })
+        Some(PartStatus { is_fault, text: format!("confinement: {state_text}") })
     }
 
-    fn programs_line(&self) -> Option<Line> {
+    fn programs_line(&self) -> Option<PartStatus> {
         let (is_fault, state_text) = match self.programs.as_ref()? {
             Ok(()) => (false, "no programs are started".to_string()),
             Err(reason) => (true, format!("programs are not forbidden: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {state_text}") })
+        Some(PartStatus { is_fault, text: format!("confinement: {state_text}") })
     }
 
-    fn broker_line(&self) -> Option<Line> {
+    fn broker_line(&self) -> Option<PartStatus> {
         let NoBroker { reason, lost, .. } = self.broker.as_ref()?;
         let text = format!("confinement: there is no broker ({reason}): {}", lost.join(", "));
-        Some(Line { is_fault: true, text })
+        Some(PartStatus { is_fault: true, text })
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<PartStatus> {
         let all = [self.files_line(), self.programs_line(), self.broker_line()];
         all.into_iter().flatten().collect()
     }
 
     /// Returns the warnings about some parts.
-    fn warnings(&self, lines: &[Option<Line>]) -> Vec<String> {
+    fn warnings(&self, lines: &[Option<PartStatus>]) -> Vec<String> {
         let faults = lines.iter().flatten().filter(|line| line.is_fault && !self.quiet);
-        let to_text = |line: &Line| {
+        let to_text = |line: &PartStatus| {
             format!("{} (--unconfined, or ENGINE_UNCONFINED=1, runs without it)", line.text)
         };
         faults.map(to_text).collect()
     }
 
-    fn warn(&self, lines: &[Option<Line>]) {
+    fn warn(&self, lines: &[Option<PartStatus>]) {
         self.warnings(lines).iter().for_each(|text| log::warning(text));
     }
 

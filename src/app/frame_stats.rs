@@ -66,7 +66,7 @@ impl App {
 /// Counts the work of the scripts in the frame.
 fn count_work(now: ScriptWork, before: ScriptWork, held: usize) {
     counter!("scripts/held_bytes") += held;
-    counter!("engine/held_bytes") += memory::limit::held();
+    counter!("engine/held_bytes") += memory::limit::total();
     counter!("scripts/allocated_bytes") += now.allocated_bytes - before.allocated_bytes;
     counter!("scripts/allocations") += now.allocations - before.allocations;
     counter!("scripts/engine_calls") += now.engine_calls - before.engine_calls;

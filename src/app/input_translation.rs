@@ -131,7 +131,7 @@ mod tests {
     use engine_input::button_names::DeviceClass;
 
     #[test]
-    fn every_key_that_games_know_is_reported_by_windows() {
+    fn every_key_name_has_a_window_key_code() {
         let mut reported: Vec<&str> = engine_window::key_codes::names().collect();
         let buttons = DeviceClass::Keyboard.buttons().iter().map(|button| button.code);
         let mut known: Vec<&str> = buttons.filter(|code| !code.is_empty()).collect();

@@ -63,7 +63,7 @@ pub fn main(args: Args) -> i32 {
 fn explain(args: &Args) -> Result<String, Error> {
     Project::open(&args.folder)?;
     editor_definitions::refresh(&args.folder);
-    if args.confine.is_wanted() {
+    if args.confine.is_enabled() {
         ConfinementPlan::of_game(&Game::Folder(args.folder.clone())).begin();
         confinement::forbid_programs(false);
     }
@@ -288,7 +288,7 @@ fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]
     let referrers = index
         .entries
         .iter()
-        .filter(|entry| entry.references.iter().any(|reference| reference.means(resource)));
+        .filter(|entry| entry.references.iter().any(|reference| reference.matches(resource)));
     let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_a_template_is_written_and_no_other() {
+    fn exactly_the_files_of_the_template_are_written() {
         for (folder, lists) in [
             ("game_template", &[SHARED, TWO_D][..]),
             ("templates/3d", &[THREE_D]),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_files() {
         let base = std::env::temp_dir().join(format!("engine-{}-half", std::process::id()));
         let _ = fs::remove_dir_all(&base);
         fs::create_dir(&base).unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_called_like_its_folder() {
+    fn a_game_is_named_after_its_folder() {
         let name = |path: &str| name_of(Path::new(path)).map_err(|error| error.message);
         assert_eq!(name("/nowhere/my game"), Ok("my game".to_string()));
         assert_eq!(name("spiel_für_2"), Ok("spiel_für_2".to_string()));

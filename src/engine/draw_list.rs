@@ -72,8 +72,8 @@ impl Engine {
                 if self.drawing.guis.slots().get(handle).is_none() {
                     continue;
                 }
-                for seen in self.drawing.guis.inspect(GuiId(handle)) {
-                    write_drawn_object(&mut text, &seen);
+                for object in self.drawing.guis.inspect(GuiId(handle)) {
+                    write_drawn_object(&mut text, &object);
                 }
             }
         }
@@ -114,14 +114,14 @@ impl Devices {
     }
 }
 
-fn write_drawn_object(output: &mut String, seen: &DrawnObject) {
-    let [left, bottom, right, top] = seen.bounds.map(short);
-    let name = if seen.name.is_empty() { String::new() } else { format!(" {:?}", seen.name) };
-    let text = seen.text.as_ref().map_or(String::new(), |text| format!(" {text:?}"));
-    let (what, layer, color) = (seen.primitive, seen.layer, color(seen.color));
+fn write_drawn_object(output: &mut String, object: &DrawnObject) {
+    let [left, bottom, right, top] = object.bounds.map(short);
+    let name = if object.name.is_empty() { String::new() } else { format!(" {:?}", object.name) };
+    let text = object.text.as_ref().map_or(String::new(), |text| format!(" {text:?}"));
+    let (primitive, layer, color) = (object.primitive, object.layer, color(object.color));
     writeln!(
         output,
-        "  {what}{name}{text}, layer {layer}, from {left} {bottom} to {right} {top}, {color}"
+        "  {primitive}{name}{text}, layer {layer}, from {left} {bottom} to {right} {top}, {color}"
     )
     .expect("a text can be written to");
 }
@@ -143,8 +143,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_written_in_a_line_with_short_numbers() {
-        let seen = DrawnObject {
+    fn each_object_is_one_line_with_rounded_numbers() {
+        let object = DrawnObject {
             primitive: "bitmap",
             object: 0,
             layer: -2,
@@ -154,10 +154,10 @@ mod tests {
             color: [255, 0, 16, 128],
         };
         let mut output = String::new();
-        write_drawn_object(&mut output, &seen);
+        write_drawn_object(&mut output, &object);
         let text = Some("a \"b\"".to_string());
-        let seen = DrawnObject { primitive: "text", name: String::new(), text, ..seen };
-        write_drawn_object(&mut output, &seen);
+        let object = DrawnObject { primitive: "text", name: String::new(), text, ..object };
+        write_drawn_object(&mut output, &object);
         let rest = "layer -2, from 0 2.5 to 10 0.33, #ff001080\n";
         assert_eq!(output, format!("  bitmap \"ship\", {rest}  text \"a \\\"b\\\"\", {rest}"));
     }

@@ -238,10 +238,10 @@ impl Drawing {
     /// of the shared atlas or no image.
     pub fn drawn_name(&self, draw: &GuiDraw) -> Option<&str> {
         let slot = draw.key.texture;
-        let shows = |number: &SourceNumber| {
+        let is_drawn = |number: &SourceNumber| {
             self.guis.source(*number).is_some_and(|source| source.texture == slot)
         };
-        let named = self.builder.sources.iter().filter(|(_, number)| shows(number));
+        let named = self.builder.sources.iter().filter(|(_, number)| is_drawn(number));
         let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
         // If a texture has several names, the result is always the same one.
         names.min()

@@ -42,7 +42,7 @@ macro_rules! living {
     ($($id:ident, $kind:ident, $engine:ident => $slots:expr;)*) => {
         impl Engine {
             /// Returns the kind of object that a live handle refers to.
-            pub fn living(&self, handle: Handle) -> Option<HandleKind> {
+            pub fn live_kind(&self, handle: Handle) -> Option<HandleKind> {
                 let kind = HandleKind::of(handle)?;
                 let living = match kind {
                     $(HandleKind::$kind => {

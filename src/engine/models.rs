@@ -27,7 +27,7 @@ struct ModelLoader<'a> {
 impl ModelLoader<'_> {
     /// Returns the model with that name. It is loaded on the first request.
     fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
-        match self.models.known(name) {
+        match self.models.get_loaded(name) {
             Some(known) => Ok(known.clone()),
             None => {
                 engine_foundation::owner!("resources/models");
@@ -42,7 +42,7 @@ impl ModelLoader<'_> {
         if !store.has(&resource)
             && let Some(data) = primitives::model(name)
         {
-            return self.models.put(name, data, Vec::new());
+            return self.models.insert_model(name, data, Vec::new());
         }
         let bytes = store.read(&resource)?;
         // From here on the renderer has the data; it is read again if it is needed again.
@@ -64,7 +64,7 @@ impl ModelLoader<'_> {
             let surface = packed(&full, surface, &slots);
             materials.push(self.materials.set_model_surface(&full, surface)?.0);
         }
-        self.models.put(name, data, materials)
+        self.models.insert_model(name, data, materials)
     }
 }
 
@@ -111,13 +111,13 @@ impl Assets {
     /// Returns the material of a model with a name, and loads the model if necessary. Returns
     /// `None` if the name does not lead to a model.
     pub(super) fn model_material(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
-        if let Some(known) = self.materials.known(name) {
+        if let Some(known) = self.materials.get_loaded(name) {
             return Ok(Some(known));
         }
         match Models::split(&self.store, name) {
             Ok((model, Some(wanted))) => {
                 let model = self.model(&model)?;
-                if let Some(known) = self.materials.known(name) {
+                if let Some(known) = self.materials.get_loaded(name) {
                     return Ok(Some(known));
                 }
                 let names: Vec<_> =
@@ -165,7 +165,7 @@ impl Assets {
     /// they are shown. If a model is invalid or was removed, its previous version stays.
     pub(super) fn reload_models(&mut self, worlds: &mut Worlds, changed: &ChangedResources) {
         for name in changed.of(ReloadStep::Models) {
-            if self.models.known(&name.name).is_none() {
+            if self.models.get_loaded(&name.name).is_none() {
                 continue;
             }
             if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {

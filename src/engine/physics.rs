@@ -74,7 +74,7 @@ impl Worlds {
             return Ok(());
         }
         // The game's own lines take precedence, and a debug view must not stop the game.
-        let (mut lines, room) = (Vec::new(), self.lines.room().min(LINES_MAX / 2));
+        let (mut lines, room) = (Vec::new(), self.lines.remaining().min(LINES_MAX / 2));
         let mut left_out = 0;
         known.simulation.outlines(|look, from, to| {
             if lines.len() < room {
@@ -105,7 +105,7 @@ impl Worlds {
                 let name = unit.map_or("none", |unit| unit.resource.name.as_str());
                 format!("unit {object} '{name}'")
             }
-            (None, Some(kind)) => format!("{} {object}", kind.word()),
+            (None, Some(kind)) => format!("{} {object}", kind.noun()),
             (None, None) => format!("actor {object}"),
         }
     }
@@ -179,7 +179,7 @@ mod tests {
     use engine_world::scene_graph::NodePose;
 
     #[test]
-    fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
+    fn only_disabling_physics_of_a_unit_creates_physics() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();

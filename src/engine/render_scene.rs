@@ -132,7 +132,7 @@ impl Worlds {
         let casts = visible && mesh.flags & flag::CASTS_SHADOWS != 0;
         let flags = if visible { draw_flag::VISIBLE } else { 0 }
             | if casts { draw_flag::CASTS_SHADOW } else { 0 };
-        let mut put = DrawMesh {
+        let mut draw = DrawMesh {
             slot: mesh.draw,
             mesh: entry.slot,
             surfaces: (0, count as u32),
@@ -145,9 +145,9 @@ impl Worlds {
         };
         let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| assets.surface(mesh, at)).collect();
         let frame = &mut self.scenes.of(world).frame;
-        put.surfaces.0 = frame.surfaces.len() as u32;
+        draw.surfaces.0 = frame.surfaces.len() as u32;
         frame.surfaces.extend(surfaces);
-        frame.changes.push(DrawChange::Put(put));
+        frame.changes.push(DrawChange::Set(draw));
     }
 
     /// Sends the lights to the scenes in which lights were added, removed or moved.

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 const MASK_CUTOFF: f32 = 0.5;
 /// Inset in texels at each side of an image part, so that rounding never samples neighboring
 /// texels.
-const INSIDE: f32 = 1.0 / 32.0;
+const INSET: f32 = 1.0 / 32.0;
 
 /// Shared render resources of sprites and tile maps.
 #[derive(Default)]
@@ -104,10 +104,10 @@ fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
     let part = match part_width > 0.0 {
         false => [left, top, width, height],
         true => [
-            left + (x + INSIDE) / all_width * width,
-            top + (y + INSIDE) / all_height * height,
-            (part_width - 2.0 * INSIDE) / all_width * width,
-            (part_height - 2.0 * INSIDE) / all_height * height,
+            left + (x + INSET) / all_width * width,
+            top + (y + INSET) / all_height * height,
+            (part_width - 2.0 * INSET) / all_width * width,
+            (part_height - 2.0 * INSET) / all_height * height,
         ],
     };
     part.map(|number| (number.clamp(0.0, 1.0) * f32::from(u16::MAX)).round() as u16)
@@ -165,14 +165,15 @@ impl Worlds {
         if numbers.is_empty() {
             return;
         }
-        let shows = |picture: TextureNumber| numbers.contains(&picture);
+        let is_drawn = |picture: TextureNumber| numbers.contains(&picture);
         let sprites = self.scenes.sprites.table.slots.iter();
-        let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
+        let stale = sprites.filter(|(_, sprite)| is_drawn(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
             self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
-        for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it))) {
+        for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| is_drawn(*it)))
+        {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
         }
     }
@@ -201,7 +202,7 @@ impl Worlds {
             let frame = &mut self.scenes.of(world).frame;
             let surfaces = (frame.surfaces.len() as u32, 1);
             frame.surfaces.push(surface);
-            frame.changes.push(DrawChange::Put(DrawMesh {
+            frame.changes.push(DrawChange::Set(DrawMesh {
                 slot: draw,
                 mesh,
                 surfaces,

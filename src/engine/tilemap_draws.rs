@@ -2,7 +2,7 @@
 //! when they are first visible and rebuilt when one of their tiles changes or shows another
 //! animation frame.
 
-use super::particles::is_seen;
+use super::particles::is_in_frustum;
 use super::sprite_templates::SurfaceKey;
 use super::{Assets, Worlds};
 use engine_foundation::{Mat4, Vec3, log};
@@ -50,8 +50,9 @@ impl Worlds {
                 let (middle, radius) = assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
                 let center = matrix.transform_point3(middle);
-                let seen = |shown: &Mat4| is_seen(shown, center, radius * metres * scale);
-                if shown.iter().any(seen) {
+                let is_visible =
+                    |shown: &Mat4| is_in_frustum(shown, center, radius * metres * scale);
+                if shown.iter().any(is_visible) {
                     self.build_piece(assets, world, map, piece, (seconds, state));
                 }
             }
@@ -129,7 +130,7 @@ impl Worlds {
         let frame = &mut self.scenes.of(world).frame;
         let surfaces = (frame.surfaces.len() as u32, piece.surfaces.len() as u32);
         frame.surfaces.extend_from_slice(&piece.surfaces);
-        frame.changes.push(DrawChange::Put(DrawMesh {
+        frame.changes.push(DrawChange::Set(DrawMesh {
             slot: piece.draw,
             mesh,
             surfaces,

@@ -74,26 +74,27 @@ impl Engine {
     pub fn world_draws(&self) -> Vec<WorldDraw> {
         let surfaces = self.assets.surface_names();
         let mut known = BTreeMap::new();
-        let draw = |seen: RecordedSceneDraw| {
-            let world = Handle::from_number(seen.scene as f64)?;
-            let objects =
-                known.entry(seen.scene).or_insert_with(|| self.worlds.objects(&self.assets, world));
-            let is_cloud = seen.draw.kind == SceneDrawKind::Particles;
+        let draw = |recorded: RecordedSceneDraw| {
+            let world = Handle::from_number(recorded.scene as f64)?;
+            let objects = known
+                .entry(recorded.scene)
+                .or_insert_with(|| self.worlds.objects(&self.assets, world));
+            let is_cloud = recorded.draw.kind == SceneDrawKind::Particles;
             let of = |one: &RecordedObject| objects.get(&one.slot).filter(|_| !is_cloud);
-            let first = seen.objects.first().and_then(of);
-            let names = seen.objects.iter().map(|one| of(one).map(|object| &object.name));
-            let units = seen.objects.iter().map(|one| of(one).map(|object| &object.unit));
-            let materials = seen.objects.iter().map(|one| surfaces.get(&one.surface));
-            let own = Some(seen.mesh.clone()).filter(|name| !name.is_empty());
+            let first = recorded.objects.first().and_then(of);
+            let names = recorded.objects.iter().map(|one| of(one).map(|object| &object.name));
+            let units = recorded.objects.iter().map(|one| of(one).map(|object| &object.unit));
+            let materials = recorded.objects.iter().map(|one| surfaces.get(&one.surface));
+            let own = Some(recorded.mesh.clone()).filter(|name| !name.is_empty());
             Some(WorldDraw {
                 world,
-                pass: pass(seen.draw.kind),
+                pass: pass(recorded.draw.kind),
                 kind: if is_cloud { "particles" } else { first.map_or("mesh", |it| it.kind) },
                 name: if first.is_some() { common(names) } else { own },
-                part: seen.draw.part + 1,
+                part: recorded.draw.part + 1,
                 unit: common(units),
                 material: common(materials).filter(|_| !is_cloud),
-                count: seen.draw.instances,
+                count: recorded.draw.instances,
             })
         };
         self.drawing.recorded_scene_draws().into_iter().filter_map(draw).collect()
@@ -104,25 +105,31 @@ impl Engine {
     pub(super) fn describe_world_draws(&self, view: usize) -> String {
         let surfaces = self.assets.surface_names();
         let (mut known, mut shown, mut clouds) = (None, BTreeMap::new(), Vec::new());
-        for seen in
-            self.drawing.recorded_scene_draws().into_iter().filter(|seen| seen.draw.view == view)
+        for recorded in self
+            .drawing
+            .recorded_scene_draws()
+            .into_iter()
+            .filter(|recorded| recorded.draw.view == view)
         {
-            let Some(world) = Handle::from_number(seen.scene as f64) else { continue };
+            let Some(world) = Handle::from_number(recorded.scene as f64) else { continue };
             let known = known.get_or_insert_with(|| self.worlds.objects(&self.assets, world));
-            match seen.draw.kind {
+            match recorded.draw.kind {
                 SceneDrawKind::SunShadow(_) | SceneDrawKind::SpotShadow(_) => {}
                 SceneDrawKind::Particles => {
                     let positions: Vec<Vec3> =
-                        seen.objects.iter().map(|one| one.position).collect();
-                    let count = seen.draw.instances;
-                    clouds.push(format!("  particles, {count} of them, {}\n", around(&positions)));
+                        recorded.objects.iter().map(|one| one.position).collect();
+                    let count = recorded.draw.instances;
+                    clouds.push(format!(
+                        "  particles, {count} of them, {}\n",
+                        describe_bounds(&positions)
+                    ));
                 }
                 SceneDrawKind::Solid | SceneDrawKind::Blended => {
-                    for one in seen.objects {
+                    for one in recorded.objects {
                         let object = known.get(&one.slot).cloned().unwrap_or_else(|| NamedDraw {
                             unit: String::new(),
                             kind: "mesh",
-                            name: seen.mesh.clone(),
+                            name: recorded.mesh.clone(),
                         });
                         // A mesh with several parts counts as one object.
                         let (_, _, materials) =
@@ -194,12 +201,12 @@ impl SimilarDraws {
         if positions.len() > 1 {
             description += &format!(", {} of them", positions.len());
         }
-        format!("{description}, {}, {}\n", around(positions), color(self.tint))
+        format!("{description}, {}, {}\n", describe_bounds(positions), color(self.tint))
     }
 }
 
 /// Describes positions: a single one, or the bounding box of several.
-fn around(positions: &[Vec3]) -> String {
+fn describe_bounds(positions: &[Vec3]) -> String {
     let numbers = |position: Vec3| position.to_array().map(short).join(" ");
     let min = positions.iter().copied().reduce(Vec3::min).unwrap_or_default();
     let max = positions.iter().copied().reduce(Vec3::max).unwrap_or_default();

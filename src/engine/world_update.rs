@@ -14,7 +14,7 @@ use engine_world::physics::PhysicsWorldId;
 
 /// Free memory below which a lack of memory is reported as the reason for particles that were not
 /// spawned.
-const SPAWN_ROOM_BYTES: usize = 1 << 20;
+const SPAWN_RESERVE_BYTES: usize = 1 << 20;
 
 /// Number of awake bodies below which waking a thread costs more time than the physics update.
 const BODIES_MIN: usize = 64;
@@ -105,7 +105,7 @@ impl Worlds {
 
     fn report_refused_particles(&mut self) {
         if std::mem::take(&mut self.particles.refused) > 0 {
-            let message = match limit::check_room(SPAWN_ROOM_BYTES) {
+            let message = match limit::check_room(SPAWN_RESERVE_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
                     format!("{PARTICLES_MAX} particles exist (PARTICLES_MAX): more are not spawned")
@@ -131,7 +131,7 @@ mod tests {
     const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
 
     #[test]
-    fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
+    fn effects_follow_units_moved_by_physics_in_the_same_update() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn effects_updated_in_two_parts_take_one_step_each() {
+    fn effects_updated_in_two_passes_take_one_step_each() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();

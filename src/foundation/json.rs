@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_json_and_reads_back_the_same() {
+    fn written_json_reads_back_equal() {
         let tree = object([
             ("type", text("ev\"al\\\n\t\r\u{1}é🦀")),
             ("none", SjsonTree::Null),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn json_errors_name_the_position() {
+    fn json_errors_have_a_position() {
         assert_eq!(
             read("{\"a\": [1, 2").unwrap_err(),
             "line 1, column 7: list is not closed: add ']'"
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_all_others_are_refused_or_zero() {
+    fn numbers_out_of_range_are_refused_or_zero() {
         let all = read("[1e-2147483648, -1e-99999999999999999999, 0e2147483648, 5e-324]").unwrap();
         assert_eq!(all, numbers([0.0, -0.0, 0.0, 5e-324]));
         for number in ["1e2147483648", "-1e309", "1e99999999999999999999"] {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_become_64_letters() {
+    fn bytes_are_encoded_in_base64() {
         for (bytes, wanted) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {

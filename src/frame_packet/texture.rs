@@ -82,7 +82,7 @@ pub struct TextureTexels {
 #[derive(Clone, Debug)]
 pub enum TextureChange {
     /// Creates or replaces a texture.
-    Put { slot: TextureSlot, texels: TextureTexels },
+    Set { slot: TextureSlot, texels: TextureTexels },
     /// Creates or replaces an empty render target.
     Target { slot: TextureSlot, width: u32, height: u32 },
     /// Removes a texture.

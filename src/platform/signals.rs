@@ -118,7 +118,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_interrupted_thread_runs_its_function_even_in_a_system_call() {
+    fn an_interrupt_runs_its_function_during_a_system_call() {
         thread_local! {
             static POKES: Cell<u32> = const { Cell::new(0) };
         }

@@ -32,7 +32,7 @@ impl ResourceName {
     /// Returns true if this reference means `resource`. A reference without a type is a string in a
     /// script: it may name a resource of any type, with or without the type, or a module with dots
     /// instead of slashes.
-    pub fn means(&self, resource: &ResourceName) -> bool {
+    pub fn matches(&self, resource: &ResourceName) -> bool {
         if !self.kind.is_empty() {
             return self == resource;
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn type_name_and_properties_are_read_off_the_path() {
+    fn type_name_and_properties_are_parsed_from_the_path() {
         check("textures/wall.png", "textures/wall.texture []");
         check("textures/wall.fr.PNG", "textures/wall.texture [fr]");
         check("buttons.en.x360.texture", "buttons.texture [en.x360]");

@@ -166,7 +166,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn large_sources_are_in_memory_one_after_the_other() {
+    fn only_one_large_source_is_in_memory_at_a_time() {
         let root = std::env::temp_dir().join(format!("engine-{}-sources", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).unwrap();

@@ -403,7 +403,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         // The functions that are called most often allocate little or nothing, so they set no
         // owner.
         let owner = (*row).func.fast.is_none().then(|| OwnerScope::enter((*row).owner));
-        let before = (owner.is_some() && limit::is_over()).then(limit::held);
+        let before = (owner.is_some() && limit::is_over()).then(limit::total);
         let result = cx.serve(l, (*row).func);
         // Allocations of other threads that worked for this call have not called this thread's
         // growth hook.

@@ -183,7 +183,7 @@ unsafe fn item(l: *mut lua_State, i: lua_Integer) {
 /// Adds a change to the list at 2, whose length is `count`: holder, kind, key, value. The holder is
 /// at 3, the key below the top and the value on top; both are popped. If there is no value,
 /// `nothing` is stored, which is the list itself.
-unsafe fn note(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
+unsafe fn add_change(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
     // SAFETY: as described above.
     unsafe {
         if lua_type(l, -1) == LUA_TNIL {
@@ -242,7 +242,7 @@ unsafe fn restore_upvalue(
         if lua_rawequal(l, 5, 6) == 0 {
             lua_pushvalue(l, 4);
             lua_pushvalue(l, 6);
-            note(l, changes, UPVALUE);
+            add_change(l, changes, UPVALUE);
             lua_pushvalue(l, 5);
             lua_setupvalue(l, 3, n);
         }
@@ -264,7 +264,7 @@ unsafe fn restore_table(
         if lua_rawequal(l, 4, 5) == 0 {
             lua_pushboolean(l, 0);
             lua_pushvalue(l, 5);
-            note(l, changes, META);
+            add_change(l, changes, META);
             lua_pushvalue(l, 4);
             lua_setmetatable(l, 3);
         }
@@ -321,7 +321,7 @@ unsafe fn restore_entries(
             if lua_rawequal(l, 5, 6) == 0 {
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 6);
-                note(l, changes, FIELD);
+                add_change(l, changes, FIELD);
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 5);
                 lua_rawset(l, 3);
@@ -364,7 +364,7 @@ unsafe fn remove_others(
             if !known {
                 lua_pushvalue(l, 5);
                 lua_pushvalue(l, 6);
-                note(l, changes, FIELD);
+                add_change(l, changes, FIELD);
                 lua_pushvalue(l, 5);
                 lua_pushnil(l);
                 lua_rawset(l, 3);

@@ -123,14 +123,14 @@ mod tests {
     use super::string_literals;
 
     #[test]
-    fn strings_that_could_be_names_are_found_and_comments_are_not() {
+    fn only_string_literals_are_scanned_for_resource_names() {
         let text = "local a = \"units/barrel\" -- \"no\"\n--[[ \"no\" ]]\n\
                     x('b', [==[\"no\"]==], \"not this\")";
         assert_eq!(string_literals(text), ["units/barrel", "b"]);
     }
 
     #[test]
-    fn text_that_is_not_lua_ends_the_search_without_harm() {
+    fn invalid_lua_ends_the_scan_without_an_error() {
         for text in ["\"", "'\\", "[[", "--[==[", "[=", "\"a\\\"", "ä'é'"] {
             string_literals(text);
         }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_units_meshes_are_a_chain_in_their_order() {
+    fn the_meshes_of_a_unit_are_linked_in_order() {
         let (mut meshes, unit, mut draws) = (Meshes::default(), unit(), 0..9);
         let mut draw = || DrawSlot(draws.next().unwrap());
         meshes.spawn(unit, &[part("a", 0), part("b", 1)], &mut draw).unwrap();

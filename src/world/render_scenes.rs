@@ -102,12 +102,12 @@ impl RenderScenes {
     /// Records that meshes changed, so that all objects that show them are sent to the renderer
     /// again.
     pub fn mark_meshes_changed(&mut self, numbers: &[MeshNumber]) {
-        let shows = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
+        let is_drawn = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
         let slots: Vec<usize> = self
             .meshes
             .slots
             .iter()
-            .filter(|(_, mesh)| shows(mesh))
+            .filter(|(_, mesh)| is_drawn(mesh))
             .map(|(handle, _)| handle.index())
             .collect();
         for slot in slots {

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_play_by_time_alone_and_end_with_their_turns() {
+    fn sequences_play_by_time_and_end_after_their_repeats() {
         let (mut sprites, unit) = new_sprites();
         let mut all = Vec::new();
         for _ in 0..9 {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_stands_upright_or_lies_flat_around_its_pivot() {
+    fn a_sprite_is_upright_or_flat_around_its_pivot() {
         let check = |settings: SpriteSettings, corner: [f32; 2], wanted: [f32; 3]| {
             let point = Vec3::new(corner[0], 0.0, corner[1]);
             let at = settings.square_to_node([32.0, 64.0]).transform_point3(point);

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sprite_is_what_its_fields_say() {
+    fn a_sprite_is_read_from_its_fields() {
         let template = read(
             "sprite",
             "sheet = \"hero\" tag = \"run\" speed = 2 pivot = [0, 1] flip_y = true layer = -3 \

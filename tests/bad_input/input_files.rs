@@ -438,7 +438,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("USER_SETTINGS", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
     ("REPORT", HERE, "files_that_a_person_names_are_regular_files"),
     ("FONT_INPUT", HERE, "files_that_a_person_names_are_regular_files"),
-    ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_of_a_size_are_read"),
+    ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_up_to_a_size_are_read"),
     ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
 ];
 

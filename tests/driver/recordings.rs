@@ -140,8 +140,8 @@ fn saves_that_are_too_much_for_a_recording_are_left_out_with_a_warning() {
     assert_eq!(run(&scratch.0, &["--frames", "1"]).0, Some(0));
     let (code, err) = run(&scratch.0, &["--frames", "2", "--record", "a.recording"]);
     assert_eq!(code, Some(0), "{err}");
-    let message = "the saves and user settings have more than 16 MiB (EARLIER_BYTES_MAX): the \
-                 recording is without them, and its replay begins without any";
+    let message = "the saves and user settings have more than 16 MiB (INITIAL_SAVES_BYTES_MAX): \
+                 the recording is without them, and its replay begins without any";
     assert!(err.contains(message), "{err}");
     assert!(fs::metadata(scratch.0.join("a.recording")).unwrap().len() < 100_000);
 }

@@ -7,19 +7,44 @@ use super::source::{File, code, files, is_word};
 /// Words that are no part of the name of a type, function, constant or module, each with a better
 /// word.
 pub const BANNED: &[(&str, &str)] = &[
+    ("anew", "again, restart"),
     ("bell", "condvar"),
     ("census", "hasher"),
     ("crew", "process pool"),
     ("desk", "mailbox, translation"),
     ("eyes", "watcher"),
+    ("figures", "statistics"),
     ("gait", "controller settings"),
+    ("given", "input, the noun itself"),
+    ("goal", "target"),
+    ("goes", "a verb of what happens"),
+    ("gone", "removed, stale"),
+    ("had", "previous"),
     ("hands", "simulated input"),
     ("knob", "parameter"),
     ("lent", "foreign"),
+    ("made", "created, generated"),
     ("office", "mailbox"),
+    ("place", "location, slot, transform"),
+    ("places", "locations, slots, transforms"),
+    ("said", "reported, message"),
+    ("say", "report, message"),
+    ("says", "reports, message"),
+    ("seen", "visible, visited, recorded"),
+    ("shows", "is drawn, uses"),
+    ("stands", "exists, is at"),
     ("stumble", "enter the error state"),
     ("tape", "recording"),
+    ("tell", "report"),
+    ("tells", "reports"),
     ("thing", "object, request"),
+    ("things", "objects, requests"),
+    ("told", "reported, message"),
+    ("what", "kind, noun"),
+    ("whether", "is, has"),
+    ("whoever", "user, client"),
+    ("wish", "command, request"),
+    ("words", "message, names, text"),
 ];
 
 /// Returns the lines whose documentation begins with a clause in place of a noun or a verb.
@@ -59,14 +84,16 @@ pub fn parts(name: &str) -> Vec<String> {
     parts
 }
 
+/// The keywords before the names that are checked.
+const DEFINES: &[&str] = &["const", "enum", "fn", "mod", "static", "struct", "trait", "type"];
+
 /// Returns the definitions whose names have a banned word.
 fn wrong_names(file: &File) -> Vec<String> {
     let mut found = Vec::new();
     for (i, line) in code(&file.text, false).lines().enumerate() {
-        let message: Vec<_> = line.split(|c: char| !is_word(c)).filter(|w| !w.is_empty()).collect();
-        for pair in message.windows(2) {
-            let defines = ["struct", "enum", "trait", "fn", "const", "static", "type", "mod"];
-            if !defines.contains(&pair[0]) {
+        let tokens: Vec<_> = line.split(|c: char| !is_word(c)).filter(|w| !w.is_empty()).collect();
+        for pair in tokens.windows(2) {
+            if !DEFINES.contains(&pair[0]) {
                 continue;
             }
             let parts = parts(pair[1]);
@@ -114,5 +141,10 @@ fn planted_faults_of_language_are_found() {
     check("/// A sum. It says\n/// What it is.\n// What else?\nstruct Thin;", &[]);
     check("struct FrontDesk;", &["src/a.rs:1: FrontDesk has 'desk': say mailbox, translation"]);
     check("fn draw_thing() {}", &["src/a.rs:1: draw_thing has 'thing': say object, request"]);
+    for defines in DEFINES {
+        let wanted = "src/a.rs:1: WHAT_FAILS has 'what': say kind, noun";
+        check(&format!("pub(super) {defines} WHAT_FAILS"), &[wanted]);
+    }
     check("let thing = 1; // fn thing", &[]);
+    check("fn placement_of_somewhat() {}", &[]);
 }

@@ -80,7 +80,7 @@ fn a_texture_over_the_limit_is_refused_and_drawn_white() {
         start: 0,
     };
     let mut packet = scenes::textures();
-    packet.textures[0] = TextureChange::Put { slot, texels };
+    packet.textures[0] = TextureChange::Set { slot, texels };
     renderer.submit(packet);
     let events = renderer.events();
     let [RendererEvent::TextureRefused { slot: event_slot, message }] = &events[..] else {
@@ -180,8 +180,8 @@ fn captures_of_what_cannot_be_read_say_so() {
 
     let Some(mut renderer) = renderer(false) else { return };
     let slot = TextureSlot(1);
-    let put = TextureChange::Put { slot, texels: chessboard(16, 1, SMOOTH) };
-    renderer.submit(FramePacket { textures: vec![put], ..capture(4, ViewTarget::Texture(slot)) });
+    let set = TextureChange::Set { slot, texels: chessboard(16, 1, SMOOTH) };
+    renderer.submit(FramePacket { textures: vec![set], ..capture(4, ViewTarget::Texture(slot)) });
     let message = "the texture is not a render target, so nothing was drawn";
     assert_eq!(
         renderer.events(),

@@ -75,7 +75,7 @@ impl Stage {
 
     pub fn surface(&mut self, surface: SurfaceFrame) -> SurfaceSlot {
         let slot = SurfaceSlot(SurfaceSlot::FIRST_FREE + self.packet.surfaces.len() as u32);
-        self.packet.surfaces.push(SurfaceChange::Put { slot, surface });
+        self.packet.surfaces.push(SurfaceChange::Set { slot, surface });
         slot
     }
 
@@ -92,7 +92,7 @@ impl Stage {
         self.frame.surfaces.push(surface);
         let (slot, pose) = (DrawSlot(self.draws), DrawTransform::of(&pose));
         let draw = DrawMesh { slot, mesh, surfaces: (first, 1), pose, ..DrawMesh::DEFAULT };
-        self.frame.changes.push(DrawChange::Put(draw));
+        self.frame.changes.push(DrawChange::Set(draw));
         self.draws += 1;
     }
 
@@ -260,7 +260,7 @@ fn bumps() -> TextureTexels {
 /// object, and a box turned inside out by a negative scale.
 pub fn surfaces() -> FramePacket {
     let mut stage = Stage::new();
-    let texture = |slot, texels| TextureChange::Put { slot: TextureSlot(slot), texels };
+    let texture = |slot, texels| TextureChange::Set { slot: TextureSlot(slot), texels };
     stage.packet.textures =
         vec![texture(1, leaves()), texture(2, bumps()), texture(3, chessboard(16, 1, SMOOTH))];
     let picture = |slot| Some((TextureSlot(slot), SMOOTH));

@@ -65,16 +65,16 @@ fn draws_that_move_or_end_are_drawn_so() {
 fn a_mesh_that_is_not_whole_is_told_and_the_others_are_drawn() {
     let Some(mut renderer) = renderer(false) else { return };
     let mut packet = lit::shadows();
-    let MeshChange::Put { slot, mesh } = packet.meshes[1].clone() else { panic!("it is made") };
+    let MeshChange::Set { slot, mesh } = packet.meshes[1].clone() else { panic!("it is made") };
     let broken = MeshFrame { indices: vec![0, 1, 99], parts: vec![], ..MeshFrame::clone(&mesh) };
-    packet.meshes[1] = MeshChange::Put { slot, mesh: Arc::new(broken) };
+    packet.meshes[1] = MeshChange::Set { slot, mesh: Arc::new(broken) };
     let mut null =
         Renderer::start(RendererOptions { choice: AdapterChoice::Null, ..options(false) })
             .expect("nothing is needed");
     null.submit(packet);
     let mut packet = lit::shadows();
     let broken = MeshFrame { indices: vec![0, 1, 99], parts: vec![], ..MeshFrame::clone(&mesh) };
-    packet.meshes[1] = MeshChange::Put { slot, mesh: Arc::new(broken) };
+    packet.meshes[1] = MeshChange::Set { slot, mesh: Arc::new(broken) };
     renderer.submit(packet);
     let message = "an index is 99, and there are 24 vertices: export it again".to_string();
     let event = RendererEvent::MeshRefused { slot: MeshSlot(1), name: "cube".to_string(), message };

@@ -37,15 +37,15 @@ fn material(slot: u32, shader: Option<&Arc<ShaderFrame>>, blend: BlendMode) -> M
         textures: vec![(TextureSlot(1), repeat); textures],
         variables: variables([1.0, 0.8, 0.5, 1.0], 1.0),
     };
-    MaterialChange::Put { slot: MaterialSlot(slot), material: Arc::new(material) }
+    MaterialChange::Set { slot: MaterialSlot(slot), material: Arc::new(material) }
 }
 
 pub fn pictures() -> FramePacket {
     let mut stage = Stage::new();
     stage.packet.seconds = 1.0;
-    stage.packet.meshes.push(MeshChange::Put { slot: SQUARE, mesh: Arc::new(plane(1.0)) });
+    stage.packet.meshes.push(MeshChange::Set { slot: SQUARE, mesh: Arc::new(plane(1.0)) });
     let texels = chessboard(16, 1, SMOOTH);
-    stage.packet.textures = vec![TextureChange::Put { slot: TextureSlot(1), texels }];
+    stage.packet.textures = vec![TextureChange::Set { slot: TextureSlot(1), texels }];
     let (waves, disc) = (shader("waves", WAVES, 1, 32), shader("disc", DISC, 0, 0));
     stage.packet.materials = vec![
         material(8, None, BlendMode::Alpha),

@@ -132,13 +132,13 @@ fn put_object(
     key: GuiBatchKey,
     instance: QuadInstance,
 ) -> (ObjectChange, QuadInstance) {
-    (ObjectChange::Put { object, key, source: 0, first: 0, count: 1 }, instance)
+    (ObjectChange::Set { object, key, source: 0, first: 0, count: 1 }, instance)
 }
 
 fn retained(changes: Vec<(ObjectChange, QuadInstance)>) -> FramePacket {
     let mut frame = GuiFrame { gui: 1, ..GuiFrame::default() };
     for (mut change, instance) in changes {
-        if let ObjectChange::Put { first, .. } = &mut change {
+        if let ObjectChange::Set { first, .. } = &mut change {
             *first = frame.instances.len() as u32;
             frame.instances.push(instance);
         }
@@ -187,7 +187,7 @@ pub fn material(shader: &Arc<ShaderFrame>, variables: Vec<u8>) -> MaterialChange
         variables,
     };
     let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
-    MaterialChange::Put { slot, material: Arc::new(material) }
+    MaterialChange::Set { slot, material: Arc::new(material) }
 }
 
 pub const WAVES: &str = "
@@ -219,7 +219,7 @@ pub fn own_shader() -> FramePacket {
     let mut packet = packet(vec![QuadBatch { key, instances }]);
     packet.seconds = 1.0;
     packet.textures =
-        vec![TextureChange::Put { slot: TextureSlot(1), texels: chessboard(16, 1, SMOOTH) }];
+        vec![TextureChange::Set { slot: TextureSlot(1), texels: chessboard(16, 1, SMOOTH) }];
     let waves = shader("waves", WAVES, 1, 32);
     packet.materials = vec![material(&waves, variables([1.0, 0.8, 0.6, 1.0], 2.0))];
     packet

@@ -143,7 +143,7 @@ describe("Camera", function()
       assert.matches("'near' must be above 0 in perspective", error_of(Camera.set_near_range,
         camera, near))
     end
-    assert.matches("'near' must be at most 1000000000 metres %(SIGHT_MAX%), got %-1e300",
+    assert.matches("'near' must be at most 1000000000 metres %(VIEW_DISTANCE_MAX%), got %-1e300",
       error_of(Camera.set_near_range, camera, -1e300))
     assert.matches("'far' must be at most 1000000000 metres",
       error_of(Camera.set_far_range, camera, 1e300))

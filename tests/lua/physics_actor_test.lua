@@ -383,7 +383,7 @@ describe("invalid use of actors", function()
     end
     assert.matches("faster than 100000 a second %(SPEED_MAX%)",
       error_of(Actor.set_velocity, actor, Vector3(2e5, 0, 0)))
-    assert.matches("farther than 10000000 metres from the origin %(PLACE_MAX%)",
+    assert.matches("farther than 10000000 metres from the origin %(POSITION_MAX%)",
       error_of(Actor.teleport_position, actor, Vector3(1e8, 0, 0)))
     assert.matches("must have length 1",
       error_of(Actor.teleport_rotation, actor, Quaternion.from_elements(0, 0, 0, 2)))

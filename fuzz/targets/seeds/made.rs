@@ -317,7 +317,7 @@ fn bundle() -> Vec<u8> {
         keeps_path: |name| name.kind == "lua",
         is_stopped: || false,
     };
-    bundle_writer::make(&making, &out, &|_, _| ()).expect("a bundle is made");
+    bundle_writer::write_bundle(&making, &out, &|_, _| ()).expect("a bundle is made");
     fs::read(out).expect("it is there")
 }
 

@@ -34,7 +34,7 @@ const ANSWER_SECONDS: f64 = 0.002;
 /// Maximum size of a reply, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// Maximum time per frame for sending streams to clients.
-const TELL_SECONDS: f64 = 0.002;
+const STREAM_SECONDS: f64 = 0.002;
 /// Interval at which a client is informed about dropped messages.
 const DROPPED_SECONDS: f64 = 1.0;
 
@@ -280,7 +280,7 @@ impl RemoteTools {
     fn send_streams(&mut self, engine: &mut Engine) {
         self.send_log();
         let now = Instant::now();
-        let end = now + Duration::from_secs_f64(TELL_SECONDS);
+        let end = now + Duration::from_secs_f64(STREAM_SECONDS);
         let (count, mut profiles) = (self.clients.len(), ProfileStream::default());
         for offset in 0..count {
             let at = (self.first_client + offset) % count;

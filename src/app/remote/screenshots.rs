@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scaled_down_image_averages_texels_and_keeps_its_proportions() {
+    fn scaling_down_averages_texels_and_keeps_proportions() {
         let rgba = [[0, 0, 0, 255], [200, 100, 50, 255]].concat().repeat(4);
         let picture = RenderedImage { width: 4, height: 2, rgba };
         assert_eq!(fitted_size(&picture, 2), (2, 1));

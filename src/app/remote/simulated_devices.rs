@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_input_is_read_by_the_names_of_buttons_and_axes() {
+    fn simulated_input_names_buttons_and_axes() {
         let space = DeviceClass::Keyboard.button("space").unwrap() as u16;
         let wanted = EventKind::Button { button: space, value: 1.0, repeat: false };
         let read_one = read("{\"device\": \"keyboard\", \"button\": \"space\"}");

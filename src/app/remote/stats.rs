@@ -211,7 +211,7 @@ fn profile_fields(after: u64, most: usize) -> (u64, [(&'static str, SjsonTree); 
         ("names", SjsonTree::Array(names.all)),
         ("threads", threads),
         ("frames", SjsonTree::Array(frames)),
-        ("lost", SjsonTree::Number(profile::lost() as f64)),
+        ("lost", SjsonTree::Number(profile::dropped_scopes() as f64)),
     ];
     (newest, fields)
 }
@@ -251,7 +251,7 @@ impl ProfileStream {
 }
 
 /// Maximum time for a walk over the memory of scripts, in CPU seconds.
-const WALK_SECONDS: f64 = 10.0;
+const HEAP_WALK_SECONDS: f64 = 10.0;
 
 /// Returns the memory that each owner holds.
 pub fn memory(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
@@ -286,7 +286,7 @@ fn walk(call: &mut IncomingCall) -> Result<Vec<(String, SjsonTree)>, Refusal> {
     }
     let began = Instant::now();
     let vm = &mut call.app.vm;
-    let walked = vm.call_core("tool_memory", &[ScriptValue::Boolean(mark)], WALK_SECONDS);
+    let walked = vm.call_core("tool_memory", &[ScriptValue::Boolean(mark)], HEAP_WALK_SECONDS);
     let walked = walked.map_err(|report| refusal(&report))?;
     // Garbage of the walk itself does not count as the game's memory.
     vm.collect_all();

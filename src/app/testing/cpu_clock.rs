@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_clock_never_goes_back_and_does_not_count_waiting() {
+    fn the_cpu_clock_is_monotonic_and_does_not_count_waiting() {
         let (clock, mut cpu_clock) = (ThreadClock::of_this_thread(), CpuClock::of_this_thread());
         let mut sum = 0u64;
         for _ in 0..100_000 {

@@ -87,9 +87,9 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     let engine = app.vm().engine();
     let game = game_id(&engine.game.settings, &engine.game.project)?;
     let version = engine.game.settings.text("version").to_string();
-    replay.recording.fits(&game, &version)?;
+    replay.recording.check_game(&game, &version)?;
     engine.frame.game_hash.record_locations();
-    replay.recording.initial_saves.give(&mut engine.game);
+    replay.recording.initial_saves.restore(&mut engine.game);
     if origin.display {
         engine.devices.window.listen();
     }
@@ -117,7 +117,7 @@ fn play(plan: &TestPlan, app: &mut App, replay: &mut Replay) -> Result<(), Strin
                 replay.recording.frames.len()
             ));
         }
-        app.give(input);
+        app.add_input(input);
         if let Err(report) = watchdog.call(|| app.frame(measured)) {
             return failed(replay, true, &report);
         }

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_runs_tests_reaches_the_folder_and_what_the_command_line_names() {
+    fn a_worker_process_can_access_the_folder_and_named_files() {
         let root = scratch("worker", Some("id = \"a\""));
         let mut options = TestOptions::new(root.clone());
         let plan = worker_plan(&root, &options);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_that_a_person_starts_reaches_its_outputs_and_starts_this_program() {
+    fn the_main_process_can_write_outputs_and_start_workers() {
         let root = scratch("parent", None);
         let beside = root.with_extension("xml");
         let mut options = TestOptions::new(root.clone());

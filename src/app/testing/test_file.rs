@@ -440,7 +440,9 @@ impl TestFileDriver<'_> {
                 let engine = self.app.vm().engine();
                 let frame_input =
                     simulated_input::read(&events, &engine.devices.input, &engine.devices.windows);
-                frame_input.map(|frame_input| self.app.give(frame_input)).map(|()| ScriptValue::Nil)
+                frame_input
+                    .map(|frame_input| self.app.add_input(frame_input))
+                    .map(|()| ScriptValue::Nil)
             }
             DriverRequest::Reload { file, text } => {
                 let arguments = [ScriptValue::Text(file), ScriptValue::Text(text)];

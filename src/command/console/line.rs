@@ -97,7 +97,7 @@ impl Line {
     }
 
     /// Drops the bytes of an incomplete key, for example a lone escape.
-    pub fn settle(&mut self) {
+    pub fn drop_incomplete_key(&mut self) {
         self.pending.clear();
     }
 
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(line.text(), "öé🦀");
         line.take(b"\x1b");
         assert_eq!(line.next(), None);
-        line.settle();
+        line.drop_incomplete_key();
         check(&mut line, "x", "öx|é🦀");
     }
 

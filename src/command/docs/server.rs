@@ -131,7 +131,7 @@ mod tests {
     use engine_script::docgen::ApiModel;
 
     #[test]
-    fn pages_are_served_and_nothing_else() {
+    fn only_pages_of_the_site_are_served() {
         let site = Site::new(&ApiModel::new());
         let check = |line: &str, wanted: &str, kind: &str| {
             let answer = answer(&site, format!("{line}\r\n\r\n").as_bytes());
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_site_has_a_kind() {
+    fn every_file_of_the_site_has_a_content_type() {
         for file in &Site::new(&ApiModel::new()).files {
             assert!(kind(file).contains('/'), "{}", file.name);
         }

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_and_every_picture_of_every_page_is_there() {
+    fn every_link_and_image_of_every_page_exists() {
         let site = Site::new(&ApiModel::new());
         let mut targets = HashSet::new();
         let text = |file: &SiteFile| String::from_utf8(file.bytes.to_vec()).expect("it is text");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn names_link_to_their_documentation_and_others_to_a_search() {
+    fn unknown_names_link_to_a_search() {
         let site = Site::new(&ApiModel::new());
         assert_eq!(site.path_of_name("Gui.text"), "docs/reference/Gui.html#guitext");
         assert_eq!(site.path_of_name("Vector3"), "docs/reference/Vector3.html");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_beside_a_page_has_the_order_of_the_index() {
+    fn the_sidebar_has_the_order_of_the_index() {
         let site = Site::new(&ApiModel::new());
         let page = site.file("docs/gui.html").expect("the page is there");
         let text = String::from_utf8_lossy(&page.bytes);

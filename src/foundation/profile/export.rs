@@ -104,7 +104,7 @@ impl FlameBox {
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 const MARGIN: f64 = 10.0;
-const HEAD: f64 = 34.0;
+const HEADER_HEIGHT: f64 = 34.0;
 /// Minimum width of a box, in points. Narrower boxes are not drawn.
 const BOX_MIN: f64 = 0.3;
 /// Approximate width of a letter, in points.
@@ -128,7 +128,7 @@ fn drawn(stacks: &BTreeMap<Vec<String>, u64>, frames: usize, per_tick: f64) -> S
         at.own += ticks;
     }
     let total = root.total().max(1);
-    let height = HEAD + root.depth() as f64 * ROW + MARGIN;
+    let height = HEADER_HEIGHT + root.depth() as f64 * ROW + MARGIN;
     let all = total as f64 * per_tick;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_take_a_line_an_item() {
+    fn long_lists_have_one_item_per_line() {
         let short = format!("a = [\"{}\"]\n", "x".repeat(92));
         assert_eq!(short.trim_end().len(), COLUMNS_MAX);
         check_layout(&short);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sjson_cannot_hold_is_refused() {
+    fn values_without_an_sjson_form_are_refused() {
         check_refused(
             object(
                 "a",
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_the_limit_of_the_reader() {
+    fn the_nesting_limit_is_that_of_the_reader() {
         let deep = |levels| {
             (0..levels).fold(SjsonTree::Array(vec![]), |tree, _| SjsonTree::Array(vec![tree]))
         };

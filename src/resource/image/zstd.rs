@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_sizes_are_refused_before_they_fill_memory() {
+    fn wrong_sizes_are_refused_before_allocation() {
         refused(&[1; 9], 1 << 30, "9 compressed bytes cannot contain the stated 1073741824");
         refused(&repeated(&[5, 3]), 7, "more than the stated 7 bytes");
         refused(&repeated(&[5, 3]), 9, "only 8 of the stated 9 bytes");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_do_not_fit_their_checksum_are_refused() {
+    fn a_wrong_checksum_is_refused() {
         let message = "its bytes do not match the checksum that is stored with them";
         let mut bytes = PACKED;
         bytes[PACKED.len() - 1] ^= 1;
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_and_no_flipped_bit_ends_the_process() {
+    fn no_truncation_or_flipped_bit_causes_a_panic() {
         for (whole, size) in [(&zstd_stored(&[9; 200])[..], 200), (&PACKED, 3000)] {
             for length in 0..whole.len() - 4 {
                 assert!(unpack(&whole[..length], size).is_err(), "{length}");

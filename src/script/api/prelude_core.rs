@@ -248,7 +248,7 @@ fn script_outline(_: &mut Engine, script: TextArgument) -> ScriptValue {
     let instrumented =
         source_scanner::instrument(script, &outline, CAPTURE).map_or(ScriptValue::Nil, text);
     let calls =
-        outline.calls().into_iter().map(|root| root.map_or(ScriptValue::Boolean(false), text));
+        outline.call_roots().into_iter().map(|root| root.map_or(ScriptValue::Boolean(false), text));
     let calls = ScriptValue::List(calls.collect());
     let dynamic = ScriptValue::Boolean(outline.dynamic);
     let fields =

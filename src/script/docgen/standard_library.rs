@@ -308,7 +308,7 @@ pub fn absence(name: &str) -> Option<String> {
 }
 
 /// Returns the documentation of a name of Lua's own library, if games have it.
-pub fn about(path: &str) -> Option<String> {
+pub fn documentation_of(path: &str) -> Option<String> {
     let (library, name) = path.split_once('.').unwrap_or(("", path));
     if let Some(library) = LIBRARIES.iter().find(|known| known.name == path && name == path) {
         let all = library.names.iter().map(|name| format!("{path}.{name}")).collect::<Vec<_>>();

@@ -176,7 +176,7 @@ impl Guis {
         self.counters.objects += 1;
         let key = gui.key(&self.sources[source.0 as usize], request.layer);
         gui.instances.push(instance);
-        gui.changes.push(ObjectChange::Put {
+        gui.changes.push(ObjectChange::Set {
             object: number(handle),
             key,
             source: source.0,
@@ -365,8 +365,9 @@ impl Guis {
         let Some((handle, found)) = found else {
             let stale = handle.map_or(StaleHandle::Never, |handle| self.objects.stale(handle));
             return self.refuse(match stale {
-                StaleHandle::Gone { frame, place, .. } => {
-                    let at = if place.is_empty() { String::new() } else { format!(" at {place}") };
+                StaleHandle::Gone { frame, location, .. } => {
+                    let at =
+                        if location.is_empty() { String::new() } else { format!(" at {location}") };
                     format!("this object of a Gui was destroyed in frame {frame}{at}")
                 }
                 StaleHandle::Reused => "this object of a Gui was destroyed long ago".to_string(),
@@ -551,7 +552,7 @@ impl Gui {
             let (first, count) = (self.instances.len() as u32, instances.len() as u32);
             self.instances.extend_from_slice(instances);
             let object = object | (i as u64) << PART_SHIFT;
-            self.changes.push(ObjectChange::Put { object, key, source: of.0, first, count });
+            self.changes.push(ObjectChange::Set { object, key, source: of.0, first, count });
         }
         for i in parts.len() as u64..u64::from(parts_before) {
             self.changes.push(ObjectChange::End { object: object | i << PART_SHIFT });

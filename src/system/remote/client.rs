@@ -120,7 +120,7 @@ impl RemoteClient {
     /// # Errors
     /// Returns the answer if it is an error, or a message if the connection ends or no answer
     /// arrives in time.
-    pub fn ask(
+    pub fn request(
         &mut self,
         kind: &str,
         fields: Vec<(&str, SjsonTree)>,

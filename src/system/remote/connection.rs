@@ -27,7 +27,7 @@ pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// The time that a client has to leave after it was asked to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The most bytes of a leaving client that are read and discarded.
-const HEARD_OUT_MAX: usize = 4 << 20;
+const DISCARDED_BYTES_MAX: usize = 4 << 20;
 /// Stack size of a client's threads: messages are not deeply nested.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -91,7 +91,7 @@ impl RemoteConnection {
     }
 
     /// Notes that the game has taken one message of this size.
-    pub(super) fn note_taken(&self, bytes: usize) {
+    pub(super) fn note_received(&self, bytes: usize) {
         self.pending_bytes.fetch_sub(bytes, Ordering::AcqRel);
         self.pending.fetch_sub(1, Ordering::AcqRel);
     }
@@ -126,7 +126,7 @@ fn drain_and_close(stream: &mut TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(CLOSE_TIMEOUT));
     let end = Instant::now() + CLOSE_TIMEOUT;
-    let mut left = HEARD_OUT_MAX;
+    let mut left = DISCARDED_BYTES_MAX;
     let mut piece = [0; 16 << 10];
     while Instant::now() < end && left > 0 {
         match stream.read(&mut piece) {

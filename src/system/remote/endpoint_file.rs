@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_found_and_only_its_own_run_removes_it() {
+    fn an_endpoint_file_is_removed_only_by_its_run() {
         let game = scratch("found");
         assert!(EndpointFile::read(&game).unwrap_err().message.starts_with("no game that runs in"));
         session("old").write(&game).unwrap();
@@ -162,7 +162,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_can_read_it_and_a_link_is_not_followed() {
+    fn an_endpoint_file_is_private_and_links_are_not_followed() {
         use std::os::unix::fs::PermissionsExt;
         let game = scratch("rights");
         session("x").write(&game).unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_says_what_is_wrong() {
+    fn a_damaged_file_is_reported() {
         let game = scratch("damaged");
         fs::create_dir_all(game.join(FOLDER)).unwrap();
         let check = |text: &str, wanted: &str| {

@@ -44,7 +44,7 @@ impl ServerIdentity {
 
     /// Returns true if a token is this run's. Every wrong token of the same length takes the same
     /// time.
-    fn knows(&self, token: &str) -> bool {
+    fn has_token(&self, token: &str) -> bool {
         let pairs = token.bytes().zip(self.token.bytes());
         token.len() == self.token.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
     }
@@ -68,10 +68,10 @@ fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
 /// Returns the reply to a request, whose bytes go up to the empty line.
 pub fn answer(own: &ServerIdentity, head: &[u8]) -> HttpReply {
     let Some(head) = HttpHead::parse(head) else { return refuse(400, NO_REQUEST) };
-    checked(own, &head).unwrap_or_else(|refused| refused)
+    check_request(own, &head).unwrap_or_else(|refused| refused)
 }
 
-fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
+fn check_request(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
     let hosts = own.hosts();
     let host = field(head, "host")?.unwrap_or_default();
     if !hosts.iter().any(|known| known == host) {
@@ -88,7 +88,7 @@ fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if head.path == CONNECTION {
         return connect(own, head);
     }
-    if head.path == "/" && !own.knows(token(head)) {
+    if head.path == "/" && !own.has_token(token(head)) {
         let message =
             "the address lacks the token of this run: take the one that the engine printed";
         return Err(refuse(403, message));
@@ -114,7 +114,7 @@ fn connect(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if key.len() != 24 || !key.ends_with("==") {
         return Err(refuse(400, "the WebSocket key is missing or wrong"));
     }
-    if !own.knows(token(head)) {
+    if !own.has_token(token(head)) {
         return Err(refuse(403, "this is not the token of this run (.engine/session.json has it)"));
     }
     Ok(HttpReply::Connect(key.to_string()))
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_needs_the_token_and_the_own_host() {
+    fn the_page_requires_the_token_and_the_local_host() {
         let host = [("Host", "127.0.0.1:4000")];
         assert_eq!(status("/?token=abcd", &host), 200);
         assert_eq!(status("/?x=1&token=abcd", &[("host", "localhost:4000")]), 200);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_opens_for_the_own_page_and_for_tools_alone() {
+    fn web_sockets_open_only_for_the_page_and_for_tools() {
         assert_eq!(ask("/connection?token=abcd", &SOCKET), HttpReply::Connect(KEY.into()));
         assert_eq!(status("/connection?token=no", &SOCKET), 403);
         assert_eq!(socket(&[("Origin", "http://127.0.0.1:4000")]), 101);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_runs_and_loads_nothing_but_what_is_served_here() {
+    fn the_page_loads_only_files_of_this_server() {
         let head = lines(200, "text/html", 0);
         let policy = head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
         let rules: Vec<&str> = policy.expect("there is one").split("; ").collect();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_accepted_key_is_that_of_the_standard() {
+    fn the_accept_key_matches_the_standard() {
         assert!(switching(KEY).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     }
 }

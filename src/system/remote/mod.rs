@@ -34,7 +34,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use connection::{RemoteConnection, WRITE_PATIENCE};
-pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX, REST_SECONDS_MAX};
+pub use handshake::{ANSWER_SECONDS_MAX, LINGER_SECONDS_MAX, REQUEST_SECONDS_MAX};
 pub use listener::{ANSWERED_MAX, HANDSHAKES_MAX};
 pub use tungstenite::Bytes;
 
@@ -193,7 +193,7 @@ impl RemoteServer {
     pub fn take(&self) -> Option<ClientEvent> {
         let incoming = self.incoming.try_recv().ok()?;
         if let ClientEventKind::Message(_, bytes) = incoming.kind {
-            incoming.peer.note_taken(bytes);
+            incoming.peer.note_received(bytes);
             counter!("tools/heard") += 1;
             counter!("tools/heard_bytes") += bytes;
         }

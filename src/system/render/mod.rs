@@ -29,7 +29,7 @@ mod textures;
 mod thread;
 mod view_encode;
 
-pub use device::load_software_drivers_alone;
+pub use device::load_only_software_drivers;
 pub use gui_batches::GuiDraw;
 pub use recorder::DrawRecorder;
 pub use scene::{RecordedObject, RecordedSceneDraw, SceneDraw, SceneDrawKind, SceneStatistics};

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_while_drawing_costs_one_packet() {
+    fn a_panic_while_drawing_drops_one_packet() {
         let shared: Arc<RenderShared> = Arc::default();
         let thread_shared = Arc::clone(&shared);
         let drawing = std::thread::spawn(move || {

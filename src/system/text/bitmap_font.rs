@@ -111,8 +111,8 @@ impl BitmapFont {
         for (name, value) in &self.about {
             attribute(&mut out, name, value);
         }
-        attribute(&mut out, "padding", joined(&self.padding));
-        attribute(&mut out, "spacing", joined(&self.spacing));
+        attribute(&mut out, "padding", join_numbers(&self.padding));
+        attribute(&mut out, "spacing", join_numbers(&self.spacing));
         attribute(&mut out, "outline", self.outline);
         out += "/>\n  <common";
         attribute(&mut out, "lineHeight", self.line_height);
@@ -170,7 +170,7 @@ impl BitmapFont {
     }
 }
 
-fn joined(lengths: &[f32]) -> String {
+fn join_numbers(lengths: &[f32]) -> String {
     lengths.iter().map(|length| length.to_string()).collect::<Vec<_>>().join(",")
 }
 

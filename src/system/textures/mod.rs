@@ -21,7 +21,7 @@ mod to_image;
 
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 
-pub use data::check_own_texture;
+pub use data::check_surface_texture;
 pub use data::{TextureHeader, read as read_head};
 pub use registry::{SceneTexture, TextureCaps, TextureStats, Textures};
 pub use sheet_resource::PlayDirection;

@@ -249,7 +249,7 @@ pub fn read(bytes: &[u8]) -> Result<SheetData, Error> {
         let data = reader.bytes()?;
         let (head, _) = data::read(data)?;
         sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));
-        let end = all - reader.left();
+        let end = all - reader.remaining();
         Ok(end - data.len()..end)
     })?;
     reader.end()?;

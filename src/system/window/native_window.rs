@@ -490,7 +490,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buttons_without_a_name_follow_those_with_one() {
+    fn unnamed_buttons_are_numbered_after_named_ones() {
         assert_eq!([0x117, 0x118, 5].map(other_button), [5, 6, 5]);
         if !cfg!(target_os = "macos") {
             assert_eq!([10, 12].map(other_button), [5, 7]);

@@ -51,7 +51,7 @@ impl OutputWriter for JsonOutput {
         let mut fields = event(
             "test",
             [
-                ("status", text(test.status.word())),
+                ("status", text(test.status.name())),
                 ("file", text(file)),
                 ("path", text(path)),
                 ("line", SjsonTree::Number(line.into())),

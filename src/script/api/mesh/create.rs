@@ -47,7 +47,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four"))).collect()
 }
 
-fn threes(bytes: &[u8]) -> Vec<Vec3> {
+fn vectors(bytes: &[u8]) -> Vec<Vec3> {
     floats(bytes).chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
@@ -62,8 +62,8 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
     limit::check_room(positions.len() / 12 * POSITION_BYTES + indices.len() / 4 * INDEX_BYTES)?;
     let word = |four: &[u8]| u32::from_le_bytes(four.try_into().expect("four bytes"));
     let mut corners = TriangleInput {
-        positions: threes(positions),
-        normals: threes(normals),
+        positions: vectors(positions),
+        normals: vectors(normals),
         tangents: Vec::new(),
         uvs: floats(uvs).chunks_exact(2).map(Vec2::from_slice).collect(),
         colors: floats(colors)
@@ -160,7 +160,7 @@ pub(in crate::api) fn rebuild(
     counts: ScriptValue,
 ) -> Result<(), Error> {
     let number = engine.worlds.scenes.meshes.of(mesh).mesh;
-    let Some(own) = engine.assets.models.own(number) else {
+    let Some(own) = engine.assets.models.game_mesh(number) else {
         return Err(engine_foundation::error!(
             "argument #1 'mesh': it belongs to a model, and others can share it: only a mesh that \
              Mesh.new created from numbers can be changed"

@@ -468,11 +468,11 @@ fn find_sprite(
     which: &ScriptValue,
 ) -> Result<Option<SpriteId>, Error> {
     let sprites = &engine.worlds.scenes.sprites;
-    let places: Vec<usize> = sprites.table.of_unit(unit.row()).collect();
+    let indices: Vec<usize> = sprites.table.of_unit(unit.row()).collect();
     let parts = &engine.worlds.units.of(unit).resource.template.sprites;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    let found = which_of(which, "sprite", &names, places.len())?;
-    let handle = found.and_then(|at| sprites.table.slots.handle_at(*places.get(at)?));
+    let found = which_of(which, "sprite", &names, indices.len())?;
+    let handle = found.and_then(|at| sprites.table.slots.handle_at(*indices.get(at)?));
     Ok(handle.map(SpriteId))
 }
 

@@ -2,7 +2,7 @@
 //! the resource, and all other resources stay usable.
 
 use super::bundle::Bundle;
-use super::bundle_writer::{BundleOptions, make};
+use super::bundle_writer::{BundleOptions, write_bundle};
 use super::compile::{CompileResult, CompileTarget, compile};
 use super::data_resources::{self, PACKAGE};
 use super::package::Packages;
@@ -76,7 +76,7 @@ impl Game {
             is_stopped: || false,
         };
         let path = self.0.join("test.bundle");
-        make(&options, &path, &|_, _| {}).unwrap();
+        write_bundle(&options, &path, &|_, _| {}).unwrap();
         ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
     }
 }
@@ -101,7 +101,7 @@ fn names(error: &Error, name: &str) {
 }
 
 #[test]
-fn a_reader_that_panics_costs_the_resource_that_it_reads_and_nothing_else() {
+fn a_panic_in_a_reader_fails_only_its_resource() {
     let game = Game::new();
     let compiled = game.compile();
     let stores = [(game.folder(&compiled), "bad.text"), (game.bundle(&compiled), "#")];

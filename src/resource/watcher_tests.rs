@@ -81,7 +81,7 @@ fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 #[test]
-fn a_briefly_missing_file_is_ignored_and_a_removed_one_is_reported() {
+fn only_a_lasting_removal_of_a_file_is_reported() {
     let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     // Saves as vim does: the old file becomes a backup, and a new file is written.
     std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
@@ -107,7 +107,7 @@ fn a_briefly_missing_file_is_ignored_and_a_removed_one_is_reported() {
 }
 
 #[test]
-fn a_panic_while_compiling_one_file_does_not_end_the_watch() {
+fn a_panic_while_compiling_does_not_end_the_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::write(scene.path("a.txt"), "fall").unwrap();
     let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
@@ -140,7 +140,7 @@ fn compile_that_panics(
 }
 
 #[test]
-fn a_panic_outside_of_any_file_costs_one_scan_and_loses_no_change() {
+fn a_panic_in_a_scan_loses_no_change() {
     let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
     let scene = Scene::with("watch_fault", &files, (watcher, compile_that_panics));
     let errors = log::error_count();
@@ -187,7 +187,7 @@ fn a_panic_at_an_event_causes_a_full_scan() {
 }
 
 #[test]
-fn a_panic_in_one_scan_costs_only_that_scan() {
+fn a_panic_fails_only_one_scan() {
     let looks = Mutex::new(0_u64);
     let look = move || {
         let mut count = panic::lock(&looks);
@@ -221,7 +221,7 @@ fn watched_numbers() -> HashSet<u64> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn links_are_followed_inside_of_the_games_folder_alone() {
+fn links_are_followed_only_inside_the_game_folder() {
     use std::os::unix::fs::{MetadataExt, symlink};
     let outside = std::env::temp_dir().join(format!("engine-{}-outside", std::process::id()));
     let _ = std::fs::remove_dir_all(&outside);
@@ -259,16 +259,16 @@ fn links_are_followed_inside_of_the_games_folder_alone() {
         }
         assert!(Instant::now() < end, "it is not noticed");
     }
-    let seen = watched_numbers();
-    assert!(seen.contains(&number(&scene.path("folder/deep"))), "{seen:?}");
-    let away = folders.iter().chain([&outside]).filter(|path| seen.contains(&number(path)));
+    let watched = watched_numbers();
+    assert!(watched.contains(&number(&scene.path("folder/deep"))), "{watched:?}");
+    let away = folders.iter().chain([&outside]).filter(|path| watched.contains(&number(path)));
     assert_eq!(away.count(), 0, "folders outside of the game's are watched");
     drop(scene);
     std::fs::remove_dir_all(&outside).unwrap();
 }
 
 #[test]
-fn polling_finds_every_change_without_events_of_the_system() {
+fn polling_finds_every_change_without_system_events() {
     let scene = Scene::new("poll", &[("a.txt", "one"), ("b.txt", "one")], polling);
     std::fs::create_dir_all(scene.path(".hidden")).unwrap();
     std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();
@@ -293,7 +293,7 @@ fn polling_finds_every_change_without_events_of_the_system() {
 }
 
 #[test]
-fn a_file_that_is_written_in_place_is_taken_when_it_is_closed() {
+fn a_directly_overwritten_file_is_compiled_when_closed() {
     if !REPORTS_CLOSING {
         return;
     }
