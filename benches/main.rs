@@ -13,6 +13,7 @@ mod peers;
 mod physics;
 mod profile;
 mod reload;
+mod remote;
 mod render3d;
 mod run;
 mod scene;
@@ -21,7 +22,6 @@ mod spine;
 mod table;
 mod tasks;
 mod text;
-mod tools;
 
 use run::Run;
 
@@ -44,7 +44,7 @@ const SUBJECTS: &[Subject] = &[
     ("sound", "parameters, triggers, mixing, latency", sound::run),
     ("tasks", "the task manager and workers", tasks::run),
     ("profile", "scopes, counters, memory owners", profile::run),
-    ("tools", "a game with and without a remote client", tools::run),
+    ("remote", "a game with and without a remote client", remote::run),
 ];
 
 fn main() {

@@ -4,18 +4,18 @@
 
 mod bounds;
 mod broken_files;
-mod errors;
+mod environment;
 mod injection;
 #[cfg(unix)]
 mod input_files;
-mod limits;
 mod memory;
 mod native_stack;
 mod output_files;
-mod resources;
+mod resource_limits;
+mod runaway_scripts;
 mod sandbox;
+mod script_errors;
 mod signals;
-mod surroundings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

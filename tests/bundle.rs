@@ -1,7 +1,7 @@
 //! Tests of bundles from the view of someone who ships a game: a bundle plays as the folder does,
 //! its content, the messages about a damaged one, and an executable with an appended bundle.
 
-mod damage;
+mod corruption;
 mod forged;
 
 use std::ffi::OsStr;
@@ -153,7 +153,7 @@ end
 ];
 
 #[test]
-fn a_bundle_plays_as_its_folder_does() {
+fn bundle_behaves_like_its_folder() {
     let scratch = Scratch::new("same", GAME);
     scratch.bundle();
     let folder = scratch.engine("run game --headless --frames 3 -- a b");
@@ -168,7 +168,7 @@ fn a_bundle_plays_as_its_folder_does() {
 }
 
 #[test]
-fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
+fn property_preference_change_reloads_bundled_scripts() {
     let main = "local greeting = require 'greeting'\n\
                 function init() Application.set_property_preference_order('fr') end\n\
                 function on_reload(names) print(names[1], #names) end\n\
@@ -187,7 +187,7 @@ fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
 }
 
 #[test]
-fn the_template_prints_the_same_from_its_folder_and_its_bundle() {
+fn template_output_is_the_same_from_folder_and_bundle() {
     let scratch = Scratch::new("template", &[]);
     let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("game_template");
     copy(&template, &scratch.path("game"));
@@ -202,7 +202,7 @@ fn the_template_prints_the_same_from_its_folder_and_its_bundle() {
 }
 
 #[test]
-fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
+fn executable_with_appended_bundle_plays_it() {
     let main = "print(Application.build(), Application.argv())\n\
                 function update() Application.quit(7) end";
     let scratch = Scratch::new("appended", &[("main.lua", main)]);
@@ -229,7 +229,7 @@ fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
 }
 
 #[test]
-fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
+fn bundle_contains_only_script_paths_as_names() {
     let scratch = Scratch::new("names", GAME);
     let bytes = fs::read(scratch.bundle()).unwrap();
     // The script itself contains the names as strings.
@@ -246,7 +246,7 @@ fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
 }
 
 #[test]
-fn nothing_of_a_released_game_is_written_beside_it() {
+fn released_game_writes_nothing_next_to_its_bundle() {
     let scratch = Scratch::new("beside", &[("main.lua", "print 'hi'")]);
     let bundle = scratch.bundle();
     let folder = scratch.path("alone");
@@ -257,7 +257,7 @@ fn nothing_of_a_released_game_is_written_beside_it() {
 }
 
 #[test]
-fn an_error_in_a_released_game_is_one_line_and_a_report() {
+fn release_error_is_one_line_and_a_report() {
     let main = "-- a comment\nfunction update() local lives = 3 error('no lives') end";
     let files = [("main.lua", main), ("settings.sjson", "id = \"hero\"\nversion = \"1.5\"")];
     let scratch = Scratch::new("crash", &files);
@@ -277,7 +277,7 @@ fn an_error_in_a_released_game_is_one_line_and_a_report() {
 }
 
 #[test]
-fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
+fn engine_memory_limit_applies_in_a_release() {
     let main = "local grid = Broadphase.new(1)\nfunction update()\n  \
                 for i = 1, 1e7 do Broadphase.add(grid, i, Vector3(i, 0, 0), 1) end\nend";
     let settings = "limits = { engine_memory_mib = 32, update_seconds = 60 }";
@@ -292,7 +292,7 @@ fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
 }
 
 #[test]
-fn a_game_with_errors_or_without_a_start_is_not_bundled() {
+fn game_with_errors_or_no_main_script_is_not_bundled() {
     let scratch = Scratch::new("errors", &[("main.lua", ""), ("a.config", "x = [")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(
@@ -330,7 +330,7 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
 }
 
 #[test]
-fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has() {
+fn bundle_has_game_name_and_platform_data() {
     let files = [("main.lua", "print(Application.data('text', 'a'))"), ("a.txt", "plain")];
     let scratch = Scratch::new("platforms", &files);
     scratch.save("a.android.txt", "android");
@@ -363,7 +363,7 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
 }
 
 #[test]
-fn tests_stay_out_of_a_bundle_unless_the_settings_say_otherwise() {
+fn tests_are_excluded_from_bundle_by_default() {
     let main = "local fine, m = pcall(require, 'parts.helper') print(fine, fine and m)\n\
                 print(Application.can_get('text', 'notes/todo'))\n\
                 function init() Application.quit() end";

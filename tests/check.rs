@@ -28,7 +28,7 @@ fn checked(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
 const MAIN: (&str, &str) = ("main.lua", "error('a check does not run the game')");
 
 #[test]
-fn a_game_that_is_right_is_said_to_be() {
+fn valid_game_passes_check() {
     let (code, output) = checked(
         "right",
         &[
@@ -42,7 +42,7 @@ fn a_game_that_is_right_is_said_to_be() {
 }
 
 #[test]
-fn every_slip_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let (code, output) = checked(
         "slips",
         &[
@@ -92,7 +92,7 @@ fn every_slip_is_told_at_once() {
 }
 
 #[test]
-fn a_misspelt_function_of_a_component_is_a_fault() {
+fn misspelled_component_function_is_an_error() {
     let (code, output) = checked(
         "misspelt",
         &[
@@ -120,7 +120,7 @@ fn a_misspelt_function_of_a_component_is_a_fault() {
 }
 
 #[test]
-fn what_fails_twice_with_the_same_words_is_told_once() {
+fn duplicate_errors_are_reported_once() {
     let (code, output) = checked(
         "once",
         &[
@@ -160,14 +160,14 @@ fn what_fails_twice_with_the_same_words_is_told_once() {
 }
 
 #[test]
-fn a_folder_without_a_game_is_refused() {
+fn folder_without_game_is_refused() {
     let (code, output) = checked("none", &[("readme.txt", "nothing")]);
     assert_ne!(code, Some(0), "{output}");
     assert!(output.contains("main.lua"), "{output}");
 }
 
 #[test]
-fn cameras_that_show_nothing_in_numbers_are_told() {
+fn invalid_camera_numbers_are_reported() {
     for (fields, wanted) in [
         ("near = 1e-40", "'near' must be above 0 in perspective (at least 0.000001)"),
         ("far = 1e30", "both at most 1000000000 metres"),

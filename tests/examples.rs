@@ -94,7 +94,7 @@ fn each(check: impl Fn(&str) + Sync) {
 }
 
 #[test]
-fn each_compiles_passes_its_suites_and_replays_its_recordings_in_another_folder() {
+fn every_example_passes_its_suites_and_recordings() {
     each(|name| {
         let copied = Copied::new(name, "suites");
         let (code, out, err) = copied.engine(&["check", "elsewhere"]);
@@ -122,7 +122,7 @@ fn links<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn each_has_a_page_with_its_picture_and_is_in_the_first_page() {
+fn every_example_has_a_readme_with_picture() {
     const PICTURE_BYTES_MAX: u64 = 250 * 1024;
     let first = fs::read_to_string(root().join("README.md")).expect("it is there");
     each(|name| {
@@ -155,7 +155,7 @@ mod window {
     }
 
     #[test]
-    fn what_is_played_in_a_window_replays_without_one() {
+    fn windowed_run_replays_headless() {
         let Some(display) = Display::start() else { return };
         let copied = Copied::new("crowd", "window");
         let arguments = ["--renderer", "null", "--audio", "null", "--record", "played.recording"];

@@ -8,7 +8,7 @@ use std::process::Command;
 const MANUAL: &str = include_str!("../docs/resources.md");
 
 #[test]
-fn the_manual_shows_what_explain_says_of_the_example_with_eight_candidates() {
+fn manual_shows_actual_explain_output() {
     let folder = std::env::temp_dir().join(format!("engine-explain-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("signs")).unwrap();
@@ -48,7 +48,7 @@ fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_file_that_does_not_count_on_a_platform_is_told_with_the_reason() {
+fn file_excluded_on_platform_is_listed_with_reason() {
     let files = ["a/door.txt", "a/door.fr.txt", "a/door.android.txt", "a/door.windows.txt"];
     let output = explained("left-out", &files, &["a/door.text", "--platform", "android"]);
     let left_out = "\nLeft out on android:\n  \
@@ -61,7 +61,7 @@ fn a_file_that_does_not_count_on_a_platform_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
+fn hash_of_name_type_property_or_string_is_resolved() {
     use engine::foundation::hash::{IdString32, IdString64};
     let check = |text: &str, meaning: &str| {
         for hash in [IdString64::new(text).to_string(), IdString32::new(text).to_string()] {
@@ -79,7 +79,7 @@ fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
 }
 
 #[test]
-fn a_short_hash_of_a_name_inside_of_data_is_known() {
+fn short_hash_of_name_in_data_is_resolved() {
     use engine::foundation::hash::IdString32;
     let folder = std::env::temp_dir().join(format!("engine-inside-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
@@ -109,7 +109,7 @@ fn a_short_hash_of_a_name_inside_of_data_is_known() {
 }
 
 #[test]
-fn every_type_and_every_ending_is_in_the_manual() {
+fn every_type_and_extension_is_in_the_manual() {
     for kind in KINDS.0 {
         let endings: Vec<_> =
             kind.extensions.iter().map(|(name, _)| format!("`.{name}`")).collect();
@@ -119,7 +119,7 @@ fn every_type_and_every_ending_is_in_the_manual() {
 }
 
 #[test]
-fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
+fn name_without_type_or_misspelled_is_resolved() {
     let folder = std::env::temp_dir().join(format!("engine-explained-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("a")).unwrap();

@@ -97,7 +97,7 @@ fn with_busted_file(name: &str) -> Library {
 }
 
 #[test]
-fn a_busted_file_says_where_tests_are_and_what_they_need() {
+fn busted_file_selects_tests_and_helpers() {
     let library = with_busted_file("busted");
     library.passes(&[], 2);
     library.passes(&["--no-sandbox"], 2);
@@ -111,7 +111,7 @@ fn a_busted_file_says_where_tests_are_and_what_they_need() {
 }
 
 #[test]
-fn a_busted_file_that_cannot_be_used_stops_the_run() {
+fn invalid_busted_file_stops_the_run() {
     let library = Library::new("bad_busted", &[("spec/a_spec.lua", "it('a', function() end)")]);
     let check = |text: &str, code: i32, message: &str| {
         fs::write(library.0.join(".busted"), text).unwrap();
@@ -128,7 +128,7 @@ fn a_busted_file_that_cannot_be_used_stops_the_run() {
 }
 
 #[test]
-fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
+fn busted_file_sets_order_repeats_and_output() {
     let suite = "it('b', function() print('ran b') assert.same({ 'x', 'y' }, given) end)\n\
                  it('c', function() error('it ran') end)\n\
                  it('a', function() print('ran a') end)\n";
@@ -177,7 +177,7 @@ fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
 }
 
 #[test]
-fn outside_of_the_sandbox_lua_is_whole() {
+fn lua_is_complete_without_sandbox() {
     const SUITE: &str = r#"
     it("loads modules anew", function()
       local first = require "m"
@@ -239,7 +239,7 @@ fn outside_of_the_sandbox_lua_is_whole() {
 }
 
 #[test]
-fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
+fn sandbox_errors_mention_the_no_sandbox_flag() {
     for (name, code) in [
         ("io", "it('a', function() io.open('x') end)"),
         ("dump", "local dump = string.dump it('a', function() dump(print) end)"),
@@ -257,7 +257,7 @@ fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
 }
 
 #[test]
-fn a_suite_that_measures_itself_with_luacov_runs() {
+fn suite_using_luacov_runs() {
     let suite = "require('luacov')\nlocal runner = require('luacov.runner')\n\
                  runner.init({ x = 1 })\nrunner('.luacov')\n\
                  it('a', function() runner.shutdown() end)";
@@ -267,7 +267,7 @@ fn a_suite_that_measures_itself_with_luacov_runs() {
 }
 
 #[test]
-fn a_library_without_the_sandbox_has_no_globals_of_the_engine() {
+fn library_without_sandbox_has_no_engine_globals() {
     let suite = "it('a', function()\n  for name in pairs(_G) do \
                  assert.not_matches('^%u', name) end\n  assert.is_nil(class)\n  \
                  assert.equal(1, test.frames(1))\nend)";
@@ -280,7 +280,7 @@ fn a_library_without_the_sandbox_has_no_globals_of_the_engine() {
 }
 
 #[test]
-fn without_the_sandbox_the_module_of_no_name_is_the_folders_own() {
+fn empty_module_name_loads_the_folders_init() {
     let suite = "it('a', function() assert.equal('own', require('')) end)\n\
                  it('b', function() assert.matches('^%./%?%.lua;%./%?/init%.lua;%./src/%?%.lua;', \
                  package.path) end)";
@@ -291,14 +291,14 @@ fn without_the_sandbox_the_module_of_no_name_is_the_folders_own() {
 }
 
 #[test]
-fn in_the_sandbox_a_module_set_to_false_is_loaded_anew() {
+fn module_set_to_false_is_reloaded_in_sandbox() {
     let suite = "it('a', function() local m = require 'm' package.loaded.m = false \
                  assert.not_equal(m, require 'm') assert.is_table(package.loaded.m) end)";
     Library::new("false", &[("spec/a_spec.lua", suite), ("m.lua", "return {}")]).passes(&[], 1);
 }
 
 #[test]
-fn suites_without_the_sandbox_have_lua_file_system() {
+fn lfs_is_available_without_sandbox() {
     let suite = fs::read_to_string("tests/libraries/lfs_spec.lua").unwrap();
     let files = [
         ("spec/a_spec.lua", suite.as_str()),
@@ -316,7 +316,7 @@ fn suites_without_the_sandbox_have_lua_file_system() {
 }
 
 #[test]
-fn a_library_that_is_luacov_is_tested_itself() {
+fn own_luacov_module_takes_precedence() {
     let suite = "it('a', function() assert.equal(7, require('luacov.runner').own) end)";
     let files = [("spec/a_spec.lua", suite), ("src/luacov/runner.lua", "return { own = 7 }")];
     let library = Library::new("own_luacov", &files);
@@ -325,7 +325,7 @@ fn a_library_that_is_luacov_is_tested_itself() {
 }
 
 #[test]
-fn a_busted_file_runs_statements_keeps_names_and_says_what_it_cannot_do() {
+fn busted_file_runs_statements_and_logs_successes() {
     let busted = r#"return {
       default = {
         e = { "first = 1", "second = first + 1" }, ["log-success"] = "passed.txt",

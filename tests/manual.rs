@@ -101,7 +101,7 @@ end)
 const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
 
 #[test]
-fn every_block_of_lua_in_the_manual_runs() {
+fn every_lua_block_in_the_manual_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages: Vec<PathBuf> = std::fs::read_dir(root.join("docs"))
         .expect("there is a manual")
@@ -158,7 +158,7 @@ end)
 "#;
 
 #[test]
-fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
+fn first_game_steps_reload_in_sequence() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first_game.md");
     let text = std::fs::read_to_string(page).expect("the page is there");
     let steps: Vec<String> = blocks(&text).into_iter().take(4).map(|(_, block)| block).collect();
@@ -172,7 +172,7 @@ fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
 }
 
 #[test]
-fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
+fn refused_reload_of_a_manual_game_is_reported() {
     let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));
     let game = "local world = Application.new_world()\nfunction update() end\n";
     assert!(is_game(game) && is_game("function render() end\n") && !is_game("wait(1)\n"));
@@ -186,7 +186,7 @@ fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
 }
 
 #[test]
-fn blocks_are_found_with_their_lines() {
+fn lua_blocks_are_found_with_line_numbers() {
     let page = "words\n```lua\na = 1\n```\n```\nnot this\n```\n  ```lua\n  b = 2\n  ```\n";
     assert_eq!(blocks(page), [(3, "a = 1\n".to_string()), (9, "  b = 2\n".to_string())]);
     assert!(is_suite("describe(\"x\", function() end)\n") && !is_suite("wait(1)\n"));

@@ -101,7 +101,7 @@ impl Drop for Playing {
 }
 
 #[test]
-fn an_effect_that_plays_follows_its_file_and_survives_a_broken_and_a_deleted_one() {
+fn running_effect_follows_its_file_and_survives_errors() {
     let scratch = Scratch::new("saved", "emitters = { a = { rate = 600 lifetime = 90 } }");
     let game = Playing::start(scratch.command());
     game.hears("count 1000.");
@@ -118,7 +118,7 @@ fn an_effect_that_plays_follows_its_file_and_survives_a_broken_and_a_deleted_one
 }
 
 #[test]
-fn what_an_effect_that_plays_cannot_become_names_effect_and_emitter_and_changes_nothing() {
+fn refused_effect_reload_names_emitter_and_changes_nothing() {
     let saved = |more: &str| format!("emitters = {{ a = {{ rate = 600 lifetime = 90 {more} }} }}");
     let scratch = Scratch::new("refused", &saved("max = 5"));
     let surface = "surface = { metallic = 1 }";
@@ -164,7 +164,7 @@ end
 "#;
 
 #[test]
-fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
+fn viewer_wraps_long_errors_to_the_window() {
     let whisker = "whiskers = [{ from = [0, 0] to = [1, 1] }]";
     let effect = format!("emitters = {{ a = {{ collision = {{ {whisker} }} }} }}");
     let scratch = Scratch::new("long", &effect);
@@ -183,7 +183,7 @@ fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
 }
 
 #[test]
-fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
+fn viewer_shows_effects_and_reports_unknown_names() {
     let scratch = Scratch::new("viewer", "emitters = { a = { rate = 60 } }");
     for boot in ["core/tools/particle_viewer", "core/tools/particle_viewer.lua"] {
         for arguments in [&[][..], &["fx/a"], &["fx/a", "gui"], &["fx/none"]] {

@@ -132,7 +132,7 @@ fn documented(api: &ApiModel) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_there_is_documented_and_what_is_documented_is_there() {
+fn documented_names_match_the_api() {
     let out = Scratch::new("live").play(LIST);
     let live: BTreeSet<String> = out.lines().map(str::to_string).collect();
     assert!(live.len() > 300, "the list is too short to be true:\n{out}");
@@ -143,7 +143,7 @@ fn what_is_there_is_documented_and_what_is_documented_is_there() {
 }
 
 #[test]
-fn luas_own_library_is_as_the_reference_says() {
+fn lua_library_matches_the_reference() {
     let mut main = String::from("local function check(name, value, wanted)\n");
     main += "  if (value ~= nil) ~= wanted then print(name, value) end\nend\n";
     for library in LIBRARIES {
@@ -165,7 +165,7 @@ fn luas_own_library_is_as_the_reference_says() {
 }
 
 #[test]
-fn suites_have_the_words_that_are_documented() {
+fn suite_functions_match_the_reference() {
     let scratch = Scratch::new("suite");
     let mut suite =
         String::from("describe(\"the words\", function()\n  it(\"are there\", function()\n");
@@ -192,12 +192,12 @@ fn suites_have_the_words_that_are_documented() {
 }
 
 #[test]
-fn the_preludes_comments_can_be_read() {
+fn prelude_comments_are_valid() {
     check_none(ApiModel::new().problems, "these comments in lua/ cannot be read");
 }
 
 #[test]
-fn everything_has_words() {
+fn every_item_is_documented() {
     let api = ApiModel::new();
     let mut found = Vec::new();
     for module in &api.modules {
@@ -236,7 +236,7 @@ fn is_native(path: &str, names: &[&str]) -> bool {
 }
 
 #[test]
-fn arguments_are_documented_in_their_order() {
+fn arguments_are_documented_in_order() {
     let mut found = Vec::new();
     for function in ApiModel::new().functions() {
         if function.source == FunctionSource::Rust {
@@ -275,7 +275,7 @@ fn unknown_types(api: &ApiModel, kind: &str, types: &BTreeSet<&str>) -> Vec<Stri
 }
 
 #[test]
-fn every_type_that_is_named_exists() {
+fn every_named_type_exists() {
     let api = ApiModel::new();
     let types = [
         "any", "nil", "boolean", "number", "integer", "string", "table", "function",
@@ -302,7 +302,7 @@ fn every_type_that_is_named_exists() {
 }
 
 #[test]
-fn the_files_in_docs_are_what_the_engine_generates() {
+fn generated_docs_are_current() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let remedy = "run: cargo run -- docs --markdown --out docs";
     let files = markdown::files(&ApiModel::new());
@@ -321,7 +321,7 @@ fn the_files_in_docs_are_what_the_engine_generates() {
 }
 
 #[test]
-fn every_example_runs_as_it_stands() {
+fn every_reference_example_runs() {
     let scratch = Scratch::new("examples");
     for module in ApiModel::new().modules {
         assert!(module.example.contains(&module.name), "{}: not in its example", module.name);
@@ -330,7 +330,7 @@ fn every_example_runs_as_it_stands() {
 }
 
 #[test]
-fn the_definitions_for_editors_are_lua() {
+fn editor_definitions_are_valid_lua() {
     let scratch = Scratch::new("definitions");
     let mut main = String::new();
     let files = luacats::files(&ApiModel::new());
@@ -344,7 +344,7 @@ fn the_definitions_for_editors_are_lua() {
 }
 
 #[test]
-fn definitions_say_what_editors_need() {
+fn editor_definitions_have_classes_and_types() {
     let files = luacats::files(&ApiModel::new());
     let check = |name: &str, wanted: &str| {
         let file = files.iter().find(|file| file.name == name).expect(name);
@@ -363,7 +363,7 @@ fn definitions_say_what_editors_need() {
 }
 
 #[test]
-fn the_json_reads_back_whole() {
+fn json_reference_is_complete() {
     let api = ApiModel::new();
     let text = json::text(&api);
     let scratch = Scratch::new("json");
@@ -380,7 +380,7 @@ print(#api.modules, count, #api.callbacks, api.settings[1].key)
 }
 
 #[test]
-fn the_terminal_shows_help_for_a_name() {
+fn docs_command_shows_help_for_a_name() {
     let scratch = Scratch::new("help");
     let check = |name: &str, wanted: &str| {
         let (code, out, err) = scratch.engine(&["docs", name]);
@@ -405,7 +405,7 @@ fn the_terminal_shows_help_for_a_name() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_an_error_that_helps() {
+fn docs_command_suggests_for_unknown_names() {
     let scratch = Scratch::new("unknown");
     let check = |name: &str, wanted: &str| {
         let outcome = scratch.engine(&["docs", name]);
@@ -430,7 +430,7 @@ fn a_name_that_is_not_there_is_an_error_that_helps() {
 }
 
 #[test]
-fn files_go_where_they_are_wanted_or_the_reason_is_said() {
+fn docs_command_writes_files_or_reports_why_not() {
     let scratch = Scratch::new("out");
     let (code, out, err) = scratch.engine(&["docs", "--luacats", "--out", "a/b"]);
     let files = luacats::files(&ApiModel::new());
@@ -471,7 +471,7 @@ impl Drop for Ended {
 
 #[cfg(unix)]
 #[test]
-fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
+fn manual_is_served_and_opened_in_the_browser() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("open");
     for program in ["xdg-open", "open"] {

@@ -26,7 +26,7 @@ fn output_text(output: &Output) -> String {
 }
 
 #[test]
-fn what_a_game_said_is_kept_for_a_number_of_runs() {
+fn logs_of_recent_runs_are_kept() {
     let folder =
         scratch("log", "function init() print('hello ' .. (Application.argv() or '')) end");
     std::fs::write(folder.join("game/settings.sjson"), "log = { files = 2 }\n").unwrap();
@@ -59,7 +59,7 @@ fn walk(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_report_of_a_shipped_game_is_found_and_printed() {
+fn crash_report_of_a_release_is_printed() {
     let main = "function update() local score = 7 print('before') nothing() end";
     let folder = scratch("crash", main);
     let none = engine(&folder, &["report", "game"]);

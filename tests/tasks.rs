@@ -90,7 +90,7 @@ fn hashes(threads: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_thousand_frames_are_equal_bit_by_bit_on_any_number_of_threads() {
+fn frames_are_identical_on_any_number_of_threads() {
     let alone = hashes(1);
     assert!(alone.windows(2).all(|two| two[0] != two[1]), "every frame changes something");
     for threads in [2, 4, 8] {
@@ -142,7 +142,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn a_run_on_one_thread_replays_on_any_number() {
+fn single_threaded_run_replays_on_any_number_of_threads() {
     let game = Scratch::new("replay", "");
     let run = ["run", ".", "--headless", "--single-threaded", "--frames", "100"];
     let (code, text) = game.engine(&[&run[..], &["--record", "a.recording"]].concat());
@@ -180,7 +180,7 @@ end
 "#;
 
 #[test]
-fn a_thousand_frames_of_a_crowd_recorded_on_one_thread_replay_on_any_number() {
+fn crowd_replays_on_any_number_of_threads() {
     let game = Scratch::new("crowd", "");
     fs::write(game.0.join("main.lua"), CROWD).unwrap();
     let nodes = "nodes = {\n  wing = { position = [0, 1, 0] }\n  tip = { parent = \"wing\", \
@@ -252,7 +252,7 @@ fn falling(name: &str, settings: &str) -> Scratch {
 }
 
 #[test]
-fn physics_beside_particles_recorded_on_one_thread_replays_on_any_number() {
+fn physics_and_particles_replay_on_any_number_of_threads() {
     let game = falling("fall", "");
     let run = ["run", ".", "--headless", "--frames", "240", "--record", "a.recording"];
     let (code, text) = game.engine(&[&run[..], &["--single-threaded"]].concat());
@@ -272,7 +272,7 @@ fn begins(trace: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities() {
+fn single_threaded_systems_run_in_priority_order() {
     for first in ["physics", "particles"] {
         let settings = format!("tasks = {{ priorities = {{ {first} = 31 }} }}");
         let game = falling(first, &settings);
@@ -290,7 +290,7 @@ fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities()
 }
 
 #[test]
-fn a_number_of_threads_that_cannot_be_is_refused() {
+fn invalid_thread_count_is_refused() {
     let game = Scratch::new("refused", "");
     for command in [&["run", ".", "--headless", "--frames", "1"][..], &["test", "."]] {
         for number in ["0", "34", "many", "-1", "1.5", ""] {
@@ -308,7 +308,7 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn priorities_of_systems_that_there_are_can_be_set_and_others_are_refused() {
+fn priorities_of_unknown_systems_are_refused() {
     let check = |name: &str, settings: &str, wanted: &str| {
         let game = Scratch::new(name, settings);
         let (code, text) = game.engine(&["run", ".", "--headless", "--frames", "1"]);
@@ -344,7 +344,7 @@ fn threads_of(process: u32) -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_small_game_starts_no_thread_for_tasks() {
+fn small_game_starts_no_task_threads() {
     let game = Scratch::new("small", "");
     fs::write(game.0.join("main.lua"), format!("{MAIN}print(\"ready\")")).unwrap();
     let run = ["run", ".", "--headless", "--realtime", "--threads", "8"];

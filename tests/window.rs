@@ -2,18 +2,18 @@
 //! (xdotool). If one of the two programs is missing, the tests report this and pass.
 
 mod broker;
-mod devices;
 pub mod display;
+mod input_devices;
 mod lost_display;
-mod other_program;
 mod secondary_windows;
+mod x11_client;
 
 use display::{Display, Playing, skip};
 use engine::resource::image::{DecodedImage, PixelFormat, decode};
-use other_program::Other;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use x11_client::Other;
 
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-window-{}-{name}", std::process::id()));
@@ -75,7 +75,7 @@ function shutdown() print("shutdown") end
 "#;
 
 #[test]
-fn a_window_is_played_with_keys_and_mouse_and_resized() {
+fn window_receives_keys_mouse_and_resizes() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("played");
     let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
@@ -104,7 +104,7 @@ fn a_window_is_played_with_keys_and_mouse_and_resized() {
 }
 
 #[test]
-fn a_key_is_released_with_the_focus_and_a_window_that_is_taken_away_ends_the_game() {
+fn focus_loss_releases_keys_and_destroyed_window_ends_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("focus");
     let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
@@ -121,7 +121,7 @@ fn a_key_is_released_with_the_focus_and_a_window_that_is_taken_away_ends_the_gam
 }
 
 #[test]
-fn what_was_recorded_in_a_window_replays_without_one() {
+fn windowed_recording_replays_headless() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("recorded");
     let arguments = ["--renderer", "null", "--record", "run.recording"];
@@ -150,7 +150,7 @@ fn what_was_recorded_in_a_window_replays_without_one() {
 }
 
 #[test]
-fn what_is_seen_can_be_kept_as_a_picture_and_the_wait_for_it_is_known() {
+fn screenshots_and_latency_are_available() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("seen");
     let main = r#"
@@ -189,7 +189,7 @@ end
 }
 
 #[test]
-fn files_are_dropped_on_a_window_and_it_has_its_icon() {
+fn window_has_its_icon_and_accepts_dropped_files() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("dropped");
     // Two adjacent texels, in the order blue, green, red.
@@ -229,7 +229,7 @@ end
 }
 
 #[test]
-fn the_clipboard_is_shared_and_a_window_that_is_asked_to_close_asks_the_game() {
+fn clipboard_is_shared_and_close_request_asks_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("shared");
     let main = r#"
@@ -270,7 +270,7 @@ fn encode(byte: u8) -> String {
 }
 
 #[test]
-fn a_process_that_is_asked_to_end_does_not_wait_for_a_picture_that_takes_long() {
+fn exit_request_does_not_wait_for_a_slow_frame() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("slow");
     let main = r#"
@@ -310,7 +310,7 @@ function shutdown() print("shutdown") end
 }
 
 #[test]
-fn an_error_leaves_the_window_open_and_a_saved_file_goes_on() {
+fn error_keeps_window_open_and_saved_fix_resumes() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("broken");
     let broken = "function update() print(nothing.here) end\n\
@@ -330,7 +330,7 @@ fn an_error_leaves_the_window_open_and_a_saved_file_goes_on() {
 }
 
 #[test]
-fn a_game_that_cannot_start_begins_anew_when_it_is_mended() {
+fn game_that_failed_to_start_restarts_when_fixed() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("anew");
     let broken = "error('not yet')";
@@ -343,7 +343,7 @@ fn a_game_that_cannot_start_begins_anew_when_it_is_mended() {
 }
 
 #[test]
-fn without_a_display_a_game_plays_a_while_and_says_so() {
+fn missing_display_falls_back_to_headless_with_warning() {
     let folder = scratch("nowhere");
     write(
         &folder,

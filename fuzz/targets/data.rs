@@ -107,7 +107,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
 
 /// Checks that `read` mentions every kind.
 #[test]
-fn every_kind_of_data_is_read() {
+fn every_resource_kind_has_a_data_target() {
     let source = include_str!("data.rs");
     for kind in KINDS.0.iter().filter(|kind| has_reader(kind.name)) {
         assert!(source.contains(&format!("\"{}\"", kind.name)), "data.{}: add it", kind.name);

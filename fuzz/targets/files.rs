@@ -168,7 +168,7 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
 
 /// Checks that a changed part of a bundle is judged by its content, and not by its checksum.
 #[test]
-fn changed_parts_of_a_bundle_pass_its_checksums() {
+fn changed_bundle_parts_pass_checksum_verification() {
     let _alone = super::alone();
     let good = super::seeds_of("file.bundle", 64 << 10).pop().expect("there is a bundle");
     let path = scratch("changed").join("x.bundle");

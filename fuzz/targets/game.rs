@@ -81,12 +81,12 @@ pub fn targets() -> Vec<Target> {
 }
 
 /// Returns the arguments of a game that shows a few objects.
-pub fn standing() -> Vec<String> {
-    vec!["stand".to_string(), String::new()]
+pub fn scene_arguments() -> Vec<String> {
+    vec!["scene".to_string(), String::new()]
 }
 
 fn play_with_user_settings(bytes: &[u8]) {
-    let opening = opening(&Stage::shared(), &standing());
+    let opening = opening(&Stage::shared(), &scene_arguments());
     let begin = |engine: &mut Engine| engine.game.user_settings = Some(bytes.to_vec());
     let (mut app, _) = open_as(opening, begin).unwrap_or_else(|words| panic!("{words}"));
     judge(app.frame(HEADLESS_STEP));
@@ -105,7 +105,7 @@ pub fn judge<T>(played: Result<T, Box<ErrorReport>>) -> bool {
 
 #[test]
 #[should_panic(expected = "a fault of the engine's")]
-fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
+fn game_ending_with_engine_fault_is_a_finding() {
     assert!(!judge::<()>(Err(Box::new(ErrorReport::from_message("the script failed")))));
     let report =
         ErrorReport { engine_fault: true, ..ErrorReport::from_message("a fault of the engine's") };
@@ -116,7 +116,8 @@ fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
 fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let mut reader = BlobReader::new(bytes);
     let Ok(frames) = reader.list(FrameInput::read) else { return };
-    let (mut app_now, renderer) = app.take().unwrap_or_else(|| open(&Stage::shared(), &standing()));
+    let (mut app_now, renderer) =
+        app.take().unwrap_or_else(|| open(&Stage::shared(), &scene_arguments()));
     for given in frames.into_iter().take(8) {
         app_now.give(given);
         if !judge(app_now.frame(HEADLESS_STEP)) {

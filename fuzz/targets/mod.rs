@@ -5,14 +5,14 @@
 pub mod data;
 mod files;
 mod game;
-mod packed;
 #[cfg(test)]
 pub mod readers;
+mod remote;
+mod replays;
 mod requests;
-mod runs;
 mod seeds;
+mod serialized;
 mod sources;
-mod tools;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ pub fn counts(file: &str) -> bool {
 }
 
 #[test]
-fn a_panic_counts_but_for_those_of_libraries_where_the_engine_contains_them() {
+fn contained_library_panics_are_not_findings() {
     let library = "cargo/registry/src/index/png-0.18.0/src/decoder.rs";
     let standard = "/rustc/f8297e351a40c1439a467bbbb6879088047f50b3/library/alloc/src/vec/mod.rs";
     let own = "src/resource/bundle.rs";
@@ -134,11 +134,11 @@ pub fn targets() -> Vec<Target> {
     all.extend(values::targets());
     all.extend(files::targets());
     all.extend(data::targets());
-    all.extend(tools::targets());
+    all.extend(remote::targets());
     all.extend(game::targets());
-    all.extend(packed::targets());
+    all.extend(serialized::targets());
     all.extend(requests::targets());
-    all.extend(runs::targets());
+    all.extend(replays::targets());
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
 }

@@ -67,8 +67,8 @@ fn pads(bytes: &[u8]) {
 mod broker {
     //! Requests to the broker over a socket.
 
+    use super::super::remote::replaced;
     use super::super::scratch;
-    use super::super::tools::replaced;
     use engine::platform::broker::{BrokerDuties, serve_here};
     use engine::platform::browser;
     use std::os::unix::net::UnixDatagram;

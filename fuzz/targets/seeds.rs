@@ -1,7 +1,7 @@
 //! Seeds for the fuzzer: valid inputs for every target, derived from the project's own files, and
 //! the dictionaries of its mutations. Only the cases of fuzz/corpus/ are kept in the repository.
 
-mod made;
+mod generated;
 
 use super::game::Stage;
 use super::sources::{self, SAME};
@@ -29,7 +29,7 @@ pub fn seeds_of(target: &str, bytes_max: usize) -> Vec<Vec<u8>> {
         "source" => sources_of(name),
         "data" => compiled_of(name),
         "use" => used_of(name),
-        _ => made::others(target),
+        _ => generated::others(target),
     };
     seeds.sort_by_key(Vec::len);
     seeds.dedup();
@@ -101,7 +101,8 @@ pub fn sample(path: &str) -> Option<Vec<u8>> {
     if let Some(known) = SAMPLES.with_borrow(|known| known.get(&ending).cloned()) {
         return known;
     }
-    let files = files_of(&ending).into_iter().map(|(_, bytes)| bytes).chain(made::files(&ending));
+    let files =
+        files_of(&ending).into_iter().map(|(_, bytes)| bytes).chain(generated::files(&ending));
     let found = files.filter(|bytes| bytes.len() > 64).min_by_key(Vec::len);
     SAMPLES.with_borrow_mut(|known| known.insert(ending, found.clone()));
     found
@@ -113,7 +114,7 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
     let all = sources::endings();
     let (kind, _, form) =
         *all.iter().find(|(_, known, _)| *known == ending).expect("an ending of the table");
-    let mut seeds = made::files(ending);
+    let mut seeds = generated::files(ending);
     for (path, bytes) in files_of(ending) {
         let folder = path.parent().expect("a file is in a folder").to_path_buf();
         // Paths in sources are relative to the game's folder, which is one of the file's ancestors.

@@ -147,27 +147,21 @@ fn every_allocation(test: &str, work: Work) {
 }
 
 #[test]
-fn an_allocation_that_fails_loses_nothing_that_was_saved() {
-    every_allocation("an_allocation_that_fails_loses_nothing_that_was_saved", Work::Write);
+fn failed_allocation_in_write_loses_no_save() {
+    every_allocation("failed_allocation_in_write_loses_no_save", Work::Write);
 }
 
 #[test]
-fn an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved() {
-    every_allocation(
-        "an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved",
-        Work::WriteOnThread,
-    );
+fn failed_allocation_in_async_write_loses_no_save() {
+    every_allocation("failed_allocation_in_async_write_loses_no_save", Work::WriteOnThread);
 }
 
 #[test]
-fn an_allocation_that_fails_while_reading_gives_no_older_save() {
-    every_allocation("an_allocation_that_fails_while_reading_gives_no_older_save", Work::Read);
+fn failed_allocation_in_read_returns_no_older_save() {
+    every_allocation("failed_allocation_in_read_returns_no_older_save", Work::Read);
 }
 
 #[test]
-fn an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none() {
-    every_allocation(
-        "an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none",
-        Work::Delete,
-    );
+fn failed_allocation_in_delete_leaves_newest_save_or_none() {
+    every_allocation("failed_allocation_in_delete_leaves_newest_save_or_none", Work::Delete);
 }

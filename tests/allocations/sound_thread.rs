@@ -64,7 +64,7 @@ fn play(game: &mut Game, sounds: &mut SoundSystem, world: engine::foundation::Ha
 }
 
 #[test]
-fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
+fn mixing_changing_voices_does_not_allocate() {
     let mut game = folder("allocations");
     let (mut sounds, world) = offline(effects(), 64);
     let mut samples = vec![0.0; game::FRAME_SAMPLES * 2];
@@ -81,7 +81,7 @@ fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
 }
 
 #[test]
-fn the_watch_sees_what_it_should() {
+fn watch_counts_allocations_and_frees() {
     watch(true);
     drop(std::hint::black_box(Box::new(1)));
     watch(false);
@@ -125,7 +125,7 @@ impl Watching {
 }
 
 #[test]
-fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
+fn audio_thread_does_not_allocate() {
     let mut game = folder("live");
     let device = Watching::default();
     let (mut sounds, world) = with(effects(), 64, Some(device.setup()));
@@ -153,7 +153,7 @@ fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
 /// still receives its samples.
 #[cfg(unix)]
 #[test]
-fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
+fn mixing_continues_while_game_thread_is_blocked() {
     static HOLD: AtomicBool = AtomicBool::new(false);
     static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -213,7 +213,7 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
 }
 
 #[test]
-fn what_runs_on_the_way_of_samples_names_no_lock() {
+fn mixing_code_uses_no_locks() {
     // The device's thread may log why a device is missing, because nothing is audible then.
     let player = include_str!("../../src/system/sound/clip_player.rs");
     for word in ["Mutex", "RwLock", "Condvar", "mpsc", "println", "Vec<", "vec!"] {

@@ -265,7 +265,7 @@ fn blame(game: &Game, walk: &Walk) -> ! {
 }
 
 #[test]
-fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
+fn every_function_returns_from_extreme_arguments() {
     let game = game();
     let rounds = std::env::var("ENGINE_BOUNDS_ROUNDS").ok();
     let seed = std::env::var("ENGINE_BOUNDS_SEED").unwrap_or("1".to_string());
@@ -292,7 +292,7 @@ fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
 }
 
 #[test]
-fn the_limits_of_the_table_are_those_of_the_code() {
+fn table_limits_match_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("src"), root.join("lua")];
     let mut declared = BTreeSet::new();
@@ -349,7 +349,7 @@ fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn only_limits_of_code_that_runs_are_noted() {
+fn limits_in_test_code_are_not_collected() {
     let code = "const A_MAX: usize = 1;\npub(super) const B_MAX: u8 = 2;\nconst OTHER: u8 = 1;\n\
                 local C_MAX, D_MAX = 1, 2\n-- local E_MAX = 1\nlocal small_MAX = 3\n\
                 let words = \"const F_MAX: u8\";\n#[cfg(test)]\nmod tests {\n    const G_MAX: u8 = 1;";
@@ -367,7 +367,7 @@ fn only_limits_of_code_that_runs_are_noted() {
 /// Refused calls, and their messages.
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
-fn what_asks_for_work_without_an_end_is_refused_in_words() {
+fn unbounded_work_is_refused_with_a_message() {
     let sharing = "local t = { 1 } for i = 1, 40 do t = { t, t } end";
     let world = "local world = Application.new_world() \
                  local unit = World.spawn_unit(world, \"core/units/empty\")";

@@ -75,7 +75,7 @@ fn greedy() -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_shader_takes_much_memory_while_it_is_checked() {
+fn shader_validation_uses_little_memory() {
     let mut game = Game::new("greedy_shaders", "function init() print(\"ready\") end");
     for (index, text) in greedy().into_iter().enumerate() {
         game = game.with(&format!("greedy{index}.wgsl"), format!("{text}\n{}", shader("")));
@@ -96,7 +96,7 @@ fn no_shader_takes_much_memory_while_it_is_checked() {
 }
 
 #[test]
-fn a_broken_file_costs_itself_when_a_game_starts() {
+fn broken_files_at_startup_affect_only_themselves() {
     let mut game = Game::new("broken_files", "function init() print(\"alive\") end");
     for (path, content, _) in broken() {
         game = game.with(path, content);
@@ -118,7 +118,7 @@ fn a_broken_file_costs_itself_when_a_game_starts() {
 }
 
 #[test]
-fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
+fn broken_files_saved_at_runtime_affect_only_themselves() {
     let main = "function init() print(\"ready\") end\n\
                 function on_reload(names)\n  print(table.concat(names, \" \"))\n\
                 if names[1] == \"last.text\" then Application.quit() end\nend";

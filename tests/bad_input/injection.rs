@@ -91,7 +91,7 @@ fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn only_devices_that_the_system_lists_reach_the_sound_library() {
+fn only_listed_devices_reach_the_sound_library() {
     let base = scratch("devices");
     fake_libasound(&base);
     let refused = "no sound is heard: sound.device";
@@ -126,7 +126,7 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
 /// Uses the system's own library, if installed: tests the effects of ALSA's plug-ins.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
+fn sound_device_name_cannot_start_programs_or_write_files() {
     let base = scratch("attack");
     let devices =
         ["tee:null,'|touch PROOF',raw", "file:'PROOF',raw", "file:PROOF,raw", "default", "null"];
@@ -152,7 +152,7 @@ fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
 const ESCAPES: &str = "\x1b]0;owned\x07\x1b[2J\u{9b}31m\u{202e}\u{8}";
 
 #[test]
-fn nothing_that_a_game_prints_or_is_called_steers_the_terminal() {
+fn game_output_and_names_cannot_control_the_terminal() {
     let main = format!(
         "print(\"p{ESCAPES}\") Script.warn(\"w{ESCAPES}\") print(pcall(require, \"m{ESCAPES}\"))
 local function named() error(\"e{ESCAPES}\") end
@@ -211,7 +211,7 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
 
 /// Tests a release's report, which is written next to the saves.
 #[test]
-fn a_crash_report_shows_what_the_game_said_as_escapes() {
+fn crash_report_escapes_control_characters() {
     let game =
         Game::new("steering_report", &format!("print(\"p{ESCAPES}\") error(\"e{ESCAPES}\")"))
             .with("settings.sjson", "id = \"yard\"");
@@ -235,7 +235,7 @@ fn a_crash_report_shows_what_the_game_said_as_escapes() {
 }
 
 #[test]
-fn an_id_never_leads_out_of_the_folder_of_saves() {
+fn id_cannot_escape_the_save_folder() {
     let main =
         "Application.set_user_setting(\"volume\", 1) print((Application.save_user_settings()))
 print((Save.write(\"slot\", 1)))";
@@ -262,7 +262,7 @@ print((Save.write(\"slot\", 1)))";
 /// Other programs read their own folders next to the saves: services that are started, for example.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_game_named_like_another_program_gets_no_folder_of_it() {
+fn game_cannot_use_another_programs_folder() {
     let main = "print((Save.write(\"slot\", 1)))";
     for (i, id) in ["dbus-1", "applications", "systemd", "engine"].into_iter().enumerate() {
         let game = Game::new(&format!("id_foreign_{i}"), main);
@@ -284,7 +284,7 @@ fn a_game_named_like_another_program_gets_no_folder_of_it() {
 }
 
 #[test]
-fn texts_in_settings_are_lines_of_letters() {
+fn settings_texts_are_printable_single_lines() {
     for (i, (settings, message)) in [
         ("name = \"a\\nb\"", "settings.sjson:1: 'name' has '\\n' in it"),
         ("version = \"\\u001b[31m\"", "settings.sjson:1: 'version' has '\\u{1b}' in it"),

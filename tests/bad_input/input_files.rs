@@ -130,7 +130,7 @@ const RESOURCES: &[&str] = &[
 const NAMED: &[&str] = &["model_buffer.dat", "tiles.tsj", "module.lua"];
 
 #[test]
-fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
+fn resource_readers_refuse_links_pipes_and_sparse_files() {
     for attack in ATTACKS {
         let game = Game::new(&format!("files_{attack:?}"), "print(pcall(require, 'module'))")
             .with("model.gltf", GLTF)
@@ -157,7 +157,7 @@ fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
 }
 
 #[test]
-fn the_main_script_and_the_settings_are_regular_files_of_the_game() {
+fn main_script_and_settings_must_be_regular_files() {
     for attack in ATTACKS {
         let game = Game::new(&format!("main_{attack:?}"), "");
         attack.create_at(&game.folder.join("main.lua"));
@@ -177,7 +177,7 @@ fn the_main_script_and_the_settings_are_regular_files_of_the_game() {
 }
 
 #[test]
-fn other_commands_on_a_game_wait_for_nothing() {
+fn other_commands_do_not_block_on_special_files() {
     for attack in [LinkOut, Pipe, Hole] {
         let game = Game::new(&format!("commands_{attack:?}"), "").with("a.txt", "a");
         for path in ["module.lua", "wall.png"] {
@@ -205,7 +205,7 @@ fn other_commands_on_a_game_wait_for_nothing() {
 }
 
 #[test]
-fn files_that_a_person_names_are_regular_files() {
+fn command_line_input_must_be_regular_files() {
     let base = scratch("named");
     let game = Game::new("named/inner", "");
     for (attack, reason) in [(Pipe, SPECIAL), (Device, SPECIAL)] {
@@ -237,7 +237,7 @@ fn files_that_a_person_names_are_regular_files() {
 }
 
 #[test]
-fn suites_and_what_they_name_stay_in_the_folder() {
+fn suites_and_their_files_stay_in_the_folder() {
     for attack in ATTACKS {
         let base = scratch(&format!("suites_{attack:?}"));
         let folder = base.join("game");
@@ -271,7 +271,7 @@ fn suites_and_what_they_name_stay_in_the_folder() {
 }
 
 #[test]
-fn a_suites_configuration_names_nothing_outside_of_the_folder() {
+fn busted_config_cannot_name_paths_outside_the_folder() {
     let outside = "is outside of the folder";
     let rows = [
         ("lpath = '../ext/?.lua'", outside),
@@ -305,7 +305,7 @@ fn a_suites_configuration_names_nothing_outside_of_the_folder() {
 }
 
 #[test]
-fn snapshots_are_not_read_or_written_behind_a_link() {
+fn snapshots_do_not_follow_links() {
     let base = scratch("snapshots");
     let folder = base.join("game");
     let suite = "it('shows', function()\n  test.boot() test.frames(1) test.screenshot('menu') end)";
@@ -331,7 +331,7 @@ fn snapshots_are_not_read_or_written_behind_a_link() {
 }
 
 #[test]
-fn saves_and_settings_of_users_are_regular_files_of_a_size() {
+fn saves_and_user_settings_must_be_small_regular_files() {
     let main = "print('save', Save.read('slot'))\nprint('setting', Application.user_setting('a'))";
     for attack in [Device, Pipe, Folder, Hole, Circle] {
         let game = Game::new(&format!("saves_{attack:?}"), main);
@@ -352,7 +352,7 @@ fn saves_and_settings_of_users_are_regular_files_of_a_size() {
 }
 
 #[test]
-fn golden_files_are_regular_files_of_the_game() {
+fn golden_files_must_be_regular_files() {
     let suite = "it('holds', function() test.boot() test.frames(1) test.screenshot('a') end)";
     for attack in ATTACKS {
         let base = scratch(&format!("golden_{attack:?}"));
@@ -378,7 +378,7 @@ fn golden_files_are_regular_files_of_the_game() {
 }
 
 #[test]
-fn compiled_data_that_is_no_file_is_made_anew() {
+fn compiled_data_that_is_not_a_file_is_recompiled() {
     for attack in ATTACKS {
         let game = Game::new(&format!("data_{attack:?}"), "print(Application.data('text', 'a'))")
             .with("a.txt", "whole");
@@ -406,7 +406,7 @@ fn compiled_data_that_is_no_file_is_made_anew() {
 }
 
 #[test]
-fn pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it() {
+fn manual_output_never_reads_special_files() {
     for attack in [Device, Pipe, Hole] {
         let folder = scratch(&format!("pages_{attack:?}"));
         let first = run(engine(&["docs", "--markdown", "--out"], &folder));
@@ -420,32 +420,32 @@ fn pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it() {
 
 /// The test that attacks each reader, and the file that contains the test.
 const ATTACKED: &[(&str, &str, &str)] = &[
-    ("SETTINGS", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
-    ("SCRIPT", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
-    ("SOURCE_TEXT", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
-    ("SOURCE", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
-    ("SUITE_CONFIG", HERE, "suites_and_what_they_name_stay_in_the_folder"),
-    ("GOLDEN", HERE, "golden_files_are_regular_files_of_the_game"),
+    ("SETTINGS", HERE, "main_script_and_settings_must_be_regular_files"),
+    ("SCRIPT", HERE, "main_script_and_settings_must_be_regular_files"),
+    ("SOURCE_TEXT", HERE, "resource_readers_refuse_links_pipes_and_sparse_files"),
+    ("SOURCE", HERE, "resource_readers_refuse_links_pipes_and_sparse_files"),
+    ("SUITE_CONFIG", HERE, "suites_and_their_files_stay_in_the_folder"),
+    ("GOLDEN", HERE, "golden_files_must_be_regular_files"),
     ("WATCHED", "src/app/testing/watch_mode.rs", "only_plain_files_are_compared"),
-    ("INDEX", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("COMPILED", HERE, "compiled_data_that_is_no_file_is_made_anew"),
-    ("SESSION", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("STAMP", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("HISTORY", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("TEST_RECORDING", HERE, "suites_and_what_they_name_stay_in_the_folder"),
-    ("RECORDING", HERE, "files_that_a_person_names_are_regular_files"),
-    ("SAVE", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
-    ("USER_SETTINGS", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
-    ("REPORT", HERE, "files_that_a_person_names_are_regular_files"),
-    ("FONT_INPUT", HERE, "files_that_a_person_names_are_regular_files"),
+    ("INDEX", HERE, "other_commands_do_not_block_on_special_files"),
+    ("COMPILED", HERE, "compiled_data_that_is_not_a_file_is_recompiled"),
+    ("SESSION", HERE, "other_commands_do_not_block_on_special_files"),
+    ("STAMP", HERE, "other_commands_do_not_block_on_special_files"),
+    ("HISTORY", HERE, "other_commands_do_not_block_on_special_files"),
+    ("TEST_RECORDING", HERE, "suites_and_their_files_stay_in_the_folder"),
+    ("RECORDING", HERE, "command_line_input_must_be_regular_files"),
+    ("SAVE", HERE, "saves_and_user_settings_must_be_small_regular_files"),
+    ("USER_SETTINGS", HERE, "saves_and_user_settings_must_be_small_regular_files"),
+    ("REPORT", HERE, "command_line_input_must_be_regular_files"),
+    ("FONT_INPUT", HERE, "command_line_input_must_be_regular_files"),
     ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_of_a_size_are_read"),
-    ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
+    ("PAGE", HERE, "manual_output_never_reads_special_files"),
 ];
 
 const HERE: &str = "tests/bad_input/input_files.rs";
 
 #[test]
-fn every_reader_is_attacked() {
+fn every_file_reader_has_an_attack_test() {
     let attacked: Vec<_> = ATTACKED.iter().map(|(reader, ..)| *reader).collect();
     let readers: Vec<_> = READERS.iter().map(|reader| reader.name).collect();
     assert_eq!(attacked, readers, "the rows of ATTACKED and of the table of readers");
@@ -465,7 +465,7 @@ fn replace_silently(path: &Path, text: &str) {
 }
 
 #[test]
-fn another_content_of_the_same_size_and_time_is_not_stale() {
+fn same_size_and_mtime_change_is_detected_at_startup() {
     let game = Game::new("stale", "print(require('module'), Application.data('text', 'a'))")
         .with("module.lua", "return 'old'")
         .with("a.txt", "old");
@@ -484,7 +484,7 @@ fn another_content_of_the_same_size_and_time_is_not_stale() {
 }
 
 #[test]
-fn another_content_of_the_same_size_and_time_is_taken_while_the_game_is_played() {
+fn same_size_and_mtime_change_is_reloaded_at_runtime() {
     use std::io::{BufRead, BufReader};
     let main = "local said\nfunction update()\n  local text = Application.data('text', 'a')\n  \
                 if text ~= said then said = text print(text) end\nend";

@@ -1,7 +1,7 @@
 //! Tests of games that make the engine hold more and more memory: each receives an ordinary error,
 //! continues, and regains the memory when it releases its objects.
 
-mod fair;
+mod accounting;
 
 use crate::bad_input::{Ended, Game, ended, in_order};
 #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ const NO_ROOM: &str = "not enough memory: this takes ";
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
-fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
+fn world_object_memory_is_limited_and_freed() {
     let rows = [
         (
             "broadphase",
@@ -196,7 +196,7 @@ fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
 }
 
 #[test]
-fn what_a_game_draws_is_limited_and_given_back() {
+fn drawing_memory_is_limited_and_freed() {
     let rows = [
         (
             "texture_guis",
@@ -257,7 +257,7 @@ fn what_a_game_draws_is_limited_and_given_back() {
 }
 
 #[test]
-fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
+fn message_and_save_memory_is_limited_and_freed() {
     let rows = [
         (
             "saves",
@@ -316,7 +316,7 @@ fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
 }
 
 #[test]
-fn one_call_that_takes_far_too_much_is_refused_before_it_takes_it() {
+fn huge_single_allocation_is_refused_up_front() {
     let main = r#"
 local world = Application.main_world()
 local function refused(...)
@@ -358,7 +358,7 @@ end"#;
 }
 
 #[test]
-fn the_error_stands_at_the_line_that_asks_and_names_who_holds_most() {
+fn memory_error_has_line_and_largest_owner() {
     let main = "local grid\nfunction update()\n  grid = Broadphase.new(1)\n  \
                 for i = 1, 1e7 do\n    \
                 Broadphase.add(grid, i, Vector3(i, 0, 0), 1)\n  end\nend";
@@ -373,7 +373,7 @@ fn the_error_stands_at_the_line_that_asks_and_names_who_holds_most() {
 }
 
 #[test]
-fn a_game_that_catches_the_error_again_and_again_gets_no_more_than_the_reserve() {
+fn catching_memory_errors_uses_at_most_the_reserve() {
     let main = r#"
 local grid, n = Broadphase.new(1), 0
 local function add()
@@ -404,7 +404,7 @@ end"#;
 }
 
 #[test]
-fn a_table_that_doubles_far_beyond_the_limit_may_still_be_released_later() {
+fn table_grown_beyond_the_limit_can_be_freed() {
     let main = r#"
 local grid, n, frame = Broadphase.new(1), 0, 0
 local function fill()
@@ -439,7 +439,7 @@ end"#;
 }
 
 #[test]
-fn what_is_released_in_time_is_no_error() {
+fn memory_freed_in_time_is_not_an_error() {
     let main = "function update()\n  for i = 1, 20 do\n    \
                 local world = Application.main_world()\n    \
                 local gui = World.create_texture_gui(world, 'x' .. i, 1024, 1024)\n    \
@@ -465,7 +465,7 @@ fn play_within(game: &Game, kib: usize) -> Ended {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
+fn memory_error_precedes_abort_under_system_limit() {
     let rows = [
         "Save.write_async(\"s\" .. i, { text, i })",
         "Debug.text(text, Color(255, 255, 255), 1000)",

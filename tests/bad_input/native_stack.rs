@@ -9,7 +9,7 @@ const RESUMES: &str =
     "coroutines resume each other too deep: does one resume itself through others?";
 
 #[test]
-fn coroutines_that_the_engine_starts_inside_each_other_are_refused() {
+fn nested_engine_coroutines_are_refused() {
     let rows = [
         ("local function f() Timer.run(f) end f()", RUNS),
         ("local function f() Script.context(\"At:\", \"x\", Timer.run, f) end f()", RUNS),
@@ -67,7 +67,7 @@ end
 "#;
 
 #[test]
-fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused() {
+fn calls_near_native_stack_limit_work_or_are_refused() {
     let ops = [
         // A failing handler is called again by its own failure.
         "local n = 0 xpcall(error, function() n = n + 1 pcall(error) error(1) end)",
@@ -115,7 +115,7 @@ fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused
 }
 
 #[test]
-fn a_worker_has_a_native_stack_of_its_own_which_is_watched_as_well() {
+fn worker_native_stack_is_checked() {
     let worker = format!(
         "{AT_THE_FLOOR}
          return function()

@@ -54,7 +54,7 @@ fn write(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_is_no_plain_file_is_neither_replaced_nor_written_to() {
+fn only_regular_files_are_overwritten() {
     let game = game("no_plain_file");
     let base = scratch("no_plain_file_out");
     fs::write(base.join("victim"), "kept").unwrap();
@@ -89,7 +89,7 @@ fn what_is_no_plain_file_is_neither_replaced_nor_written_to() {
 }
 
 #[test]
-fn no_folder_is_made_above_a_file() {
+fn missing_output_folder_is_not_created() {
     let game = game("no_folder");
     let base = scratch("no_folder_out");
     for (arguments, ending) in writers(game.folder.to_str().unwrap()) {
@@ -103,7 +103,7 @@ fn no_folder_is_made_above_a_file() {
 }
 
 #[test]
-fn what_is_refused_is_refused_before_the_game_is_played() {
+fn invalid_output_is_refused_before_the_game_starts() {
     let game = Game::new("refused_early", "print(\"played\")");
     let ended = game.play(&["--record", "/nowhere/x.recording"]);
     assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""));
@@ -125,7 +125,7 @@ fn on_full_disk(blocks: u32, folder: &Path, arguments: &[&str]) -> (Option<i32>,
 }
 
 #[test]
-fn a_full_disk_is_told_and_fails() {
+fn full_disk_is_reported_as_failure() {
     let game = game("full_disk");
     let base = game.folder.parent().unwrap();
     let run = ["run", "game", "--headless", "--frames", "60", "--audio-out", "out.wav"];
@@ -152,7 +152,7 @@ fn a_full_disk_is_told_and_fails() {
 }
 
 #[test]
-fn commands_whose_output_is_lost_fail_and_a_closed_pipe_is_no_loss() {
+fn lost_output_fails_but_closed_pipe_does_not() {
     let engine = |arguments: &str, to: &str| {
         let script = format!("\"$0\" {arguments} {to}");
         let mut command = Command::new("bash");
@@ -178,7 +178,7 @@ fn leftovers(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_bundle_that_is_stopped_half_written_leaves_nothing() {
+fn interrupted_bundle_leaves_no_files() {
     let game = large("half_bundle");
     let base = game.folder.parent().unwrap();
     let mut stopped = 0;
@@ -217,7 +217,7 @@ fn a_bundle_that_is_stopped_half_written_leaves_nothing() {
 }
 
 #[test]
-fn a_folder_of_tests_writes_nowhere_but_in_itself() {
+fn test_output_stays_in_the_tested_folder() {
     let test = |name: &str, config: &str, link: Option<(&str, &str)>| {
         let game = Game::new(name, "").with("spec/a_spec.lua", "it('a', function() end)");
         let game = game.with(".busted", config);

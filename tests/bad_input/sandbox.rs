@@ -4,7 +4,7 @@
 use crate::bad_input::{Game, fails_saying, prints};
 
 #[test]
-fn what_is_not_on_the_list_is_not_there() {
+fn only_allowed_globals_exist() {
     prints(
         "list",
         "for _, name in ipairs { \"getfenv\", \"setfenv\", \"newproxy\", \"io\", \"ffi\", \"jit\", \"dofile\", \"loadfile\",
@@ -26,7 +26,7 @@ true\tprotected\tprotected\tffi",
 }
 
 #[test]
-fn a_library_that_is_not_for_games_says_why() {
+fn unavailable_library_error_gives_the_reason() {
     let rows = [
         ("ffi", "native code is out of reach; vectors are values without it"),
         ("io", "files of the game are resources, and what it keeps is written with Save"),
@@ -43,7 +43,7 @@ fn a_library_that_is_not_for_games_says_why() {
 }
 
 #[test]
-fn compiled_chunks_are_not_loaded() {
+fn bytecode_is_not_loaded() {
     prints(
         "binary",
         "print(load(\"\\27LJ\\2\")) print(loadstring(\"\\27LJ\"))
@@ -58,7 +58,7 @@ nil\tload: this is a compiled chunk, and only text can be loaded
 }
 
 #[test]
-fn the_collector_and_the_library_functions_are_the_engines() {
+fn collector_and_library_functions_are_protected() {
     prints(
         "replace",
         "print(pcall(collectgarbage, \"stop\"))
@@ -76,7 +76,7 @@ HI!",
 }
 
 #[test]
-fn a_game_that_loses_its_globals_does_not_take_the_engine_along() {
+fn clearing_globals_does_not_break_the_engine() {
     let main = "local names, type_, print_, Vector = {}, type, print, Vector3
 for name in pairs(_G) do if name ~= \"_G\" then names[#names + 1] = name end end
 for i = 1, #names do _G[names[i]] = nil end
@@ -93,7 +93,7 @@ function update() print_((\"%5.1f\"):format(3)) local t t.x = 1 end";
 }
 
 #[test]
-fn a_strict_table_of_globals_works() {
+fn strict_globals_metatable_works() {
     let main =
         "setmetatable(_G, { __index = function(_, name) error(\"no global \" .. name, 2) end,
   __newindex = function(_, name) error(\"new global \" .. name, 2) end })
@@ -104,7 +104,7 @@ end)";
 }
 
 #[test]
-fn a_traceback_shows_the_games_lines_alone() {
+fn traceback_shows_only_game_lines() {
     prints(
         "traceback",
         "print(debug.traceback(\"x\"))
@@ -131,7 +131,7 @@ true",
 }
 
 #[test]
-fn code_that_a_game_loads_cannot_pass_for_the_engines() {
+fn loaded_code_cannot_impersonate_the_engine() {
     for name in ["=[engine] context", "@[engine] frame", "=[engine]"] {
         let main = format!("load(\"error('boom')\", \"{name}\")");
         let wanted = "Error: load: argument #2 'name' begins with \"[engine]\", which marks the \
@@ -148,7 +148,7 @@ fn code_that_a_game_loads_cannot_pass_for_the_engines() {
 }
 
 #[test]
-fn a_loaded_text_does_not_replace_the_lines_of_a_file() {
+fn loaded_chunk_does_not_replace_file_source_lines() {
     let main = "load(\"return 1 -- not line one\\nreturn 2\\nnor three\", \"@main.lua\")
 load(\"\\nerror('first')\", \"@made.lua\")
 local made = load(\"\\nerror('second')\", \"@made.lua\")
@@ -164,7 +164,7 @@ function update() end";
 }
 
 #[test]
-fn what_hot_reload_and_the_modules_stand_on_is_not_reached() {
+fn engine_internals_are_unreachable_from_scripts() {
     prints(
         "engine_parts",
         "local kept = 1
@@ -193,7 +193,7 @@ fn twice(name: &str, main: &str, arguments: &[&str]) -> [String; 2] {
 }
 
 #[test]
-fn pairs_walks_string_and_number_keys_in_one_order_in_every_process() {
+fn pairs_order_is_the_same_in_every_process() {
     let main = "local t = {}
 for i = 1, 200 do t[\"key\" .. i * 7919] = i t[i * 0.37] = i t[-i * 3] = i end
 local names = {}
@@ -208,7 +208,7 @@ print(table.concat(globals, \" \"))";
 }
 
 #[test]
-fn random_numbers_follow_the_seed() {
+fn random_numbers_depend_only_on_the_seed() {
     let main = "function update()
   print(math.random(), math.random(100), Math.random(), Math.random(1, 1e9), math.random(5, 9))
 end";

@@ -80,7 +80,7 @@ fn ends(
 const STOPPED: &str = "Error: stopped: the process was asked to end, and this did not return\n";
 
 #[test]
-fn a_game_that_plays_ends_well_with_its_shutdown() {
+fn signal_ends_game_after_shutdown_callback() {
     let main = "function update() if not done then done = true started() end end
 function shutdown() print(\"saved\") end";
     for signal in ["INT", "TERM", "HUP"] {
@@ -93,7 +93,7 @@ function shutdown() print(\"saved\") end";
 }
 
 #[test]
-fn a_game_that_is_to_outlive_its_terminal_does() {
+fn game_under_nohup_ignores_hangup() {
     let main = "function update() if not done then done = true started() end end
 function shutdown() print(\"saved\") end";
     let game = game("play_nohup", main);
@@ -113,7 +113,7 @@ function shutdown() print(\"saved\") end";
 }
 
 #[test]
-fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
+fn signal_stops_endless_callback_with_exit_code_1() {
     let rows = [
         ("update", "function update() started() while true do end end"),
         (
@@ -131,7 +131,7 @@ fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
 }
 
 #[test]
-fn an_endless_shutdown_is_stopped_and_not_called_again() {
+fn endless_shutdown_is_stopped_and_not_repeated() {
     let main = "function init() started() end
 function shutdown() print(\"saving\") while true do end end";
     let expected = [&*format!("When calling: shutdown\n{STOPPED}")];
@@ -141,7 +141,7 @@ function shutdown() print(\"saving\") while true do end end";
 }
 
 #[test]
-fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
+fn hung_process_writes_report_and_exits_with_code_4() {
     // Writing into a full pipe without a reader never returns to the script.
     let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
     let game = Game::new("stuck", main);
@@ -162,7 +162,7 @@ fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_process_whose_errors_nobody_reads_leaves_a_report_all_the_same() {
+fn hung_process_with_full_stderr_writes_report() {
     let game = Game::new("stuck_error", "error(\"told to nobody\")");
     let (unread, mut errors) = std::io::pipe().unwrap();
     // Fills the pipe, so that the first line of an error blocks forever.
@@ -186,7 +186,7 @@ fn report(game: &Game) -> String {
 }
 
 #[test]
-fn a_game_that_is_still_being_opened_ends_at_once() {
+fn signal_ends_game_during_startup() {
     let game = Game::new("opening", "function init() end");
     // Enough files that opening the game takes a while.
     for i in 0..20_000 {

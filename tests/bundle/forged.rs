@@ -102,7 +102,7 @@ const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and
 const EVERY: &str = "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
 
 #[test]
-fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
+fn forged_numbers_that_cause_long_work_are_refused() {
     let scratch = game("numbers");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
@@ -130,7 +130,7 @@ fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
 }
 
 #[test]
-fn data_of_another_kind_is_refused() {
+fn data_of_wrong_kind_is_refused() {
     let scratch = game("kinds");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
@@ -159,7 +159,7 @@ fn data_of_another_kind_is_refused() {
 }
 
 #[test]
-fn parts_that_share_bytes_are_refused() {
+fn overlapping_parts_are_refused() {
     let scratch = game("overlap");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
@@ -186,7 +186,7 @@ fn parts_that_share_bytes_are_refused() {
 }
 
 #[test]
-fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() {
+fn forged_compiled_data_is_refused_and_recompiled() {
     let scratch = game("folder");
     let run = "run game --headless --frames 1 --no-watch -- texture";
     scratch.engine(run).check(0, "16\t16\n", "");

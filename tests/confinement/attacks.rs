@@ -247,7 +247,7 @@ fn attack() {
 }
 
 #[test]
-fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
+fn confined_process_reaches_only_its_own_files() {
     if !confines() {
         return;
     }

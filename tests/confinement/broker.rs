@@ -191,7 +191,7 @@ fn requests(folder: &Path) {
 }
 
 #[test]
-fn a_process_that_was_taken_over_gets_no_hidden_file_and_no_word_about_one() {
+fn broker_reveals_no_hidden_files_to_compromised_process() {
     if !confines() {
         return;
     }
@@ -228,7 +228,7 @@ fn a_process_that_was_taken_over_gets_no_hidden_file_and_no_word_about_one() {
 }
 
 #[test]
-fn a_copy_of_the_process_keeps_the_broker_neither_at_a_normal_end_nor_after_a_kill() {
+fn forked_process_does_not_keep_the_broker_alive() {
     let folder = scratch("broker_end");
     let said = attack(&folder, "end", |_| ());
     let time = said.split("ended in ").nth(1).and_then(|text| text.split(' ').next());

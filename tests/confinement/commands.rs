@@ -108,7 +108,7 @@ fn write_game(folder: &Path) {
 }
 
 #[test]
-fn each_command_that_plays_or_compiles_is_confined_unless_the_user_says_no() {
+fn commands_are_confined_unless_disabled_by_user() {
     if !confines() {
         return;
     }
@@ -150,7 +150,7 @@ fn hide_landlock() -> std::io::Result<()> {
 }
 
 #[test]
-fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() {
+fn missing_landlock_is_warned_about_once() {
     let folder = scratch("warnings");
     write_game(&folder);
     let run = |arguments: &[&str]| {
@@ -175,7 +175,7 @@ fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() 
 }
 
 #[test]
-fn a_run_whose_outputs_nobody_could_write_does_not_begin() {
+fn run_without_broker_for_its_outputs_does_not_start() {
     if !confines() {
         return;
     }

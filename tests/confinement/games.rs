@@ -85,7 +85,7 @@ fn broken_out(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_game_that_broke_out_of_the_sandbox_reads_writes_and_starts_nothing_else() {
+fn escaped_game_stays_confined() {
     if !confines() {
         return;
     }
@@ -141,7 +141,7 @@ impl Drop for Running {
 }
 
 #[test]
-fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
+fn every_thread_is_confined_and_logged() {
     if !confines() {
         return;
     }
@@ -162,7 +162,7 @@ fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
 }
 
 #[test]
-fn the_user_switches_the_confinement_off_and_a_game_cannot() {
+fn only_the_user_can_disable_confinement() {
     let variable = [("ENGINE_UNCONFINED", "1")];
     for (name, arguments, set) in
         [("flag", &["--unconfined"][..], &[][..]), ("variable", &[][..], &variable[..])]
@@ -186,7 +186,7 @@ fn the_user_switches_the_confinement_off_and_a_game_cannot() {
 }
 
 #[test]
-fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
+fn busted_outputs_are_written_only_in_the_folder() {
     for jobs in ["1", "2"] {
         let folder = scratch(&format!("busted_{jobs}"));
         let busted = "return { default = { ['log-success'] = 'passed.txt', coverage = true } }";
@@ -219,7 +219,7 @@ fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "one row for each file that a command names")]
-fn files_of_the_command_line_are_written_wherever_they_are() {
+fn command_line_outputs_can_be_anywhere() {
     let folder = scratch("named");
     let game = "function render() Gui.rect(Application.main_gui(), Vector3(1, 1, 1), \
                 Vector2(9, 9), Color(255, 0, 0)) end";

@@ -110,7 +110,7 @@ pub fn tried() -> Vec<(&'static str, i32, i32)> {
 /// Makes the same calls in a process without a sandbox: none returns the filter's error, except
 /// those that the kernel refuses to ordinary users at once.
 #[test]
-fn each_call_has_another_answer_without_the_filter() {
+fn unfiltered_system_calls_return_other_errors() {
     // SAFETY: queries a number.
     let ordinary = unsafe { libc::geteuid() } != 0;
     for (name, number, arguments, refused) in ROWS.iter().chain(OLD) {
@@ -123,7 +123,7 @@ fn each_call_has_another_answer_without_the_filter() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn each_call_that_the_manual_lists_is_tried() {
+fn tried_system_calls_match_the_manual() {
     let document = include_str!("../../docs/security.md");
     let section = document.split("### The calls that are refused\n").nth(1).expect("it has one");
     let table = section.split("\n#").next().unwrap_or_default();

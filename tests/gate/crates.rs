@@ -113,7 +113,7 @@ fn wrong_order(path: &str, manifest: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_crate_uses_only_the_crates_below_it() {
+fn crates_depend_only_on_lower_layers() {
     let manifests = manifests();
     assert!(manifests.len() > 20, "the manifests were not found");
     let mut found: Vec<_> =
@@ -133,7 +133,7 @@ fn a_crate_uses_only_the_crates_below_it() {
 }
 
 #[test]
-fn a_planted_use_of_a_higher_crate_is_found() {
+fn planted_dependency_on_higher_layer_is_found() {
     let manifest = |package: &str, rest: &str| {
         wrong_order("a/Cargo.toml", &format!("[package]\nname = \"{package}\"\n\n{rest}"))
     };
@@ -157,7 +157,7 @@ fn a_planted_use_of_a_higher_crate_is_found() {
 }
 
 #[test]
-fn every_dependency_has_its_reason_and_its_home() {
+fn every_dependency_has_a_reason_and_a_home() {
     let (mut found, mut seen) = (Vec::new(), Vec::new());
     for file in manifests() {
         let folder = file.path.trim_end_matches("Cargo.toml");
@@ -193,7 +193,7 @@ fn every_dependency_has_its_reason_and_its_home() {
 }
 
 #[test]
-fn a_crate_is_named_in_its_one_home_only() {
+fn external_crates_are_used_only_in_their_home() {
     let mut found = Vec::new();
     for file in
         files().iter().filter(|file| file.path == "build.rs" || file.path.starts_with("src/"))

@@ -180,7 +180,7 @@ fn comments_name_only_files_that_exist() {
 }
 
 #[test]
-fn dead_paths_in_comments_are_found_and_examples_let_be() {
+fn dead_paths_in_comments_are_found_and_examples_ignored() {
     let check = |path: &str, text: &str, wanted: &[&str]| {
         let source = File { path: path.into(), text: text.into() };
         let files = [File { path: "src/system/render/forward/mesh.wgsl".into(), text: "".into() }];
@@ -196,7 +196,7 @@ fn dead_paths_in_comments_are_found_and_examples_let_be() {
 }
 
 #[test]
-fn the_list_of_folders_is_complete() {
+fn list_of_folders_is_complete() {
     let entries = std::fs::read_dir(root()).expect("the project's folder can be read");
     for entry in entries.map(|entry| entry.expect("its entries can be read")) {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -211,7 +211,7 @@ fn the_list_of_folders_is_complete() {
 }
 
 #[test]
-fn dead_names_are_found_and_other_words_let_be() {
+fn dead_names_are_found_and_other_words_ignored() {
     let check = |text: &str, wanted: &[&str]| {
         let document = File { path: "docs/x.md".into(), text: text.into() };
         let files = [File { path: "src/script/vm.rs".into(), text: String::new() }];

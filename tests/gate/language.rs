@@ -81,7 +81,7 @@ fn wrong_names(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn documentation_begins_with_what_it_is_about() {
+fn documentation_begins_with_its_subject() {
     let files = files();
     let checked = files.iter().filter(|file| file.ends_with(&[".rs", ".lua"]));
     settle(
@@ -92,7 +92,7 @@ fn documentation_begins_with_what_it_is_about() {
 }
 
 #[test]
-fn names_have_the_words_of_the_field() {
+fn names_use_standard_terms() {
     let files = files();
     let checked = files.iter().filter(|file| file.ends_with(&[".rs"]));
     let checked = checked.filter(|file| file.path.starts_with("src/"));
@@ -104,7 +104,7 @@ fn names_have_the_words_of_the_field() {
 }
 
 #[test]
-fn planted_faults_of_language_are_found() {
+fn planted_language_errors_are_found() {
     let file = |text: &str| File { path: "src/a.rs".into(), text: text.into() };
     let check = |text: &str, wanted: &[&str]| {
         assert_eq!([wrong_beginnings(&file(text)), wrong_names(&file(text))].concat(), wanted);

@@ -162,7 +162,7 @@ fn document() -> String {
 }
 
 #[test]
-fn every_call_that_hands_a_text_to_an_interpreter_is_in_the_manual() {
+fn every_interpreter_call_is_in_the_manual() {
     let document = document();
     let mut wrong = differences(&found(&files()), &listed(&document));
     for (call, _) in SINKS {
@@ -178,7 +178,7 @@ fn every_call_that_hands_a_text_to_an_interpreter_is_in_the_manual() {
 }
 
 #[test]
-fn a_planted_call_is_found() {
+fn planted_interpreter_call_is_found() {
     let plant = |path: &str, text: &str| {
         let mut all = files();
         all.push(File { path: path.to_string(), text: text.to_string() });
@@ -207,7 +207,7 @@ fn a_planted_call_is_found() {
 }
 
 #[test]
-fn every_test_that_the_table_of_strings_names_is_there() {
+fn tests_named_in_the_string_table_exist() {
     let document = document();
     let section = document.split(SECTION).nth(1).expect("the document has the section");
     let section = section.split("\n## ").next().unwrap_or_default();

@@ -41,7 +41,7 @@ fn first_layer() -> FramePacket {
 }
 
 #[test]
-fn an_atlas_keeps_what_is_in_it_while_it_grows() {
+fn growing_atlas_keeps_its_content() {
     for scene in [first_layer, scenes::textures, scenes::glyphs] {
         let Some(mut renderer) = renderer(false) else { return };
         let before = draw(&mut renderer, vec![scene()], ViewTarget::Screen);

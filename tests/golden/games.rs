@@ -151,12 +151,12 @@ fn text_in_arabic_devanagari_and_japanese() {
 }
 
 #[test]
-fn edges_of_triangles_polygons_lines_and_turned_rectangles() {
+fn smooth_edges_of_triangles_polygons_and_lines() {
     check("smooth_edges");
 }
 
 #[test]
-fn the_same_things_in_an_immediate_and_in_a_retained_gui() {
+fn immediate_and_retained_guis_look_the_same() {
     check("gui_modes");
 }
 
@@ -227,7 +227,7 @@ Lua stack, innermost first:
           local boss = { name = \"Umbra\", health = 60, position = Vector3(1, 2, 0) }";
 
 #[test]
-fn the_report_of_an_error_over_the_last_picture() {
+fn error_overlay_over_the_last_frame() {
     let Some(mut played) = Played::of("gui_modes") else { return };
     for _ in 0..3 {
         played.frame();
@@ -240,11 +240,11 @@ fn the_report_of_an_error_over_the_last_picture() {
     played.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
     played.app.vm().engine().drawing.show_refusals(vec![refused]);
-    compare("notice", &played.frame());
+    compare("reload_overlay", &played.frame());
 }
 
 #[test]
-fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
+fn error_overlay_scales_with_the_display() {
     let Some(mut played) = Played::of("gui_modes") else { return };
     played.frame();
     let engine = played.app.vm().engine();

@@ -54,7 +54,7 @@ fn left(picture: &RenderedImage) -> [u64; 3] {
 }
 
 #[test]
-fn a_texture_that_ends_is_a_checkerboard_in_materials_too() {
+fn unloaded_texture_is_a_checkerboard_in_materials() {
     let settings = "name = \"Golden\" window = { width = 320, height = 180 }";
     let files = [
         ("settings.sjson", settings.as_bytes().to_vec()),

@@ -60,7 +60,7 @@ fn middles(picture: &RenderedImage) -> [[u8; 3]; 2] {
 }
 
 #[test]
-fn what_is_retained_follows_its_texture_wherever_it_goes() {
+fn retained_object_follows_its_reloaded_texture() {
     let steps = "
 function() Gui.bitmap(hud, 'red', there, size) Gui.bitmap(hud, 'blue', beside, size) end,
 function() Texture.unload('red') Texture.load('green') end,
@@ -80,7 +80,7 @@ function() Texture.unload('red') Texture.unload('green') Texture.load('red') end
 }
 
 #[test]
-fn what_is_retained_of_a_material_that_ended_is_white_and_its_number_is_used_again() {
+fn retained_object_of_destroyed_material_is_white() {
     let steps = "
 function()
   for i = 1, 100 do
@@ -103,7 +103,7 @@ function() Material.set_texture(last, 'texture', 'green') end,
 }
 
 #[test]
-fn a_material_that_is_new_takes_the_name_of_a_texture() {
+fn new_material_replaces_texture_of_the_same_name() {
     let steps = "function() Gui.bitmap(hud, 'red', there, size) end,
         function() end, function() Gui.bitmap(hud, 'red', beside, size) end,";
     let Some(mut played) = game("names", steps) else { return };
@@ -115,7 +115,7 @@ fn a_material_that_is_new_takes_the_name_of_a_texture() {
 }
 
 #[test]
-fn a_material_shows_its_texture_while_that_is_loaded_and_none_that_is_not_there() {
+fn material_shows_its_texture_while_loaded() {
     let steps = "
 function()
   local drawn, words = pcall(Gui.bitmap, hud, 'lost', there, size)

@@ -55,7 +55,7 @@ end
 ";
 
 #[test]
-fn tiles_show_nothing_of_their_neighbours() {
+fn tiles_do_not_bleed_into_neighbors() {
     // In the atlas of small textures, and in a separate texture.
     for columns in [3, 40] {
         let wall = "components = { map = { component = \"tilemap\" map = \"map\" \

@@ -1,7 +1,7 @@
 //! Golden image of game materials in a world: every blend mode, a mask with its shadow, the
 //! engine's own `paint`, in fog and in front of a lit box.
 
-use super::lit::{Stage, sun, view};
+use super::forward::{Stage, sun, view};
 use super::meshes::{CUBE, plane};
 use super::scenes::{SMOOTH, chessboard};
 use super::worlds::{WAVES, shader, variables};
@@ -40,7 +40,7 @@ fn material(slot: u32, shader: Option<&Arc<ShaderFrame>>, blend: BlendMode) -> M
     MaterialChange::Put { slot: MaterialSlot(slot), material: Arc::new(material) }
 }
 
-pub fn pictures() -> FramePacket {
+pub fn custom_shaders() -> FramePacket {
     let mut stage = Stage::new();
     stage.packet.seconds = 1.0;
     stage.packet.meshes.push(MeshChange::Put { slot: SQUARE, mesh: Arc::new(plane(1.0)) });

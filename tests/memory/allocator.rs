@@ -65,7 +65,7 @@ unsafe impl GlobalAlloc for Counted {
 }
 
 #[test]
-fn a_block_counts_while_it_is_held_and_the_peak_is_kept() {
+fn allocator_tracks_current_and_peak_bytes() {
     const BYTES: usize = 300 << 20;
     let _alone = crate::fuzz::targets::alone();
     let held = begin_peak();

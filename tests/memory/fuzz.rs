@@ -37,7 +37,7 @@ const STACK_BYTES: usize = 8 << 20;
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
 #[test]
-fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
+fn no_fuzz_target_panics_or_hangs() {
     let _alone = targets::alone();
     let panic_message = Arc::new(Mutex::new(String::new()));
     let (kept, own) = (panic_message.clone(), panic_message.clone());
@@ -161,7 +161,7 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, say: &dyn Fn(Said)
 }
 
 #[test]
-fn a_case_that_takes_too_much_is_a_finding() {
+fn case_over_its_limits_is_a_finding() {
     let _alone = targets::alone();
     let (panic_message, mut most) = (Mutex::default(), Most::default());
     let limits = Limits { cpu_seconds: 0.2, bytes: 64 << 20 };

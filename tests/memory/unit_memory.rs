@@ -90,7 +90,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_unit_of_one_node_with_a_mesh_takes_at_most_the_documented_memory() {
+fn unit_memory_is_within_the_documented_size() {
     let _alone = alone();
     let folder = Folder::new();
     // The first run creates the state that exists once per process.

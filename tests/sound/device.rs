@@ -58,7 +58,7 @@ fn until(sounds: &mut SoundSystem, condition: &str, so: impl Fn(&SoundSystem) ->
 }
 
 #[test]
-fn a_game_plays_on_while_its_device_is_missing_lost_and_back() {
+fn game_continues_while_device_is_lost_and_recovered() {
     let mut game = Game::new("plug", &[("t.wav", &tone(440.0, 0.2))]);
     let fake = Fake::default();
     let (mut sounds, world) = with(MixerData::standard(), 8, Some(fake.setup()));
@@ -79,7 +79,7 @@ fn a_game_plays_on_while_its_device_is_missing_lost_and_back() {
 }
 
 #[test]
-fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
+fn long_clip_is_streamed_and_can_start_anywhere() {
     let rules = b"play = \"long\" stream = true loop = { start_seconds = 1 }";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 12.0))];
     let mut game = Game::new("stream", files);
@@ -101,7 +101,7 @@ fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
 }
 
 #[test]
-fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
+fn stream_limit_is_reported() {
     let rules = b"play = \"long\" stream = true loop = true";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 1.0))];
     let mut game = Game::new("streams", files);
@@ -133,7 +133,7 @@ fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
 }
 
 #[test]
-fn the_systems_own_library_is_used_or_its_lack_is_said() {
+fn missing_system_audio_library_is_reported() {
     use engine::resource::settings::Settings;
     use engine::resource::store::ResourceStore;
     use engine::system::sound::AudioDestination;

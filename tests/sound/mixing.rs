@@ -23,7 +23,7 @@ const IMPACT: &[u8] = b"play = { switch = \"material\"
       { parameter = \"force\", target = \"cutoff_hz\", points = [[0, 300], [50, 20000]] } ]";
 
 #[test]
-fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() {
+fn impact_volume_rises_with_force_deterministically() {
     let files: &[(&str, &[u8])] = &[
         ("impact.sound", IMPACT),
         ("wood.wav", &tone(200.0, 0.2)),
@@ -75,7 +75,7 @@ fn without_click(name: &str, changes: &[Change]) {
 }
 
 #[test]
-fn nothing_that_a_game_does_to_a_voice_clicks() {
+fn voice_changes_do_not_click() {
     without_click("stop", &[|sounds, voice| assert!(sounds.voices.stop(voice, None))]);
     without_click("fade", &[|sounds, voice| assert!(sounds.voices.stop(voice, Some(0.05)))]);
     without_click(
@@ -112,7 +112,7 @@ fn nothing_that_a_game_does_to_a_voice_clicks() {
 }
 
 #[test]
-fn a_recording_that_ends_in_the_middle_of_a_wave_does_not_click() {
+fn clip_ending_in_mid_wave_does_not_click() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1006))];
     let mut game = Game::new("taper", files);
     let (mut sounds, world) = offline(MixerData::standard(), 32);
@@ -121,7 +121,7 @@ fn a_recording_that_ends_in_the_middle_of_a_wave_does_not_click() {
 }
 
 #[test]
-fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
+fn scheduled_sound_starts_at_its_exact_sample() {
     let files: &[(&str, &[u8])] =
         &[("hit.wav", &wav((0..4800).map(|i| if i == 0 { 0.9 } else { 0.1 })))];
     let mut game = Game::new("exact", files);
@@ -151,7 +151,7 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
 }
 
 #[test]
-fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
+fn pause_delays_a_scheduled_start() {
     let hit = wav((0..480).map(|i| if i == 0 { 0.9 } else { 0.0 }));
     let mut game = Game::new("pausedstart", &[("hit.wav", &hit)]);
     // Paused 0.05 s before its start, when the device has it, and resumed 0.5 s later; and paused
@@ -173,7 +173,7 @@ fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
 }
 
 #[test]
-fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
+fn clocks_buses_and_globals_are_in_the_state_hash() {
     let mut game = Game::new("hashes", &[("t.wav", &tone(440.0, 0.1))]);
     let (mut sounds, world) = with(MixerData::standard(), 8, None);
     play(&mut game, &mut sounds, world, "t");
@@ -208,7 +208,7 @@ fn frames_into(sounds: &mut SoundSystem, count: usize, heard: &mut Vec<f32>) {
 }
 
 #[test]
-fn a_loop_plays_its_intro_once() {
+fn loop_plays_its_intro_once() {
     let rules = b"play = \"levels\" loop = { start_seconds = 0.1, end_seconds = 0.2 }";
     // 0.2, then 0.4 in the loop, then 0.8, which is never reached.
     let levels = wav((0..14_400).map(|i| [0.2, 0.4, 0.8][i / 4800]));
@@ -225,7 +225,7 @@ fn a_loop_plays_its_intro_once() {
 }
 
 #[test]
-fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be() {
+fn virtual_voice_keeps_its_playback_position() {
     let quiet = b"play = \"ramp\" priority = 10";
     let loud = b"play = \"short\" priority = 90";
     let short = wav((0..24_000).map(|_| 0.0));
@@ -266,7 +266,7 @@ fn through(name: &str, text: &str) -> (f32, f32) {
 }
 
 #[test]
-fn effects_on_buses_do_what_they_say() {
+fn bus_effects_change_the_output() {
     let (dry, after) = through("dry", "buses = { effects = {} }");
     assert!((dry - 0.5).abs() < 0.01 && after < 1e-6, "{dry} {after}");
     let bus = |effect: &str| format!("buses = {{ effects = {{ effects = [{{ {effect} }}] }} }}");
@@ -289,7 +289,7 @@ fn effects_on_buses_do_what_they_say() {
 }
 
 #[test]
-fn music_makes_room_while_a_voice_is_heard() {
+fn music_is_ducked_by_voice() {
     let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
                 attack_seconds = 0.1, release_seconds = 0.1 } } }";
     let files: &[(&str, &[u8])] = &[
@@ -311,7 +311,7 @@ fn music_makes_room_while_a_voice_is_heard() {
 }
 
 #[test]
-fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
+fn paused_and_waiting_voices_take_no_mixing_slot() {
     let mut game = endless("places");
     let (mut sounds, world) = offline(MixerData::standard(), 64);
     let other = sounds.world(Handle::from_number((1u64 << 40) as f64 + 4_194_305.0).unwrap()).0;
@@ -335,7 +335,7 @@ fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
 }
 
 #[test]
-fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
+fn sound_with_too_many_layers_leaves_slots_to_others() {
     let layer = "{ play = \"tone\" loop = true } ";
     let layers = format!("priority = 90 layers = [{}]", layer.repeat(4));
     let files: &[(&str, &[u8])] = &[
@@ -351,7 +351,7 @@ fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
 }
 
 #[test]
-fn a_rise_begins_when_its_sound_does() {
+fn fade_in_begins_with_its_sound() {
     let mut game = endless("rise");
     let (mut sounds, world) = offline(MixerData::standard(), 8);
     let trigger = TriggerDesc {
@@ -370,7 +370,7 @@ fn a_rise_begins_when_its_sound_does() {
 }
 
 #[test]
-fn a_voice_that_has_not_begun_makes_nobody_quiet() {
+fn voice_that_has_not_started_does_not_duck() {
     let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
                 attack_seconds = 0.1, release_seconds = 0.1 } } }";
     let files: &[(&str, &[u8])] = &[

@@ -43,7 +43,7 @@ fn browser(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn links_are_opened_by_a_process_beside_the_confined_one_that_ends_with_it() {
+fn broker_opens_links_and_ends_with_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("broker");
     let opened = browser(&folder);

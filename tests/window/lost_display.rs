@@ -48,7 +48,7 @@ fn ends_well(name: &str, main: &str, arguments: &[&str], expected: &[&str]) -> O
 }
 
 #[test]
-fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
+fn lost_display_ends_game_after_shutdown_callback() {
     let without = &["--renderer", "null"];
     let Some(folder) = ends_well("lost", GAME, without, &["saved\ttrue"]) else { return };
     let saves = std::fs::read_dir(folder.join("saves/game/saves")).expect("the game has saved");
@@ -60,13 +60,13 @@ fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
 }
 
 #[test]
-fn a_display_that_goes_away_ends_a_game_that_is_drawn() {
+fn lost_display_ends_a_rendering_game() {
     ends_well("lost_drawn", GAME, &[], &["saved\ttrue"]);
     ends_well("lost_drawn_alone", GAME, &["--single-threaded"], &["saved\ttrue"]);
 }
 
 #[test]
-fn a_display_that_goes_away_ends_a_game_that_stands_still_by_an_error() {
+fn lost_display_ends_a_game_in_error_state() {
     let failing = "function update() print(\"plays\") error(\"boom\") end";
     ends_well("lost_broken", failing, &["--renderer", "null"], &["Error: boom"]);
 }

@@ -1,8 +1,8 @@
 //! Tests of secondary windows: their content, their keyboard input, and each way of closing them.
 
 use super::display::{Display, Playing, skip};
-use super::other_program::Other;
 use super::scratch;
+use super::x11_client::Other;
 use engine::frame_packet::{FramePacket, View, ViewTarget, WindowFrame};
 use engine::system::render::{
     AdapterChoice, RenderQuality, Renderer, RendererEvent, RendererOptions, SurfaceTarget, Vsync,
@@ -68,7 +68,7 @@ fn comes(other: &Other, window: u32, (x, y): (i16, i16), wanted: [u8; 3]) {
 }
 
 #[test]
-fn a_second_window_hears_keys_and_mouse_and_is_closed_when_the_game_agrees() {
+fn second_window_receives_input_and_close_requests() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("second");
     let arguments = ["--renderer", "null", "--record", "run.recording"];
@@ -118,7 +118,7 @@ fn a_second_window_hears_keys_and_mouse_and_is_closed_when_the_game_agrees() {
 }
 
 #[test]
-fn windows_that_are_opened_by_the_hundred_or_taken_away_do_not_end_the_game() {
+fn many_or_destroyed_windows_do_not_end_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("hundreds");
     let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
@@ -148,7 +148,7 @@ fn windows_that_are_opened_by_the_hundred_or_taken_away_do_not_end_the_game() {
 }
 
 #[test]
-fn each_window_shows_its_own_world_and_its_guis() {
+fn each_window_shows_its_own_world_and_guis() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("pictures");
     let main = r#"
@@ -227,12 +227,12 @@ fn filled(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
 }
 
 #[test]
-fn a_lost_adapter_comes_back_in_every_window() {
+fn lost_device_is_recovered_in_every_window() {
     // Windows of other programs are found on the display of the environment, which no thread may
     // change. A child process therefore gets another environment.
     let Ok(name) = std::env::var(AGAIN) else {
         let Some(display) = Display::start() else { return };
-        let test = test_path(module_path!(), "a_lost_adapter_comes_back_in_every_window");
+        let test = test_path(module_path!(), "lost_device_is_recovered_in_every_window");
         let run = Command::new(std::env::current_exe().expect("it runs"))
             .args([&test, "--exact", "--nocapture"])
             .envs([(AGAIN, &display.name), ("DISPLAY", &display.name)])

@@ -19,7 +19,7 @@ fn elseif_chain() -> String {
 const REFUSED: &str = "it takes more than 2.5 seconds to compile (LOAD_SECONDS_MAX), as ";
 
 #[test]
-fn load_refuses_what_takes_too_long() {
+fn load_refuses_sources_that_compile_too_long() {
     let labels = "local t = {} for i = 1, 65000 do t[i] = \"goto a\" .. i .. \" ::a\" .. i .. \
                   \":: \" end return table.concat(t)";
     let mut main = String::from(
@@ -44,7 +44,7 @@ fn load_refuses_what_takes_too_long() {
 }
 
 #[test]
-fn scripts_in_files_are_refused_like_texts() {
+fn script_files_have_the_same_compile_time_limit() {
     let game = Game::new("loading_main", &elseif_chain());
     let ended = game.play(&[]);
     assert_eq!(ended.code, Some(1));
@@ -57,7 +57,7 @@ fn scripts_in_files_are_refused_like_texts() {
 }
 
 #[test]
-fn a_check_tells_of_scripts_that_take_too_long() {
+fn check_reports_scripts_that_compile_too_long() {
     let game = Game::new("loading_check", "").with("long.lua", elseif_chain());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("check").arg(&game.folder).env("ENGINE_SAVE_DIR", &game.saves);
