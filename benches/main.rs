@@ -61,13 +61,13 @@ fn main() {
     if name == peers::bare::ARGUMENT {
         return peers::bare::main(arguments.next().as_deref() != Some(peers::bare::CLEARS));
     }
-    let wanted: Vec<&Subject> =
+    let selected: Vec<&Subject> =
         SUBJECTS.iter().filter(|(subject, ..)| name == "all" || name == *subject).collect();
-    if wanted.is_empty() {
+    if selected.is_empty() {
         let names: Vec<_> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
         panic!("'{name}' is not a subject: all, {}", names.join(", "));
     }
     let mut run = Run::new(arguments);
-    wanted.iter().for_each(|(_, _, measure)| measure(&mut run));
+    selected.iter().for_each(|(_, _, measure)| measure(&mut run));
     run.end();
 }

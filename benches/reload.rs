@@ -13,7 +13,7 @@ mod saves;
 
 use crate::run::Run;
 use crate::table::Group;
-use folder::{Dice, Folder};
+use folder::{Folder, Random};
 
 /// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);

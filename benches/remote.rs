@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const SECONDS: f64 = 4.0;
 const ROUNDS: usize = 3;
 /// Maximum wait for a reply.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 /// Duration of a display's frame.
 const FRAME_MILLISECONDS: f64 = 1000.0 / 60.0;
 
@@ -36,13 +36,13 @@ const MAIN: &str = "local units, t, world = {}, 0\n\
     Color(255, i, 90, 120))\n  end\n  Application.render_world(world)\nend\n";
 
 /// A game in its own process, with a folder that is removed on drop.
-struct Playing {
+struct GameProcess {
     process: Child,
     folder: PathBuf,
 }
 
-impl Playing {
-    fn start() -> (Playing, EndpointFile) {
+impl GameProcess {
+    fn start() -> (GameProcess, EndpointFile) {
         let folder =
             std::env::temp_dir().join(format!("engine-bench-tools-{}", std::process::id()));
         // A leftover of an earlier process with the same id.
@@ -59,8 +59,8 @@ impl Playing {
             .stderr(Stdio::null())
             .spawn()
             .expect("the engine starts");
-        let playing = Playing { process, folder };
-        let end = Instant::now() + PATIENCE;
+        let playing = GameProcess { process, folder };
+        let end = Instant::now() + WAIT_MAX;
         loop {
             if let Ok(session) = EndpointFile::read(&playing.folder) {
                 return (playing, session);
@@ -71,7 +71,7 @@ impl Playing {
     }
 }
 
-impl Drop for Playing {
+impl Drop for GameProcess {
     fn drop(&mut self) {
         // No data of the process is needed any more.
         let _ = self.process.kill();
@@ -81,20 +81,20 @@ impl Drop for Playing {
 }
 
 fn ask(
-    caller: &mut RemoteClient,
+    client: &mut RemoteClient,
     kind: &str,
     fields: Vec<(&str, SjsonTree)>,
 ) -> Result<SjsonTree, SjsonTree> {
-    caller.ask(kind, fields, PATIENCE, |_| ())
+    client.ask(kind, fields, WAIT_MAX, |_| ())
 }
 
 /// Returns the mean of a counter over [`SECONDS`]: milliseconds of CPU time per frame.
-fn mean(caller: &mut RemoteClient) -> f64 {
+fn mean(client: &mut RemoteClient) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     let begin = Instant::now() + Duration::from_secs(1);
     let end = begin + Duration::from_secs_f64(SECONDS);
     while Instant::now() < end {
-        let ClientMessage::Message(message) = caller.receive(PATIENCE) else {
+        let ClientMessage::Message(message) = client.receive(WAIT_MAX) else {
             panic!("the game has ended");
         };
         let Some(SjsonTree::Array(columns)) = message.get("values") else { continue };
@@ -115,40 +115,40 @@ fn mean(caller: &mut RemoteClient) -> f64 {
 /// Starts a client that follows all streams, on a thread that reads and discards them. Returns true
 /// if images are among them.
 fn follow_all(session: &EndpointFile) -> (std::thread::JoinHandle<()>, bool) {
-    let mut caller = RemoteClient::connect(session).expect("the game lets tools in");
+    let mut client = RemoteClient::connect(session).expect("the game lets tools in");
     let every = |seconds: f64| ("every", SjsonTree::Number(seconds));
     let stream = |name: &str| ("stream", json::text(name));
-    let counters = ask(&mut caller, "counters", vec![]).expect("they are listed");
+    let counters = ask(&mut client, "counters", vec![]).expect("they are listed");
     let Some(SjsonTree::Array(all)) = counters.get("counters") else { panic!("no counters") };
     let names = all.iter().take(20).filter_map(|counter| counter.get("name").cloned());
     let names = ("names", SjsonTree::Array(names.collect()));
     let must = |answer: Result<SjsonTree, SjsonTree>| drop(answer.expect("it can be followed"));
-    must(ask(&mut caller, "subscribe", vec![stream("log")]));
-    must(ask(&mut caller, "subscribe", vec![stream("time_step"), every(1.0 / 30.0)]));
-    must(ask(&mut caller, "subscribe", vec![stream("counters"), every(1.0 / 30.0), names]));
-    must(ask(&mut caller, "subscribe", vec![stream("profile"), every(0.05)]));
+    must(ask(&mut client, "subscribe", vec![stream("log")]));
+    must(ask(&mut client, "subscribe", vec![stream("time_step"), every(1.0 / 30.0)]));
+    must(ask(&mut client, "subscribe", vec![stream("counters"), every(1.0 / 30.0), names]));
+    must(ask(&mut client, "subscribe", vec![stream("profile"), every(0.05)]));
     let pictures = vec![stream("picture"), every(0.05), ("width", SjsonTree::Number(640.0))];
-    let pictures = ask(&mut caller, "subscribe", pictures).is_ok();
+    let pictures = ask(&mut client, "subscribe", pictures).is_ok();
     let until = Instant::now() + Duration::from_secs_f64(SECONDS + 1.5);
     let reading = std::thread::spawn(move || {
         while Instant::now() < until {
-            caller.receive(Duration::from_millis(100));
+            client.receive(Duration::from_millis(100));
         }
     });
     (reading, pictures)
 }
 
 fn measure() -> Group {
-    let (_playing, session) = Playing::start();
-    let mut caller = RemoteClient::connect(&session).expect("the game lets tools in");
+    let (_playing, session) = GameProcess::start();
+    let mut client = RemoteClient::connect(&session).expect("the game lets tools in");
     let names = ("names", json::texts(["frame/cpu_milliseconds"]));
     let fields = vec![("stream", json::text("counters")), names, ("every", SjsonTree::Number(0.5))];
-    ask(&mut caller, "subscribe", fields).expect("it can be followed");
+    ask(&mut client, "subscribe", fields).expect("it can be followed");
     let (mut quiet, mut looked_at, mut with_pictures) = (Vec::new(), Vec::new(), false);
     for _ in 0..ROUNDS {
-        quiet.push(mean(&mut caller));
+        quiet.push(mean(&mut client));
         let (reading, pictures) = follow_all(&session);
-        looked_at.push(mean(&mut caller));
+        looked_at.push(mean(&mut client));
         with_pictures = pictures;
         reading.join().expect("it only reads");
     }

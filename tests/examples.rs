@@ -136,17 +136,23 @@ fn every_example_has_a_readme_with_picture() {
             assert!(decode(&bytes, "png").is_ok(), "{} is no PNG", file.display());
             assert!(bytes.len() as u64 <= PICTURE_BYTES_MAX, "{} is too large", file.display());
         }
-        let wanted = format!("examples/{name}/picture.png");
-        assert!(links(&first, "![").contains(&wanted.as_str()), "README.md does not show {wanted}");
-        let wanted = format!("examples/{name}/README.md");
-        assert!(links(&first, "[").contains(&wanted.as_str()), "README.md does not link {wanted}");
+        let expected = format!("examples/{name}/picture.png");
+        assert!(
+            links(&first, "![").contains(&expected.as_str()),
+            "README.md does not show {expected}"
+        );
+        let expected = format!("examples/{name}/README.md");
+        assert!(
+            links(&first, "[").contains(&expected.as_str()),
+            "README.md does not link {expected}"
+        );
     });
 }
 
 #[cfg(target_os = "linux")]
 mod window {
     use super::{Copied, fs};
-    use crate::window::display::{Display, Playing};
+    use crate::window::display::{Display, GameProcess};
     use std::time::Duration;
 
     /// Waits a moment, so that earlier input is handled in its own frames.
@@ -159,8 +165,8 @@ mod window {
         let Some(display) = Display::start() else { return };
         let copied = Copied::new("crowd", "window");
         let arguments = ["--renderer", "null", "--audio", "null", "--record", "played.recording"];
-        let mut game = Playing::run(&display, &copied.game(), &copied.0, &arguments);
-        game.hears("engine: tools: ");
+        let mut game = GameProcess::run(&display, &copied.game(), &copied.0, &arguments);
+        game.wait_for_line("engine: tools: ");
         game.take_focus(&display, "Crowd");
         let click = |x: &str, y: &str| {
             display.tool(&["mousemove", "--window", &game.window, x, y]);
@@ -175,7 +181,7 @@ mod window {
         click("1140", "680");
         std::thread::sleep(Duration::from_secs(4));
         game.interrupt();
-        assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+        assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 
         let replay = ["run", "elsewhere", "--headless", "--replay", "played.recording"];
         let replay = [&replay[..], &["--stats-export", "stats.json"]].concat();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const MANUAL: &str = include_str!("../docs/hot_reload.md");
 
 /// Maximum wait, longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A folder with a game, removed on drop.
 struct Scratch(PathBuf);
@@ -40,9 +40,9 @@ impl Scratch {
     fn save(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
-        let beside = self.0.join("beside");
-        fs::write(&beside, bytes).expect("it can be written");
-        fs::rename(&beside, path).expect("it can be renamed");
+        let temporary = self.0.join("beside");
+        fs::write(&temporary, bytes).expect("it can be written");
+        fs::rename(&temporary, path).expect("it can be renamed");
     }
 
     fn command(&self) -> Command {
@@ -52,10 +52,10 @@ impl Scratch {
         command
     }
 
-    fn play(&self) -> Playing {
+    fn play(&self) -> GameProcess {
         let mut command = self.command();
         command.args(["--headless", "--realtime"]);
-        Playing::start(command)
+        GameProcess::start(command)
     }
 }
 
@@ -66,14 +66,14 @@ impl Drop for Scratch {
 }
 
 /// A game played in its own process.
-struct Playing {
+struct GameProcess {
     process: Child,
     lines: Receiver<String>,
-    said: Vec<String>,
+    output: Vec<String>,
 }
 
-impl Playing {
-    fn start(mut command: Command) -> Playing {
+impl GameProcess {
+    fn start(mut command: Command) -> GameProcess {
         let mut process = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -94,47 +94,47 @@ impl Playing {
                 }
             });
         }
-        Playing { process, lines, said: Vec::new() }
+        GameProcess { process, lines, output: Vec::new() }
     }
 
     /// Waits until a line contains this text.
     #[track_caller]
-    fn hears(&mut self, wanted: &str) -> String {
+    fn wait_for_line(&mut self, expected: &str) -> String {
         let began = Instant::now();
         loop {
-            let left = PATIENCE.saturating_sub(began.elapsed());
+            let left = WAIT_MAX.saturating_sub(began.elapsed());
             match self.lines.recv_timeout(left) {
                 Ok(line) => {
-                    self.said.push(line.clone());
-                    if line.contains(wanted) {
+                    self.output.push(line.clone());
+                    if line.contains(expected) {
                         return line;
                     }
                 }
-                Err(_) => panic!("no line has '{wanted}' in it:\n{}", self.said.join("\n")),
+                Err(_) => panic!("no line has '{expected}' in it:\n{}", self.output.join("\n")),
             }
         }
     }
 
     /// Waits until each of these texts has appeared in a line, in any order.
     #[track_caller]
-    fn hears_all(&mut self, wanted: &[&str]) {
-        let from = self.said.len();
-        for text in wanted {
-            if !self.said[from..].iter().any(|line| line.contains(text)) {
-                self.hears(text);
+    fn wait_for_lines(&mut self, expected: &[&str]) {
+        let from = self.output.len();
+        for text in expected {
+            if !self.output[from..].iter().any(|line| line.contains(text)) {
+                self.wait_for_line(text);
             }
         }
     }
 
     /// Checks that the game still runs after a while in which nothing should happen.
     #[track_caller]
-    fn goes_on(&mut self) {
+    fn check_running(&mut self) {
         let status = self.process.try_wait().expect("it is ours");
-        assert!(status.is_none(), "the game ended:\n{}", self.said.join("\n"));
+        assert!(status.is_none(), "the game ended:\n{}", self.output.join("\n"));
     }
 }
 
-impl Drop for Playing {
+impl Drop for GameProcess {
     fn drop(&mut self) {
         // A failed test leaves no process behind.
         let _ = self.process.kill();
@@ -174,9 +174,9 @@ fn manual_session_works_as_documented() {
     let mut game = scratch.play();
     let lines = session();
     let mut lines = lines.into_iter();
-    let mut expect_lines = |game: &mut Playing, count: usize| {
+    let mut expect_lines = |game: &mut GameProcess, count: usize| {
         // Standard output and standard error arrive through different pipes.
-        game.hears_all(&lines.by_ref().take(count).collect::<Vec<_>>());
+        game.wait_for_lines(&lines.by_ref().take(count).collect::<Vec<_>>());
     };
     expect_lines(&mut game, 2);
     scratch.save("ship.lua", SHIP.replace("one", "two"));
@@ -192,17 +192,17 @@ fn manual_session_works_as_documented() {
     scratch.save("settings.sjson", "limits = { update_second = 1 }\n");
     expect_lines(&mut game, 1);
     assert_eq!(lines.next(), None, "all of the session was heard");
-    game.goes_on();
+    game.check_running();
 }
 
 /// Script that queries every resource in each frame and prints changes.
-const ASKS: &str = "local last = {}
-local function tell(what, words)
-  if words ~= last[what] then last[what] = words print(what .. ': ' .. words) end
+const QUERY_SCRIPT: &str = "local last = {}
+local function report(name, text)
+  if text ~= last[name] then last[name] = text print(name .. ': ' .. text) end
 end
-local function ask(what, fn, ...)
+local function ask(name, fn, ...)
   local ok, value = pcall(fn, ...)
-  tell(what, ok and (type(value) == 'table' and value.v or tostring(value)) or value)
+  report(name, ok and (type(value) == 'table' and value.v or tostring(value)) or value)
 end
 function init() print('ready') end
 function update()
@@ -219,58 +219,60 @@ fn picture(red: u8) -> Vec<u8> {
 
 #[test]
 fn broken_file_keeps_old_version_and_reports_location() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("broken", &files);
     scratch.save("ship.png", picture(255));
     let mut game = scratch.play();
-    game.hears("config: one");
-    game.hears("text: one");
-    game.hears("picture: a picture");
+    game.wait_for_line("config: one");
+    game.wait_for_line("text: one");
+    game.wait_for_line("picture: a picture");
     scratch.save("level.config", "v = \"two\"\nw = [1, 2\n");
-    game.hears("error: level.config:2:5: list is not closed");
+    game.wait_for_line("error: level.config:2:5: list is not closed");
     scratch.save("ship.png", "GIF89a, and not a PNG");
-    game.hears("error: ship.png: ");
+    game.wait_for_line("error: ship.png: ");
     scratch.save("a/words.txt", [b'o', 0xff]);
-    game.hears("error: a/words.txt:1: the file is not UTF-8");
+    game.wait_for_line("error: a/words.txt:1: the file is not UTF-8");
     // All problems are reported until they are fixed, and the game keeps the old data.
     scratch.save("level.config", "v = \"three\"");
-    game.hears_all(&["level.config is fixed", "config: three"]);
+    game.wait_for_lines(&["level.config is fixed", "config: three"]);
     scratch.save("a/words.txt", "four");
-    game.hears_all(&["a/words.txt is fixed", "text: four"]);
-    assert!(!game.said.iter().any(|line| line.contains("could not be compiled")));
+    game.wait_for_lines(&["a/words.txt is fixed", "text: four"]);
+    assert!(!game.output.iter().any(|line| line.contains("could not be compiled")));
     // Deleted and then created again as a broken file: requests return the reason.
     fs::remove_file(scratch.path("ship.png")).expect("it is there");
-    game.hears("picture: ");
+    game.wait_for_line("picture: ");
     scratch.save("ship.png", "nothing");
-    let message = game.hears("texture 'ship' could not be compiled: ship.png: ");
+    let message = game.wait_for_line("texture 'ship' could not be compiled: ship.png: ");
     assert!(message.starts_with("picture: "), "{message}");
     scratch.save("ship.png", picture(9));
-    game.hears_all(&["ship.png is fixed", "picture: a picture"]);
+    game.wait_for_lines(&["ship.png is fixed", "picture: a picture"]);
 }
 
 #[test]
 fn broken_file_is_reported_once() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("once", &files);
     scratch.save("ship.png", picture(255));
     scratch.save("broken.config", "x = [");
     let mut game = scratch.play();
-    game.hears("text: one");
+    game.wait_for_line("text: one");
     scratch.save("level.config", "v = ");
-    game.hears("error: level.config:1:1: ");
+    game.wait_for_line("error: level.config:1:1: ");
     for round in 0..5 {
         scratch.save("a/words.txt", format!("round {round}"));
-        game.hears(&format!("text: round {round}"));
+        game.wait_for_line(&format!("text: round {round}"));
     }
     scratch.save("level.config", "v = \"two\"");
-    game.hears("config: two");
+    game.wait_for_line("config: two");
     // If the file breaks again, it is reported again.
     scratch.save("level.config", "v = ");
-    game.hears("error: level.config:1:1: ");
+    game.wait_for_line("error: level.config:1:1: ");
     for file in ["broken.config:1:5: ", "level.config:1:1: "] {
-        let lines = game.said.iter().filter(|line| line.starts_with(&format!("error: {file}")));
-        let wanted = if file.starts_with('b') { 1 } else { 2 };
-        assert_eq!(lines.count(), wanted, "{file}:\n{}", game.said.join("\n"));
+        let lines = game.output.iter().filter(|line| line.starts_with(&format!("error: {file}")));
+        let expected = if file.starts_with('b') { 1 } else { 2 };
+        assert_eq!(lines.count(), expected, "{file}:\n{}", game.output.join("\n"));
     }
 }
 
@@ -279,10 +281,10 @@ fn removed_broken_script_does_not_block_reloads() {
     let files = [("main.lua", MAIN), ("ship.lua", SHIP), ("other.lua", SHIP)];
     let scratch = Scratch::new("gone", &files);
     let mut game = scratch.play();
-    game.hears("one, nothing is lost");
+    game.wait_for_line("one, nothing is lost");
     for round in 0..2 {
         scratch.save("ship.lua", "local M = = 1");
-        game.hears("In ship.lua:1");
+        game.wait_for_line("In ship.lua:1");
         match round {
             0 => fs::remove_file(scratch.path("ship.lua")).expect("it is there"),
             _ => {
@@ -291,11 +293,11 @@ fn removed_broken_script_does_not_block_reloads() {
         }
         let source = MAIN.replace("require 'ship'", "require 'other'");
         scratch.save("main.lua", source.replace("on_reload: ", &format!("round {round}: ")));
-        game.hears(&format!("round {round}: "));
+        game.wait_for_line(&format!("round {round}: "));
         scratch.save("ship.lua", SHIP);
-        game.hears(&format!("round {round}: ship.lua"));
+        game.wait_for_line(&format!("round {round}: ship.lua"));
     }
-    game.goes_on();
+    game.check_running();
 }
 
 #[test]
@@ -304,16 +306,16 @@ fn briefly_missing_file_is_tolerated() {
   last = Application.data('text', 'a') print('a: ' .. last) end end";
     let scratch = Scratch::new("away", &[("main.lua", main), ("a.txt", "0")]);
     let mut game = scratch.play();
-    game.hears("a: 0");
+    game.wait_for_line("a: 0");
     for round in 1..10 {
         // As vim saves, on a busy disk.
         fs::rename(scratch.path("a.txt"), scratch.path("a.txt~")).expect("it is there");
         std::thread::sleep(Duration::from_millis(15));
         fs::write(scratch.path("a.txt"), round.to_string()).expect("it can be written");
-        game.hears(&format!("a: {round}"));
+        game.wait_for_line(&format!("a: {round}"));
     }
-    game.goes_on();
-    assert!(!game.said.iter().any(|line| line.contains("error")), "{}", game.said.join("\n"));
+    game.check_running();
+    assert!(!game.output.iter().any(|line| line.contains("error")), "{}", game.output.join("\n"));
 }
 
 #[test]
@@ -365,32 +367,34 @@ fn read_only_game_folder_uses_the_user_cache() {
 
 #[test]
 fn deleted_renamed_and_replaced_files_are_handled() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("moved", &files);
     scratch.save("ship.png", picture(255));
     let mut game = scratch.play();
-    game.hears("text: one");
+    game.wait_for_line("text: one");
     fs::rename(scratch.path("a"), scratch.path("b")).expect("it can be renamed");
-    game.hears("there is no text 'a/words'");
+    game.wait_for_line("there is no text 'a/words'");
     fs::rename(scratch.path("b"), scratch.path("a")).expect("it can be renamed");
-    game.hears("text: one");
+    game.wait_for_line("text: one");
     fs::remove_file(scratch.path("a/words.txt")).expect("it is there");
     fs::create_dir(scratch.path("a/words.txt")).expect("it can be made");
-    game.hears("there is no text 'a/words'");
+    game.wait_for_line("there is no text 'a/words'");
     fs::remove_dir(scratch.path("a/words.txt")).expect("it is there");
     scratch.save("a/words.txt", "two");
-    game.hears("text: two");
+    game.wait_for_line("text: two");
     // A folder that appears complete, and links that form a cycle.
     #[cfg(unix)]
     std::os::unix::fs::symlink(scratch.path(""), scratch.path("a/again")).expect("it can be made");
     scratch.save("a/words.txt", "three");
-    game.hears("text: three");
-    game.goes_on();
+    game.wait_for_line("text: three");
+    game.check_running();
 }
 
 #[test]
 fn ten_thousand_files_can_change_at_once() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("many", &files);
     scratch.save("ship.png", picture(255));
     for folder in 0..10 {
@@ -404,34 +408,35 @@ fn ten_thousand_files_can_change_at_once() {
     };
     many("old ");
     let mut game = scratch.play();
-    game.hears("text: one");
+    game.wait_for_line("text: one");
     many("new ");
     // Changes after the storm are noticed, too.
-    game.hears("reloaded: many/");
+    game.wait_for_line("reloaded: many/");
     scratch.save("a/words.txt", "two");
-    game.hears("text: two");
-    game.goes_on();
+    game.wait_for_line("text: two");
+    game.check_running();
 }
 
 #[test]
 fn two_engines_can_play_one_folder() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("two", &files);
     scratch.save("ship.png", picture(255));
     let mut games = [scratch.play(), scratch.play()];
-    games.iter_mut().for_each(|game| _ = game.hears("picture: a picture"));
+    games.iter_mut().for_each(|game| _ = game.wait_for_line("picture: a picture"));
     for round in 0..10 {
         scratch.save("a/words.txt", format!("round {round}"));
         scratch.save("ship.png", picture(round));
         for game in &mut games {
-            game.hears(&format!("text: round {round}"));
+            game.wait_for_line(&format!("text: round {round}"));
         }
     }
     for game in &mut games {
-        game.goes_on();
+        game.check_running();
         let lines =
-            game.said.iter().find(|line| line.contains("damaged") || line.contains("error"));
-        assert_eq!(lines, None, "{}", game.said.join("\n"));
+            game.output.iter().find(|line| line.contains("damaged") || line.contains("error"));
+        assert_eq!(lines, None, "{}", game.output.join("\n"));
     }
 }
 
@@ -439,7 +444,8 @@ fn two_engines_can_play_one_folder() {
 #[cfg(unix)]
 #[test]
 fn full_disk_while_compiling_keeps_old_data() {
-    let files = [("main.lua", ASKS), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
+    let files =
+        [("main.lua", QUERY_SCRIPT), ("level.config", "v = \"one\""), ("a/words.txt", "one")];
     let scratch = Scratch::new("full", &files);
     scratch.save("ship.png", picture(255));
     let once = |limited: bool| {
@@ -516,7 +522,7 @@ fn drivers_are_silent_without_wayland() {
 }
 
 /// Opens the game in this process, with a watcher, as if it were displayed.
-fn seen(scratch: &Scratch) -> App {
+fn open_displayed(scratch: &Scratch) -> App {
     let mut app = App::open(GameLaunch {
         game: app::Game::Folder(scratch.path("")),
         build: BuildMode::Development,
@@ -541,21 +547,21 @@ fn seen(scratch: &Scratch) -> App {
 
 /// Plays frames until the message over the game contains this text, or is gone.
 #[track_caller]
-fn plays_until(app: &mut App, wanted: Option<&str>) -> usize {
+fn play_until_overlay(app: &mut App, expected: Option<&str>) -> usize {
     let began = Instant::now();
     loop {
         app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
         let engine = app.vm().engine();
         let views = engine.take_packet(FramePacket::default()).views.len();
         let refusals = engine.drawing.refusals();
-        let is_so = match wanted {
+        let is_so = match expected {
             Some(message) => refusals.iter().any(|line| line.contains(message)),
             None => refusals.is_empty(),
         };
         if is_so {
             return views;
         }
-        assert!(began.elapsed() < PATIENCE, "not {wanted:?}: {refusals:?}");
+        assert!(began.elapsed() < WAIT_MAX, "not {expected:?}: {refusals:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -564,29 +570,29 @@ fn plays_until(app: &mut App, wanted: Option<&str>) -> usize {
 fn reload_overlay_shows_error_until_fixed() {
     let scratch = Scratch::new("told", &[("main.lua", MAIN), ("ship.lua", SHIP)]);
     scratch.save("settings.sjson", "name = \"Yard\"");
-    let mut app = seen(&scratch);
-    assert_eq!(plays_until(&mut app, None), 0, "the game itself shows nothing");
+    let mut app = open_displayed(&scratch);
+    assert_eq!(play_until_overlay(&mut app, None), 0, "the game itself shows nothing");
     scratch.save("ship.lua", SHIP.replace("return 'one", "return return 'one"));
-    assert_eq!(plays_until(&mut app, Some("In ship.lua:4")), 1);
+    assert_eq!(play_until_overlay(&mut app, Some("In ship.lua:4")), 1);
     // A valid change of another file does not hide the message.
     scratch.save("words.txt", "fine");
     let began = Instant::now();
     while began.elapsed() < Duration::from_millis(300) {
-        plays_until(&mut app, Some("In ship.lua:4"));
+        play_until_overlay(&mut app, Some("In ship.lua:4"));
     }
     scratch.save("ship.lua", SHIP);
-    plays_until(&mut app, None);
+    play_until_overlay(&mut app, None);
     scratch.save("ship.png", "nothing");
-    plays_until(&mut app, Some("ship.png: "));
+    play_until_overlay(&mut app, Some("ship.png: "));
     scratch.save("ship.png", picture(1));
-    plays_until(&mut app, None);
+    play_until_overlay(&mut app, None);
     scratch.save("settings.sjson", "nmae = \"Yard\"");
-    plays_until(&mut app, Some("unknown setting 'nmae', did you mean 'name'?"));
+    play_until_overlay(&mut app, Some("unknown setting 'nmae', did you mean 'name'?"));
     scratch.save("settings.sjson", "collector = { milliseconds = 3 }\ntime_step = [\"no\"]");
-    plays_until(&mut app, Some("'time_step': "));
+    play_until_overlay(&mut app, Some("'time_step': "));
     assert_eq!(app.vm().engine().frame.collection.milliseconds, 1.0, "all or nothing");
     scratch.save("settings.sjson", "collector = { milliseconds = 3 }\nwindow = { width = 300 }");
-    plays_until(&mut app, None);
+    play_until_overlay(&mut app, None);
     assert_eq!(app.vm().engine().frame.collection.milliseconds, 3.0);
     assert_eq!(app.vm().engine().devices.window.pixels.0, 300);
 }

@@ -80,15 +80,15 @@ fn play_in(folder: &Path, text: &str) -> Result<(), String> {
 
 /// Saves a game of the manual again while it is played. Returns a message if the reload was
 /// refused.
-fn save_again(folder: &Path, text: &str) -> Result<(), String> {
+fn reload_game(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::create_dir_all(folder).expect("a scratch folder can be made");
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
     std::fs::write(folder.join("main.lua"), text).expect("a scratch file can be written");
-    play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{SAVED_AGAIN}"))
+    play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{RELOAD_SUITE}"))
 }
 
 /// A suite that saves a game with an added comment.
-const SAVED_AGAIN: &str = r#"
+const RELOAD_SUITE: &str = r#"
 it("can be saved while it is played", function()
   test.boot()
   test.frames(2)
@@ -98,7 +98,7 @@ end)
 "#;
 
 /// Pages with blocks that belong together and run in a separate test.
-const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
+const TESTED_ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
 
 #[test]
 fn every_lua_block_in_the_manual_runs() {
@@ -114,7 +114,7 @@ fn every_lua_block_in_the_manual_runs() {
     let (mut count, mut games, mut wrong) = (0, 0, Vec::new());
     for page in pages {
         let name = page.file_name().expect("it is a file").to_string_lossy().into_owned();
-        if ELSEWHERE.iter().any(|(known, _)| *known == name) {
+        if TESTED_ELSEWHERE.iter().any(|(known, _)| *known == name) {
             continue;
         }
         let text = std::fs::read_to_string(&page).expect("it can be read");
@@ -124,7 +124,7 @@ fn every_lua_block_in_the_manual_runs() {
             let mut played = play(&folder, &block);
             if played.is_ok() && is_game(&block) {
                 games += 1;
-                played = save_again(&folder.join("again"), &block);
+                played = reload_game(&folder.join("again"), &block);
             }
             if let Err(message) = played {
                 wrong.push(format!("{name}:{line}:\n{message}"));
@@ -176,7 +176,7 @@ fn refused_reload_of_a_manual_game_is_reported() {
     let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));
     let game = "local world = Application.new_world()\nfunction update() end\n";
     assert!(is_game(game) && is_game("function render() end\n") && !is_game("wait(1)\n"));
-    let outcomes = [game, "function update() end\n"].map(|text| save_again(&scratch, text));
+    let outcomes = [game, "function update() end\n"].map(|text| reload_game(&scratch, text));
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
     assert!(
         outcomes[0].as_ref().is_err_and(|message| message.contains("not while reloading")),

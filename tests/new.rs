@@ -242,7 +242,7 @@ fn editor_settings_disable_unavailable_libraries() {
 /// Editors must not offer names that suites do not have.
 #[test]
 fn suite_definitions_match_the_test_library() {
-    let scratch = Scratch::new("words");
+    let scratch = Scratch::new("suite_functions");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let yard = scratch.0.join("yard");
     let text = fs::read_to_string(yard.join(".engine/definitions/tests.lua")).unwrap();
@@ -258,11 +258,11 @@ fn suite_definitions_match_the_test_library() {
     let called = |path: &&str| format!("  check(pcall({path}))\n");
     let calls: String = assertions.map(called).collect();
     let suite = format!(
-        "local function check(_, words)\n  \
-         assert(not tostring(words):find('unknown', 1, true), words)\nend\n\
-         it('knows its words', function()\n{checks}{calls}end)\n"
+        "local function check(_, message)\n  \
+         assert(not tostring(message):find('unknown', 1, true), message)\nend\n\
+         it('knows its functions', function()\n{checks}{calls}end)\n"
     );
-    fs::write(yard.join("tests/words_test.lua"), suite).unwrap();
+    fs::write(yard.join("tests/functions_test.lua"), suite).unwrap();
     let (code, out, err) = engine(&scratch, &["test", "yard"]);
     assert_eq!(code, 0, "{out}{err}");
 }

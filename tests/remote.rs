@@ -20,20 +20,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Maximum wait for the game, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A game that counts its frames.
 const COUNTING: &str = "frames = 0\nfunction update() frames = frames + 1 end\n";
 
 /// A game played in its own process, in a folder that is removed on drop.
-struct Playing {
+struct GameProcess {
     process: Child,
     folder: PathBuf,
     session: EndpointFile,
 }
 
 /// Creates a folder with a game.
-fn game(name: &str, files: &[(&str, &str)]) -> PathBuf {
+fn create_game(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-tools-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     for (path, text) in files {
@@ -56,13 +56,13 @@ fn engine(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-impl Playing {
-    fn start(name: &str, main: &str) -> Playing {
-        Playing::start_with(name, &[("main.lua", main)], &[])
+impl GameProcess {
+    fn start(name: &str, main: &str) -> GameProcess {
+        GameProcess::start_with(name, &[("main.lua", main)], &[])
     }
 
-    fn start_with(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> Playing {
-        Playing::start_in(name, files, arguments, &[])
+    fn start_with(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> GameProcess {
+        GameProcess::start_in(name, files, arguments, &[])
     }
 
     /// Starts a game with environment variables.
@@ -71,8 +71,8 @@ impl Playing {
         files: &[(&str, &str)],
         arguments: &[&str],
         environment: &[(&str, &str)],
-    ) -> Playing {
-        Playing::start_prepared(name, files, arguments, environment, |_| ())
+    ) -> GameProcess {
+        GameProcess::start_prepared(name, files, arguments, environment, |_| ())
     }
 
     /// Starts a game after `prepare` has added other files to its folder.
@@ -82,8 +82,8 @@ impl Playing {
         arguments: &[&str],
         environment: &[(&str, &str)],
         prepare: impl Fn(&Path),
-    ) -> Playing {
-        let folder = game(name, files);
+    ) -> GameProcess {
+        let folder = create_game(name, files);
         prepare(&folder.join("game"));
         let all = [&["run", "game", "--headless", "--realtime", "--tools"], arguments].concat();
         let mut process = engine(&folder, &all)
@@ -92,7 +92,7 @@ impl Playing {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the engine starts");
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_MAX;
         let session = loop {
             if let Ok(session) = EndpointFile::read(&folder.join("game")) {
                 break session;
@@ -106,7 +106,7 @@ impl Playing {
             }
             std::thread::sleep(Duration::from_millis(10));
         };
-        Playing { process, folder, session }
+        GameProcess { process, folder, session }
     }
 
     fn connect(&self) -> RemoteClient {
@@ -115,14 +115,14 @@ impl Playing {
 
     /// Writes a file atomically, as editors do.
     fn write(&self, path: &str, text: &str) {
-        let (beside, file) = (self.folder.join("new"), self.folder.join("game").join(path));
-        std::fs::write(&beside, text).expect("it is written");
-        std::fs::rename(&beside, &file).expect("it is renamed");
+        let (temporary, file) = (self.folder.join("new"), self.folder.join("game").join(path));
+        std::fs::write(&temporary, text).expect("it is written");
+        std::fs::rename(&temporary, &file).expect("it is renamed");
     }
 
     /// Waits until the game has ended by itself, and returns its exit code.
     fn wait(&mut self) -> i32 {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_MAX;
         loop {
             if let Some(status) = self.process.try_wait().expect("it can be asked") {
                 return status.code().unwrap_or(-1);
@@ -133,7 +133,7 @@ impl Playing {
     }
 }
 
-impl Drop for Playing {
+impl Drop for GameProcess {
     fn drop(&mut self) {
         // The process may have ended, and no data of it is needed.
         let _ = self.process.kill();
@@ -142,14 +142,14 @@ impl Drop for Playing {
     }
 }
 
-fn ask(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
-    let answer = caller.ask(kind, fields, PATIENCE, |_| ());
+fn ask(client: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> SjsonTree {
+    let answer = client.ask(kind, fields, WAIT_MAX, |_| ());
     answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
 }
 
 /// Sends a request that must be refused, and returns the error message.
-fn refused(caller: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> String {
-    match caller.ask(kind, fields, PATIENCE, |_| ()) {
+fn ask_refused(client: &mut RemoteClient, kind: &str, fields: Vec<(&str, SjsonTree)>) -> String {
+    match client.ask(kind, fields, WAIT_MAX, |_| ()) {
         Ok(answer) => panic!("{kind} was answered: {}", json::write(&answer)),
         Err(error) => text(&error, "message"),
     }
@@ -177,8 +177,8 @@ fn list<'a>(tree: &'a SjsonTree, key: &str) -> &'a [SjsonTree] {
 }
 
 /// Evaluates a line of Lua and returns its values as joined text.
-fn eval(caller: &mut RemoteClient, line: &str) -> String {
-    let answer = ask(caller, "eval", vec![("text", json::text(line))]);
+fn eval(client: &mut RemoteClient, line: &str) -> String {
+    let answer = ask(client, "eval", vec![("text", json::text(line))]);
     let values = list(&answer, "values").iter().map(|value| match value {
         SjsonTree::String(text) => text.clone(),
         other => json::write(other),
@@ -186,86 +186,87 @@ fn eval(caller: &mut RemoteClient, line: &str) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn frame(caller: &mut RemoteClient) -> f64 {
-    number(&ask(caller, "status", vec![]), "frame")
+fn frame(client: &mut RemoteClient) -> f64 {
+    number(&ask(client, "status", vec![]), "frame")
 }
 
 /// Checks that the game continues to play.
-fn plays(caller: &mut RemoteClient) {
-    let first = frame(caller);
-    let end = Instant::now() + PATIENCE;
-    while frame(caller) < first + 3.0 {
+fn check_running(client: &mut RemoteClient) {
+    let first = frame(client);
+    let end = Instant::now() + WAIT_MAX;
+    while frame(client) < first + 3.0 {
         assert!(Instant::now() < end, "the game stands");
     }
 }
 
 #[test]
 fn eval_runs_in_the_game_and_returns_text() {
-    let game = Playing::start("eval", COUNTING);
-    let mut caller = game.connect();
-    assert_eq!(eval(&mut caller, "1 + 1, 'a\\nb', nil"), "2, \"a\\nb\", nil");
-    assert_eq!(eval(&mut caller, "lives = 3"), "");
-    assert_eq!(eval(&mut caller, "lives"), "3");
+    let create_game = GameProcess::start("eval", COUNTING);
+    let mut client = create_game.connect();
+    assert_eq!(eval(&mut client, "1 + 1, 'a\\nb', nil"), "2, \"a\\nb\", nil");
+    assert_eq!(eval(&mut client, "lives = 3"), "");
+    assert_eq!(eval(&mut client, "lives"), "3");
     assert_eq!(
-        eval(&mut caller, "Vector3(1, 2, 0.5)"),
-        eval(&mut caller, "tostring(Vector3(1, 2, 0.5))").replace('"', "")
+        eval(&mut client, "Vector3(1, 2, 0.5)"),
+        eval(&mut client, "tostring(Vector3(1, 2, 0.5))").replace('"', "")
     );
     assert_eq!(
-        eval(&mut caller, "{ b = { 1, 2 }, a = 'x', [3] = true }"),
+        eval(&mut client, "{ b = { 1, 2 }, a = 'x', [3] = true }"),
         "{ [3] = true, a = \"x\", b = { 1, 2 } }"
     );
-    assert_eq!(eval(&mut caller, "local t = {} t.t = t return t"), "{ t = (the same table) }");
-    assert_eq!(eval(&mut caller, "'a\\255b'"), "\"a\\255b\"");
-    let cut = eval(&mut caller, "('ä'):rep(20000)");
+    assert_eq!(eval(&mut client, "local t = {} t.t = t return t"), "{ t = (the same table) }");
+    assert_eq!(eval(&mut client, "'a\\255b'"), "\"a\\255b\"");
+    let cut = eval(&mut client, "('ä'):rep(20000)");
     assert!(cut.ends_with("ä… (40002 bytes in all)"), "{}", &cut[cut.len() - 60..]);
-    let long = eval(&mut caller, "local t = {} for i = 1, 200 do t[i] = i end return t");
+    let long = eval(&mut client, "local t = {} for i = 1, 200 do t[i] = i end return t");
     assert!(long.ends_with("… (140 more)\n}"), "{long}");
     let fields = vec![("text", json::text("{ a = { 1, 'x' } }")), ("data", SjsonTree::Bool(true))];
-    let answer = ask(&mut caller, "eval", fields);
+    let answer = ask(&mut client, "eval", fields);
     assert_eq!(json::write(answer.get("data").expect("it is there")), "{\"a\":[1,\"x\"]}");
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn failed_eval_returns_its_stack() {
-    let game = Playing::start("fails", "function boom(n) error('no weapon ' .. n) end\n");
-    let mut caller = game.connect();
+    let create_game =
+        GameProcess::start("fails", "function boom(n) error('no weapon ' .. n) end\n");
+    let mut client = create_game.connect();
     let fields = vec![("text", json::text("boom(3)"))];
-    let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it fails");
+    let error = client.ask("eval", fields, WAIT_MAX, |_| ()).expect_err("it fails");
     assert_eq!(text(&error, "message"), "no weapon 3");
     assert_eq!(text(&error, "to"), "eval");
     let report = text(&error, "report");
     assert!(report.contains("In main.lua:1\n") && report.contains("local n = 3"), "{report}");
     assert_eq!(number(error.get("place").expect("a place"), "line"), 1.0);
-    let error = caller.ask("eval", vec![("text", json::text("error('ouch')"))], PATIENCE, |_| ());
+    let error = client.ask("eval", vec![("text", json::text("error('ouch')"))], WAIT_MAX, |_| ());
     let report = text(&error.expect_err("it fails"), "report");
     assert!(report.contains("In eval:1\n        1 | error('ouch')\n"), "{report}");
-    let message = refused(&mut caller, "eval", vec![("text", json::text("1 +"))]);
+    let message = ask_refused(&mut client, "eval", vec![("text", json::text("1 +"))]);
     assert!(message.contains("unexpected symbol near"), "{message}");
     let fields = vec![("text", json::text("print")), ("data", SjsonTree::Bool(true))];
-    let message = refused(&mut caller, "eval", fields);
+    let message = ask_refused(&mut client, "eval", fields);
     assert!(message.contains("must be plain data"), "{message}");
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn endless_eval_is_stopped() {
-    let game = Playing::start("endless", COUNTING);
-    let mut caller = game.connect();
+    let create_game = GameProcess::start("endless", COUNTING);
+    let mut client = create_game.connect();
     for line in ["while true do end", "pcall(function() while true do end end) while true do end"] {
         let fields = vec![("text", json::text(line)), ("seconds", SjsonTree::Number(0.1))];
-        let error = caller.ask("eval", fields, PATIENCE, |_| ()).expect_err("it is stopped");
+        let error = client.ask("eval", fields, WAIT_MAX, |_| ()).expect_err("it is stopped");
         assert_eq!(error.get("stopped"), Some(&SjsonTree::Bool(true)), "{}", json::write(&error));
         assert!(text(&error, "message").contains("0.1 seconds of CPU time"));
     }
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn help_lists_every_message_with_its_fields() {
-    let game = Playing::start("help", COUNTING);
-    let mut caller = game.connect();
-    let help = ask(&mut caller, "help", vec![]);
+    let create_game = GameProcess::start("help", COUNTING);
+    let mut client = create_game.connect();
+    let help = ask(&mut client, "help", vec![]);
     assert_eq!(number(&help, "version"), 1.0);
     let names: Vec<String> = list(&help, "messages").iter().map(|it| text(it, "type")).collect();
     for name in ["help", "eval", "complete", "units", "screenshot", "input", "subscribe"] {
@@ -276,14 +277,14 @@ fn help_lists_every_message_with_its_fields() {
     let streams: Vec<String> = list(&help, "streams").iter().map(|it| text(it, "stream")).collect();
     assert!(streams.contains(&"log".to_string()), "{streams:?}");
     assert_eq!(
-        refused(&mut caller, "evil", vec![]),
+        ask_refused(&mut client, "evil", vec![]),
         "there is no message 'evil', did you mean \
         'eval'? ('help' lists them)"
     );
-    let message = refused(&mut caller, "eval", vec![]);
+    let message = ask_refused(&mut client, "eval", vec![]);
     assert_eq!(message, "'eval' needs the field 'text': Lua (text)");
-    caller.send_text("no JSON").expect("it is sent");
-    match caller.receive(PATIENCE) {
+    client.send_text("no JSON").expect("it is sent");
+    match client.receive(WAIT_MAX) {
         ClientMessage::Message(error) => {
             assert!(text(&error, "message").starts_with("the message is not JSON: line 1"));
         }
@@ -293,10 +294,10 @@ fn help_lists_every_message_with_its_fields() {
 
 #[test]
 fn completion_shows_names_and_signatures() {
-    let game = Playing::start("complete", "hero = { lives = 3, level = 1 }\n");
-    let mut caller = game.connect();
+    let create_game = GameProcess::start("complete", "hero = { lives = 3, level = 1 }\n");
+    let mut client = create_game.connect();
     let mut complete = |before: &str| {
-        let answer = ask(&mut caller, "complete", vec![("text", json::text(before))]);
+        let answer = ask(&mut client, "complete", vec![("text", json::text(before))]);
         let names = list(&answer, "words").iter().map(|word| match word {
             SjsonTree::String(word) => word.clone(),
             other => json::write(other),
@@ -311,10 +312,10 @@ fn completion_shows_names_and_signatures() {
     assert!(complete("func").1.contains(&"function".to_string()));
     assert!(complete("").1.contains(&"hero".to_string()));
     assert!(complete("nothing.at.all").1.is_empty());
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     loop {
         // Signatures are generated on another thread, and may be missing at first.
-        let answer = ask(&mut caller, "complete", vec![("text", json::text("Unit.local_posi"))]);
+        let answer = ask(&mut client, "complete", vec![("text", json::text("Unit.local_posi"))]);
         if let Some(first) = list(&answer, "signatures").first() {
             assert!(text(first, "signature").contains("local_position("), "{first:?}");
             break;
@@ -325,15 +326,15 @@ fn completion_shows_names_and_signatures() {
 
 #[test]
 fn log_stream_starts_with_the_last_lines() {
-    let game = Playing::start("log", "print('ready')\nfunction say(w) print(w) end\n");
-    let mut caller = game.connect();
-    ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
+    let create_game = GameProcess::start("log", "print('ready')\nfunction say(w) print(w) end\n");
+    let mut client = create_game.connect();
+    ask(&mut client, "subscribe", vec![("stream", json::text("log"))]);
     let mut lines = Vec::new();
-    let mut listen = |caller: &mut RemoteClient, wanted: &str| {
-        let end = Instant::now() + PATIENCE;
-        while !lines.iter().any(|(_, line)| line == wanted) {
-            assert!(Instant::now() < end, "{wanted} is not told: {lines:?}");
-            if let ClientMessage::Message(message) = caller.receive(PATIENCE)
+    let mut listen = |client: &mut RemoteClient, expected: &str| {
+        let end = Instant::now() + WAIT_MAX;
+        while !lines.iter().any(|(_, line)| line == expected) {
+            assert!(Instant::now() < end, "{expected} is not told: {lines:?}");
+            if let ClientMessage::Message(message) = client.receive(WAIT_MAX)
                 && message.get("level").is_some()
             {
                 lines.push((text(&message, "level"), text(&message, "message")));
@@ -341,47 +342,50 @@ fn log_stream_starts_with_the_last_lines() {
         }
         lines.clone()
     };
-    eval(&mut caller, "say('after')");
-    let lines = listen(&mut caller, "after");
+    eval(&mut client, "say('after')");
+    let lines = listen(&mut client, "after");
     assert_eq!(lines.iter().filter(|(_, line)| line == "after").count(), 1);
-    let answer = refused(&mut caller, "subscribe", vec![("stream", json::text("logs"))]);
+    let answer = ask_refused(&mut client, "subscribe", vec![("stream", json::text("logs"))]);
     assert_eq!(answer, "there is no stream 'logs', did you mean 'log'? ('help' lists them)");
-    ask(&mut caller, "unsubscribe", vec![("stream", json::text("log"))]);
-    eval(&mut caller, "say('unheard')");
-    assert_eq!(caller.receive(Duration::from_millis(100)), ClientMessage::Nothing);
+    ask(&mut client, "unsubscribe", vec![("stream", json::text("log"))]);
+    eval(&mut client, "say('unheard')");
+    assert_eq!(client.receive(Duration::from_millis(100)), ClientMessage::Nothing);
 }
 
 #[test]
 fn game_can_be_paused_and_stepped() {
-    let game = Playing::start("pause", COUNTING);
-    let mut caller = game.connect();
-    assert_eq!(refused(&mut caller, "step", vec![]), "the game is not paused: send 'pause' first");
-    let paused = ask(&mut caller, "pause", vec![]);
+    let create_game = GameProcess::start("pause", COUNTING);
+    let mut client = create_game.connect();
+    assert_eq!(
+        ask_refused(&mut client, "step", vec![]),
+        "the game is not paused: send 'pause' first"
+    );
+    let paused = ask(&mut client, "pause", vec![]);
     assert_eq!(paused.get("paused"), Some(&SjsonTree::Bool(true)));
-    let first = frame(&mut caller);
-    assert_eq!(eval(&mut caller, "frames"), format!("{first}"));
+    let first = frame(&mut client);
+    assert_eq!(eval(&mut client, "frames"), format!("{first}"));
     std::thread::sleep(Duration::from_millis(60));
-    assert_eq!(frame(&mut caller), first);
-    ask(&mut caller, "step", vec![]);
-    assert_eq!(frame(&mut caller), first + 1.0);
-    ask(&mut caller, "step", vec![("frames", SjsonTree::Number(5.0))]);
-    assert_eq!(frame(&mut caller), first + 6.0);
-    let steps = ask(&mut caller, "time_step", vec![("frames", SjsonTree::Number(3.0))]);
+    assert_eq!(frame(&mut client), first);
+    ask(&mut client, "step", vec![]);
+    assert_eq!(frame(&mut client), first + 1.0);
+    ask(&mut client, "step", vec![("frames", SjsonTree::Number(5.0))]);
+    assert_eq!(frame(&mut client), first + 6.0);
+    let steps = ask(&mut client, "time_step", vec![("frames", SjsonTree::Number(3.0))]);
     assert_eq!(number(&steps, "frame"), first + 6.0);
     assert_eq!(list(&steps, "delta").len(), 3);
-    ask(&mut caller, "resume", vec![]);
-    plays(&mut caller);
+    ask(&mut client, "resume", vec![]);
+    check_running(&mut client);
 }
 
 #[test]
 fn time_step_stream_sends_measurements() {
-    let game = Playing::start("steps", COUNTING);
-    let mut caller = game.connect();
+    let create_game = GameProcess::start("steps", COUNTING);
+    let mut client = create_game.connect();
     let fields = vec![("stream", json::text("time_step")), ("every", SjsonTree::Number(0.05))];
-    ask(&mut caller, "subscribe", fields);
+    ask(&mut client, "subscribe", fields);
     let mut last = 0.0;
     for _ in 0..3 {
-        match caller.receive(PATIENCE) {
+        match client.receive(WAIT_MAX) {
             ClientMessage::Message(message) => {
                 let count = list(&message, "measured").len();
                 assert!(count > 0 && count == list(&message, "delta").len());
@@ -400,9 +404,9 @@ const INPUT: &str = "typed, at, down = '', nil, 0\nfunction update()\n  \
 
 #[test]
 fn tools_can_simulate_input() {
-    let game = Playing::start("input", INPUT);
-    let mut caller = game.connect();
-    let mut input = |fields: Vec<(&str, SjsonTree)>| ask(&mut caller, "input", fields);
+    let create_game = GameProcess::start("input", INPUT);
+    let mut client = create_game.connect();
+    let mut input = |fields: Vec<(&str, SjsonTree)>| ask(&mut client, "input", fields);
     let keyboard = ("device", json::text("keyboard"));
     let mut space = vec![keyboard.clone(), ("button", json::text("space"))];
     input(space.clone());
@@ -411,13 +415,13 @@ fn tools_can_simulate_input() {
     input(vec![keyboard.clone(), ("text", json::text("hé"))]);
     let to = ("to", json::numbers([30.0, 40.0]));
     input(vec![("device", json::text("mouse")), ("axis", json::text("cursor")), to]);
-    let end = Instant::now() + PATIENCE;
-    while eval(&mut caller, "down, typed, at.x, at.y") != "1, \"hé\", 30, 40" {
-        let found = eval(&mut caller, "down, typed, at.x, at.y");
+    let end = Instant::now() + WAIT_MAX;
+    while eval(&mut client, "down, typed, at.x, at.y") != "1, \"hé\", 30, 40" {
+        let found = eval(&mut client, "down, typed, at.x, at.y");
         assert!(Instant::now() < end, "{found}");
     }
     let wrong = vec![keyboard, ("button", json::text("spase"))];
-    let message = refused(&mut caller, "input", wrong);
+    let message = ask_refused(&mut client, "input", wrong);
     assert_eq!(message, "the keyboard has no button 'spase', did you mean 'space'?");
 }
 
@@ -430,29 +434,29 @@ const TOWER: &str = "nodes = { base = {}, top = { parent = \"base\", position = 
 #[test]
 fn units_are_listed_and_inspected() {
     let files = [("main.lua", UNITS), ("tower.unit", TOWER)];
-    let game = Playing::start_with("units", &files, &[]);
-    let mut caller = game.connect();
-    plays(&mut caller);
-    let units = ask(&mut caller, "units", vec![]);
+    let create_game = GameProcess::start_with("units", &files, &[]);
+    let mut client = create_game.connect();
+    check_running(&mut client);
+    let units = ask(&mut client, "units", vec![]);
     let world = list(&units, "worlds").iter().find(|world| number(world, "count") == 2.0);
     let world = world.unwrap_or_else(|| panic!("{}", json::write(&units)));
     let tower = list(world, "units").iter().find(|unit| text(unit, "name") == "tower");
     let tower = tower.expect("it is listed");
     assert_eq!(list(tower, "position"), json_numbers(&[1.0, 2.0, 3.0]));
     let handle = SjsonTree::Number(number(tower, "unit"));
-    let unit = ask(&mut caller, "unit", vec![("unit", handle)]);
+    let unit = ask(&mut client, "unit", vec![("unit", handle)]);
     let top = &list(&unit, "nodes")[2];
     assert_eq!((text(top, "name"), number(top, "parent")), ("top".to_string(), 2.0));
     assert_eq!(list(top, "position"), json_numbers(&[1.0, 2.0, 5.0]));
     assert!(text(&unit, "text").contains("hp = 5"), "{}", json::write(&unit));
-    let filtered = ask(&mut caller, "units", vec![("text", json::text("tow"))]);
+    let filtered = ask(&mut client, "units", vec![("text", json::text("tow"))]);
     let counts: f64 = list(&filtered, "worlds").iter().map(|world| number(world, "count")).sum();
     assert_eq!(counts, 1.0);
-    let message = refused(&mut caller, "unit", vec![("unit", SjsonTree::Number(1.0))]);
+    let message = ask_refused(&mut client, "unit", vec![("unit", SjsonTree::Number(1.0))]);
     assert_eq!(message, "1 is not a handle of a unit");
-    eval(&mut caller, "gone = tower World.destroy_unit(world, tower)");
-    let gone: f64 = eval(&mut caller, "gone").parse().expect("a number");
-    let message = refused(&mut caller, "unit", vec![("unit", SjsonTree::Number(gone))]);
+    eval(&mut client, "gone = tower World.destroy_unit(world, tower)");
+    let gone: f64 = eval(&mut client, "gone").parse().expect("a number");
+    let message = ask_refused(&mut client, "unit", vec![("unit", SjsonTree::Number(gone))]);
     assert_eq!(message, "the unit is gone");
 }
 
@@ -471,41 +475,41 @@ fn resources_are_listed_with_dependents_and_reloaded() {
         ("tower.unit", TOWER),
         ("small.unit", small),
     ];
-    let game = Playing::start_with("resources", &files, &["--no-watch"]);
-    let mut caller = game.connect();
-    let listed = ask(&mut caller, "resources", vec![("kind", json::text("unit"))]);
+    let create_game = GameProcess::start_with("resources", &files, &["--no-watch"]);
+    let mut client = create_game.connect();
+    let listed = ask(&mut client, "resources", vec![("kind", json::text("unit"))]);
     assert_eq!(number(&listed, "count"), 2.0);
-    let tower = ask(&mut caller, "resource", vec![("name", json::text("tower.unit"))]);
+    let tower = ask(&mut client, "resource", vec![("name", json::text("tower.unit"))]);
     assert_eq!(json::write(tower.get("dependents").expect("a list")), "[\"small.unit\"]");
     assert_eq!(
         json::write(tower.get("all_dependents").expect("a list")),
         "[\"main.lua\",\"small.unit\"]"
     );
-    let message = refused(&mut caller, "resource", vec![("name", json::text("towr.unit"))]);
+    let message = ask_refused(&mut client, "resource", vec![("name", json::text("towr.unit"))]);
     assert_eq!(message, "there is no resource 'towr.unit', did you mean 'tower.unit'?");
-    let again = ask(&mut caller, "reload", vec![("kind", json::text("unit"))]);
+    let again = ask(&mut client, "reload", vec![("kind", json::text("unit"))]);
     assert_eq!(list(&again, "reloaded").len(), 2);
-    game.write("enemy.lua", "return { name = 'troll' }\n");
-    assert_eq!(eval(&mut caller, "name()"), "\"orc\"");
-    let changed = ask(&mut caller, "reload", vec![]);
+    create_game.write("enemy.lua", "return { name = 'troll' }\n");
+    assert_eq!(eval(&mut client, "name()"), "\"orc\"");
+    let changed = ask(&mut client, "reload", vec![]);
     assert_eq!(json::write(changed.get("reloaded").expect("a list")), "[\"enemy.lua\"]");
-    assert_eq!(eval(&mut caller, "name()"), "\"troll\"");
-    let message = refused(&mut caller, "reload", vec![("kind", json::text("units"))]);
+    assert_eq!(eval(&mut client, "name()"), "\"troll\"");
+    let message = ask_refused(&mut client, "reload", vec![("kind", json::text("units"))]);
     assert_eq!(message, "there is no kind 'units', did you mean 'unit'?");
 }
 
 #[test]
 fn session_file_exists_only_while_the_game_runs() {
-    let mut game = Playing::start("session", COUNTING);
-    let path = endpoint_file::path(&game.folder.join("game"));
+    let mut create_game = GameProcess::start("session", COUNTING);
+    let path = endpoint_file::path(&create_game.folder.join("game"));
     assert!(path.exists());
     let ignored = std::fs::read_to_string(path.with_file_name(".gitignore")).expect("it is there");
     assert_eq!(ignored, "*\n");
-    let mut caller = game.connect();
-    ask(&mut caller, "quit", vec![]);
-    assert_eq!(game.wait(), 0);
+    let mut client = create_game.connect();
+    ask(&mut client, "quit", vec![]);
+    assert_eq!(create_game.wait(), 0);
     assert!(!path.exists());
-    match caller.receive(PATIENCE) {
+    match client.receive(WAIT_MAX) {
         ClientMessage::Ended(_) => {}
         other => panic!("{other:?}"),
     }
@@ -513,7 +517,7 @@ fn session_file_exists_only_while_the_game_runs() {
 
 #[test]
 fn release_cannot_be_inspected() {
-    let folder = game("release", &[("main.lua", COUNTING)]);
+    let folder = create_game("release", &[("main.lua", COUNTING)]);
     let compiled =
         engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]).output();
     let compiled = compiled.expect("the engine starts");
@@ -528,10 +532,10 @@ fn release_cannot_be_inspected() {
 
 #[test]
 fn screenshots_need_a_renderer() {
-    let game = Playing::start("no-picture", COUNTING);
-    let message = refused(&mut game.connect(), "screenshot", vec![]);
+    let create_game = GameProcess::start("no-picture", COUNTING);
+    let message = ask_refused(&mut create_game.connect(), "screenshot", vec![]);
     assert!(message.starts_with("nothing is drawn in this run"), "{message}");
-    drop(game);
+    drop(create_game);
     let main = "function render() Gui.rect(Application.main_gui(), Vector3(0, 0, 0), \
         Vector2(2000, 2000), Color(255, 0, 0))\n  \
         Application.render_world(Application.main_world())\nend\n";
@@ -539,15 +543,15 @@ fn screenshots_need_a_renderer() {
     if !browser::has_adapter() {
         return browser::skip("there is no graphics adapter", "mesa-vulkan-drivers");
     }
-    let game = Playing::start_with("picture", &files, &["--renderer", "software"]);
-    let mut caller = game.connect();
-    let picture = ask(&mut caller, "screenshot", vec![("width", SjsonTree::Number(160.0))]);
+    let create_game = GameProcess::start_with("picture", &files, &["--renderer", "software"]);
+    let mut client = create_game.connect();
+    let picture = ask(&mut client, "screenshot", vec![("width", SjsonTree::Number(160.0))]);
     assert_eq!((number(&picture, "width"), number(&picture, "height")), (160.0, 100.0));
     assert!(text(&picture, "png").starts_with("iVBORw0KGgo"), "it is a PNG");
     let fields = vec![("stream", json::text("picture")), ("every", SjsonTree::Number(0.02))];
-    ask(&mut caller, "subscribe", fields);
+    ask(&mut client, "subscribe", fields);
     for _ in 0..3 {
-        match caller.receive(PATIENCE) {
+        match client.receive(WAIT_MAX) {
             ClientMessage::Bytes(bytes) => {
                 let end = bytes.iter().position(|byte| *byte == b'\n').expect("a line");
                 let head = json::read(std::str::from_utf8(&bytes[..end]).expect("text"));
@@ -557,6 +561,6 @@ fn screenshots_need_a_renderer() {
             other => panic!("{other:?}"),
         }
     }
-    ask(&mut caller, "pause", vec![]);
-    ask(&mut caller, "screenshot", vec![]);
+    ask(&mut client, "pause", vec![]);
+    ask(&mut client, "screenshot", vec![]);
 }

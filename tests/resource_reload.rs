@@ -94,7 +94,7 @@ impl Game {
     }
 
     /// Plays until a condition holds.
-    fn wait(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
+    fn wait_until(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
         let start = Instant::now();
         while !holds(self) {
             assert!(start.elapsed() < Duration::from_secs(20), "{condition}");
@@ -105,7 +105,7 @@ impl Game {
 
 /// Returns true if an error after the first `count` errors names the resource. Other tests of this
 /// process log errors, too.
-fn is_told(count: u64, resource: &str) -> bool {
+fn is_logged(count: u64, resource: &str) -> bool {
     log::errors_since(count).iter().any(|error| error.contains(resource))
 }
 
@@ -120,13 +120,13 @@ fn units_follow_changes_of_their_model_file() {
     let mut game = Game::start("model-changes");
     assert_eq!((game.triangles(), game.nodes()), (1, Ok(2)));
     fs::write(game.folder.join("units/body.gltf"), model(5, 2)).unwrap();
-    game.wait("the unit has other triangles", |game| game.triangles() == 5);
+    game.wait_until("the unit has other triangles", |game| game.triangles() == 5);
     assert_eq!(game.nodes(), Ok(4), "the next unit has other nodes");
     let errors = log::error_count();
     fs::write(game.folder.join("units/body.gltf"), "{ broken").unwrap();
-    game.wait("it is told", |game| {
+    game.wait_until("it is told", |game| {
         game.triangles();
-        is_told(errors, "units/body")
+        is_logged(errors, "units/body")
     });
     assert_eq!((game.triangles(), game.nodes()), (5, Ok(4)), "what was good stays");
 }
@@ -136,13 +136,13 @@ fn units_survive_removal_of_their_files() {
     let mut game = Game::start("model-gone");
     assert_eq!(game.nodes(), Ok(2));
     fs::remove_file(game.folder.join("units/thing.unit")).unwrap();
-    game.wait("the file is gone", |game| game.nodes().is_err());
+    game.wait_until("the file is gone", |game| game.nodes().is_err());
     let message = game.nodes().unwrap_err();
     assert!(message.starts_with("there is no unit 'units/thing'"), "{message}");
     assert_eq!(game.triangles(), 1);
     fs::remove_file(game.folder.join("units/body.gltf")).unwrap();
     fs::write(game.folder.join("units/thing.unit"), "data = { a = 1 }").unwrap();
-    game.wait("there is another", |game| game.nodes() == Ok(1));
+    game.wait_until("there is another", |game| game.nodes() == Ok(1));
     assert_eq!(game.triangles(), 1, "what was spawned lives on");
 }
 
@@ -176,7 +176,7 @@ impl Game {
             fs::write(self.folder.join(file), bytes).unwrap();
         }
         fs::write(self.folder.join("units/flat.unit"), unit).unwrap();
-        self.wait("the unit is compiled", |game| {
+        self.wait_until("the unit is compiled", |game| {
             game.triangles();
             let engine = game.app.vm().engine();
             let Ok(resource) = engine.unit_resource("units/flat") else { return false };
@@ -203,14 +203,14 @@ fn sprite_follows_changes_of_its_sheet() {
     };
     assert_eq!(sequence(&mut game), (2, 200.0));
     fs::write(game.folder.join("units/hero.sheet"), sheet(300)).unwrap();
-    game.wait("frames last longer", |game| sequence(game) == (2, 600.0));
+    game.wait_until("frames last longer", |game| sequence(game) == (2, 600.0));
     fs::write(game.folder.join("units/hero.tga"), tga(4, 1, 9)).unwrap();
-    game.wait("there are more frames", |game| sequence(game) == (4, 1200.0));
+    game.wait_until("there are more frames", |game| sequence(game) == (4, 1200.0));
     let errors = log::error_count();
     fs::remove_file(game.folder.join("units/hero.sheet")).unwrap();
-    game.wait("it is told", |game| {
+    game.wait_until("it is told", |game| {
         sequence(game);
-        is_told(errors, "units/hero")
+        is_logged(errors, "units/hero")
     });
     assert_eq!(sequence(&mut game), (4, 1200.0), "what plays goes on");
 }
@@ -235,15 +235,15 @@ fn reloaded_tile_map_keeps_the_games_changes() {
     };
     assert_eq!(tiles(&mut game), [Some(1), Some(2), None]);
     fs::write(game.folder.join("units/yard.tmj"), map(40)).unwrap();
-    game.wait("it is wider", |game| tiles(game)[2].is_some());
+    game.wait_until("it is wider", |game| tiles(game)[2].is_some());
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)]);
     let maps = &game.app.vm().engine().worlds.scenes.maps;
     assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
     let errors = log::error_count();
     fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();
-    game.wait("it is told", |game| {
+    game.wait_until("it is told", |game| {
         tiles(game);
-        is_told(errors, "units/yard")
+        is_logged(errors, "units/yard")
     });
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)], "it stays as it was");
 }

@@ -51,7 +51,7 @@ impl Scratch {
     fn play(&self, arguments: &[&str]) -> (String, String) {
         let mut command = self.command();
         command.args(["--frames", "1", "--"]).args(arguments);
-        finished(command)
+        run(command)
     }
 }
 
@@ -62,7 +62,7 @@ impl Drop for Scratch {
 }
 
 #[track_caller]
-fn finished(mut command: Command) -> (String, String) {
+fn run(mut command: Command) -> (String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));
@@ -270,7 +270,7 @@ fn full_disk_keeps_the_existing_save() {
     limited.arg(engine.get_program()).args(engine.get_args());
     limited.args(["--frames", "1", "--", "write", "large", "1000000"]);
     limited.current_dir(&scratch.0).env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
-    let (out, _) = finished(limited);
+    let (out, _) = run(limited);
     assert!(out.starts_with("nil\tthe save \"auto\" cannot be written: "), "{out}");
     assert_eq!(scratch.files(), ["auto.1.save"], "nothing is left beside it");
     assert_eq!(scratch.play(&["read"]).0, "small\tnil\tnil\n");
@@ -291,7 +291,7 @@ fn missing_save_folder_gives_a_warning() {
     for variable in ["ENGINE_SAVE_DIR", "XDG_DATA_HOME", "HOME", "USERPROFILE", "APPDATA"] {
         command.env_remove(variable);
     }
-    let (out, err) = finished(command);
+    let (out, err) = run(command);
     assert_eq!(out, "true\n");
     let message = "warning: saves and user settings are lost at the end of this run: there is no \
                  home folder: set HOME, or ENGINE_SAVE_DIR\n";

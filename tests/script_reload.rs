@@ -13,12 +13,12 @@ use harness::Game;
 use reload_table::{CHANGES, KEEPS, Row};
 
 /// Returns a message if a row does not hold.
-fn fault(row: &Row) -> Result<(), String> {
+fn row_error(row: &Row) -> Result<(), String> {
     let mut game = Game::start(&[("m.lua", row.old), ("other.lua", row.other)]);
     game.step(&format!("m = require 'm' {}", row.before))?;
-    let answer = game.try_reload(&[("m.lua", row.new)]);
-    if !answer.ok() {
-        return Err(answer.text("report").to_string());
+    let result = game.try_reload(&[("m.lua", row.new)]);
+    if !result.ok() {
+        return Err(result.text("report").to_string());
     }
     game.step(row.after)?;
     // Saving the same text again changes nothing.
@@ -34,11 +34,11 @@ fn fault(row: &Row) -> Result<(), String> {
 }
 
 fn check(rows: &[Row]) {
-    let faults: Vec<String> = rows
+    let errors: Vec<String> = rows
         .iter()
-        .filter_map(|row| Some(format!("{}\n{}\n", row.name, fault(row).err()?)))
+        .filter_map(|row| Some(format!("{}\n{}\n", row.name, row_error(row).err()?)))
         .collect();
-    assert!(faults.is_empty(), "{} rows do not hold:\n{}", faults.len(), faults.join("\n"));
+    assert!(errors.is_empty(), "{} rows do not hold:\n{}", errors.len(), errors.join("\n"));
 }
 
 #[test]

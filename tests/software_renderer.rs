@@ -8,7 +8,7 @@ const MAIN: &str = "function update() print('plays') end";
 
 /// Returns the libraries of Vulkan drivers that a run has loaded while it plays, or `None` if it
 /// does not play because there is no driver. `select` is the environment's selection of drivers.
-fn loaded(select: Option<&str>) -> Option<BTreeSet<String>> {
+fn loaded_drivers(select: Option<&str>) -> Option<BTreeSet<String>> {
     let name = format!("engine-software-{}-{}", std::process::id(), select.is_some());
     let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).expect("a scratch folder can be made");
@@ -41,7 +41,7 @@ fn loaded(select: Option<&str>) -> Option<BTreeSet<String>> {
 
 #[test]
 fn software_renderer_loads_no_gpu_driver() {
-    let Some(drivers) = loaded(None) else {
+    let Some(drivers) = loaded_drivers(None) else {
         let message =
             "SKIPPED: no software adapter (to install it: apt install mesa-vulkan-drivers)";
         let required = std::env::var("ENGINE_TEST_REQUIRE_ALL").is_ok_and(|value| value == "1");
@@ -51,6 +51,6 @@ fn software_renderer_loads_no_gpu_driver() {
     let software = |name: &String| name.contains("lvp") || name.contains("swiftshader");
     assert!(!drivers.is_empty() && drivers.iter().all(software), "{drivers:?}");
     // The environment's selection takes precedence.
-    let all = loaded(Some("*")).expect("there is an adapter");
+    let all = loaded_drivers(Some("*")).expect("there is an adapter");
     assert!(all.is_superset(&drivers), "{all:?}");
 }

@@ -268,9 +268,9 @@ fn tests_are_selected_by_pattern_name_and_tag() {
 fn list_prints_tests_without_running_them() {
     let scratch = Scratch::new("list", &[("a_test.lua", TAGGED)]);
     let (code, out, _) = scratch.test(&[".", "--list"]);
-    let wanted = "a_test.lua:2: math adds #fast\na_test.lua:3: math divides #slow\n\
+    let expected = "a_test.lua:2: math adds #fast\na_test.lua:3: math divides #slow\n\
                   a_test.lua:4: math fails\n";
-    assert_eq!((code, out.as_str()), (0, wanted));
+    assert_eq!((code, out.as_str()), (0, expected));
 }
 
 #[test]

@@ -54,7 +54,7 @@ function render() end
 ";
 
 /// Returns the microseconds per mover of the work in every other frame.
-fn each(lifts: usize, always: &str, timed: &str) -> f64 {
+fn time_each(lifts: usize, always: &str, timed: &str) -> f64 {
     let name = format!("engine-bench-movers-{}-{lifts}-{timed}", std::process::id());
     let folder = Folder(std::env::temp_dir().join(name));
     std::fs::create_dir_all(&folder.0).expect("the folder can be made");
@@ -78,9 +78,9 @@ fn each(lifts: usize, always: &str, timed: &str) -> f64 {
 /// Returns the row of a time. Other load on the machine can exceed the measured time and make it
 /// negative.
 fn measured(name: &str, lifts: usize, always: &str, timed: &str) -> Row {
-    let figure = each(lifts, always, timed);
-    let row = named(name.to_string(), figure, "us", None);
-    match figure > 0.0 {
+    let value = time_each(lifts, always, timed);
+    let row = named(name.to_string(), value, "us", None);
+    match value > 0.0 {
         true => row,
         false => Row { measured: f64::NAN, note: "not measured: disturbed".to_string(), ..row },
     }

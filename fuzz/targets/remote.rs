@@ -1,7 +1,7 @@
 //! Fuzz targets for the connection of remote tools to a running game: bytes of HTTP and WebSocket,
 //! and messages. The sender need not be a real tool.
 
-use super::game::{Stage, judge, open, scene_arguments};
+use super::game::{CompiledGame, can_continue, open, scene_arguments};
 use super::{Target, scratch};
 use engine::app::App;
 use engine::foundation::sjson::SjsonTree;
@@ -26,44 +26,44 @@ pub fn targets() -> Vec<Target> {
     let asked = RefCell::new(None);
     let ask = move |bytes: &[u8]| ask(&mut asked.borrow_mut(), bytes);
     vec![
-        Target::new("tool.bytes", 2 << 10, run).keeping(),
-        Target::new("tool.messages", 1 << 10, ask).keeping(),
+        Target::new("tool.bytes", 2 << 10, run).sharing_game(),
+        Target::new("tool.messages", 1 << 10, ask).sharing_game(),
     ]
 }
 
 /// Maximum number of times that the game is polled for its last reply, a millisecond each.
-const LOOKS_MAX: usize = 2000;
+const POLLS_MAX: usize = 2000;
 
 /// Sends each line as a message to a running game, and polls the game until all are answered.
 fn ask(game: &mut Option<(App, RemoteClient)>, bytes: &[u8]) {
-    let (mut app, mut caller) = game.take().unwrap_or_else(|| {
-        let stage = Stage::shared();
-        let (mut app, _) = open(&stage, &scene_arguments());
-        app.start_remote_tools(stage.folder.clone(), false).expect("tools are let in");
-        let session = EndpointFile::read(&stage.folder).expect("the game says where it is");
+    let (mut app, mut client) = game.take().unwrap_or_else(|| {
+        let compiled_game = CompiledGame::shared();
+        let (mut app, _) = open(&compiled_game, &scene_arguments());
+        app.start_remote_tools(compiled_game.folder.clone(), false).expect("tools are let in");
+        let session = EndpointFile::read(&compiled_game.folder).expect("the game says where it is");
         (app, RemoteClient::connect(&session).expect("the game lets its tools in"))
     });
     for line in String::from_utf8_lossy(bytes).lines() {
-        if caller.send_text(line).is_err() {
+        if client.send_text(line).is_err() {
             return;
         }
     }
-    let Ok(last) = caller.send("status", Vec::new()) else { return };
+    let Ok(last) = client.send("status", Vec::new()) else { return };
     let last = SjsonTree::Number(last as f64);
-    for look in 0..LOOKS_MAX {
+    for look in 0..POLLS_MAX {
         app.answer_tools(false);
-        match caller.receive(Duration::from_millis(1)) {
+        match client.receive(Duration::from_millis(1)) {
             ClientMessage::Message(tree) if tree.get("id") == Some(&last) => break,
             ClientMessage::Message(_) | ClientMessage::Bytes(_) | ClientMessage::Nothing => {}
             ClientMessage::Ended(_) => return,
         }
-        assert!(look + 1 < LOOKS_MAX, "the game does not answer");
+        assert!(look + 1 < POLLS_MAX, "the game does not answer");
     }
-    let plays = judge(app.frame(1.0 / 60.0));
+    let plays = can_continue(app.frame(1.0 / 60.0));
     app.end_frame();
     // A game that failed or was asked to end is not used for the next case.
     if plays && app.quit().is_none() {
-        *game = Some((app, caller));
+        *game = Some((app, client));
     }
 }
 

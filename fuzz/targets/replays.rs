@@ -2,7 +2,7 @@
 //! the recorded state, frames with the recorded input, and all comparisons.
 
 use super::files::reframed;
-use super::game::{self, Stage, judge, renderer, scene_arguments};
+use super::game::{self, CompiledGame, can_continue, renderer, scene_arguments};
 use super::{Target, scratch};
 use engine::app::frame_input::FrameInput;
 use engine::app::recording::saved_state::InitialSaves;
@@ -30,7 +30,7 @@ fn replay(bytes: &[u8]) {
 /// Replays a recording. Returns a message if the replay differs.
 fn play(mut replay: Replay) -> Result<(), String> {
     let origin = replay.recording.origin.clone();
-    let mut opening = game::opening(&Stage::shared(), &origin.arguments);
+    let mut opening = game::opening(&CompiledGame::shared(), &origin.arguments);
     (opening.seed, opening.boot) = (origin.seed, Some(origin.boot.clone()));
     let mut app = App::open(opening).map_err(|error| error.to_string())?;
     let engine = app.vm().engine();
@@ -45,16 +45,16 @@ fn play(mut replay: Replay) -> Result<(), String> {
     app.begin(origin.input.clone());
     if let Err(report) = app.start() {
         let compared = replay.fail(false, &report);
-        judge(Err::<(), _>(report));
+        can_continue(Err::<(), _>(report));
         return compared.and_then(|()| replay.end());
     }
     let mut renderer = renderer();
     for _ in 0..FRAMES_MAX {
-        let Some((measured, given)) = replay.frame() else { break };
-        app.give(given);
+        let Some((measured, input)) = replay.frame() else { break };
+        app.give(input);
         if let Err(report) = app.frame(measured) {
             let compared = replay.fail(true, &report);
-            judge(Err::<(), _>(report));
+            can_continue(Err::<(), _>(report));
             return compared.and_then(|()| replay.end());
         }
         replay.check(app.vm().engine())?;
@@ -75,7 +75,7 @@ pub fn recordings() -> Vec<Vec<u8>> {
 }
 
 fn record(arguments: Vec<String>) -> Vec<u8> {
-    let opening = game::opening(&Stage::shared(), &arguments);
+    let opening = game::opening(&CompiledGame::shared(), &arguments);
     let seed = opening.seed;
     let mut app = App::open(opening).expect("the game opens");
     let engine = app.vm().engine();
@@ -85,7 +85,7 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
     let initial_saves =
         InitialSaves { saves: Default::default(), user_settings: Some(b"loud = 1".to_vec()) };
     initial_saves.give(&mut engine.game);
-    let given = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
+    let input = FrameInput { events: Vec::new(), changes: vec![WindowChange::Opened] };
     let origin = RecordingOrigin {
         game: "game".to_string(),
         game_version: String::new(),
@@ -94,11 +94,11 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
         seed,
         boot: "main".to_string(),
         display: true,
-        input: given.clone(),
+        input: input.clone(),
         arguments,
     };
     let mut recorder = Recorder::new(origin, initial_saves);
-    app.begin(given);
+    app.begin(input);
     if let Err(report) = app.start() {
         recorder.fail(None, &report);
     } else {
@@ -106,13 +106,13 @@ fn record(arguments: Vec<String>) -> Vec<u8> {
         for frame in 0..3 {
             let event = InputEvent { device: KEYBOARD, age: 0.0, kind: press.clone() };
             let events = if frame == 1 { vec![event] } else { Vec::new() };
-            let given = FrameInput { events, changes: vec![WindowChange::Focus(frame != 2)] };
-            app.give(given.clone());
+            let input = FrameInput { events, changes: vec![WindowChange::Focus(frame != 2)] };
+            app.give(input.clone());
             if let Err(report) = app.frame(HEADLESS_STEP) {
-                recorder.fail(Some((HEADLESS_STEP, given)), &report);
+                recorder.fail(Some((HEADLESS_STEP, input)), &report);
                 break;
             }
-            let added = recorder.add(HEADLESS_STEP, given, app.vm().engine());
+            let added = recorder.add(HEADLESS_STEP, input, app.vm().engine());
             added.expect("it has few frames");
             app.end_frame();
         }

@@ -2,7 +2,7 @@
 //! reads them through a valid save and a valid queue.
 
 use super::Target;
-use super::game::{Stage, judge, open};
+use super::game::{CompiledGame, can_continue, open};
 use engine::app::{App, HEADLESS_STEP};
 use engine::resource::save::{NewerVersions, SaveSlot, Saves};
 use engine::system::render::Renderer;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 pub fn targets() -> Vec<Target> {
     let game = RefCell::new(None);
     let run = move |bytes: &[u8]| play(&mut game.borrow_mut(), bytes);
-    vec![Target::new("file.saved_value", 2 << 10, run).keeping().quick()]
+    vec![Target::new("file.saved_value", 2 << 10, run).sharing_game().fast()]
 }
 
 fn arguments(way: &str) -> Vec<String> {
@@ -21,9 +21,9 @@ fn arguments(way: &str) -> Vec<String> {
 
 fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let (mut app, renderer) = game.take().unwrap_or_else(|| {
-        let (mut app, renderer) = open(&Stage::shared(), &arguments("read"));
+        let (mut app, renderer) = open(&CompiledGame::shared(), &arguments("read"));
         // The worker exists from the first frame on.
-        assert!(judge(app.frame(HEADLESS_STEP)), "the game plays");
+        assert!(can_continue(app.frame(HEADLESS_STEP)), "the game plays");
         app.end_frame();
         (app, renderer)
     });
@@ -38,7 +38,7 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
         let _ = engine.devices.workers.send(WorkerId(worker), bytes.to_vec());
     }
     for _ in 0..3 {
-        if !judge(app.frame(HEADLESS_STEP)) {
+        if !can_continue(app.frame(HEADLESS_STEP)) {
             return;
         }
         app.end_frame();
@@ -48,8 +48,8 @@ fn play(game: &mut Option<(App, Renderer)>, bytes: &[u8]) {
 
 /// Returns values of every type, as the engine serializes them.
 pub fn values() -> Vec<Vec<u8>> {
-    let (mut app, _) = open(&Stage::shared(), &arguments("write"));
-    assert!(judge(app.frame(HEADLESS_STEP)), "values are saved");
+    let (mut app, _) = open(&CompiledGame::shared(), &arguments("write"));
+    assert!(can_continue(app.frame(HEADLESS_STEP)), "values are saved");
     let saves = &mut app.vm().engine().game.saves;
     let slots = saves.list().expect("memory can be read").into_iter().map(|listed| listed.slot);
     let slots: Vec<_> = slots.collect();

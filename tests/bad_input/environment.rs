@@ -1,7 +1,7 @@
-//! Tests of a game's surroundings: its folder, its files, its settings, the command line, the save
+//! Tests of a game's environment: its folder, its files, its settings, the command line, the save
 //! folder.
 
-use crate::bad_input::{Game, ended, fails_saying, in_order, prints, scratch};
+use crate::bad_input::{Game, check_error, check_in_order, check_prints, run_result, scratch};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ use std::process::Command;
 fn engine(folder: &Path, arguments: &[&OsStr]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.args(arguments).env("ENGINE_SAVE_DIR", folder.join("saves"));
-    let ended = ended(command.output().expect("the engine starts"));
-    (ended.code, ended.err.replace(&*folder.to_string_lossy(), "DIR"))
+    let result = run_result(command.output().expect("the engine starts"));
+    (result.code, result.err.replace(&*folder.to_string_lossy(), "DIR"))
 }
 
 #[test]
@@ -30,8 +30,8 @@ Error: 'DIR/empty' has no main.lua
     for (name, message) in rows {
         let folder = base.join(name);
         let arguments = ["run", "--headless", "--frames", "1"].map(OsStr::new);
-        let ended = engine(&base, &[&arguments[..], &[folder.as_os_str()]].concat());
-        assert_eq!(ended, (Some(1), message.to_string()));
+        let result = engine(&base, &[&arguments[..], &[folder.as_os_str()]].concat());
+        assert_eq!(result, (Some(1), message.to_string()));
     }
 }
 
@@ -39,10 +39,10 @@ Error: 'DIR/empty' has no main.lua
 fn missing_boot_script_gets_suggestion() {
     let game = Game::new("boot", "").with("start.lua", "print(\"started\")");
     assert_eq!(game.play(&["--boot", "start"]).out, "started\n");
-    let ended = game.play(&["--boot", "strat"]).err;
-    let wanted =
+    let result = game.play(&["--boot", "strat"]).err;
+    let expected =
         "there is no module 'strat' to start with, did you mean 'start'? (looked for strat.lua,";
-    in_order(&ended, &[wanted, "boot_script in settings.sjson, or --boot, names it"]);
+    check_in_order(&result, &[expected, "boot_script in settings.sjson, or --boot, names it"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn invalid_command_line_exits_with_code_2() {
     for (arguments, message) in rows {
         let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
         let (code, output) = engine(Path::new("nowhere"), &arguments);
-        in_order(&output, &[message]);
+        check_in_order(&output, &[message]);
         assert_eq!(code, Some(2), "{output}");
     }
 }
@@ -84,7 +84,7 @@ fn invalid_settings_error_has_line_and_remedy() {
         ("time_step = [\"smothing\"]", "settings.sjson: 'time_step': "),
     ];
     for (i, (settings, message)) in rows.iter().enumerate() {
-        fails_saying(&format!("settings_{i}"), settings, "print(1)", &[message]);
+        check_error(&format!("settings_{i}"), settings, "print(1)", &[message]);
     }
 }
 
@@ -98,8 +98,8 @@ fn misspelled_callback_gets_a_warning() {
              '{meant}'?\n"
         )
     };
-    let ended = Game::new("callbacks", main).play(&[]);
-    assert_eq!(ended.err, warned("draw", "render") + &warned("udpate", "update"));
+    let result = Game::new("callbacks", main).play(&[]);
+    assert_eq!(result.err, warned("draw", "render") + &warned("udpate", "update"));
     let right = "function update(dt) end function render() end function updates() end";
     assert_eq!(Game::new("callbacks_right", right).play(&[]).err, "");
 }
@@ -136,9 +136,9 @@ fn module_load_error_gives_the_reason() {
         ("folder", "require: there is no module 'folder' (looked for"),
     ];
     for (module, message) in rows {
-        let ended = game.play(&["--", module]);
-        in_order(&ended.err, &[&format!("When loading: main\nError: {message}")]);
-        assert_eq!(ended.code, Some(1));
+        let result = game.play(&["--", module]);
+        check_in_order(&result.err, &[&format!("When loading: main\nError: {message}")]);
+        assert_eq!(result.code, Some(1));
     }
 }
 
@@ -153,18 +153,18 @@ fn non_utf8_file_names_are_handled() {
     std::fs::write(folder.join(OsStr::from_bytes(b"y\xfe.lua")), "").unwrap();
     let run = ["run", "--headless", "--frames", "1"].map(OsStr::new);
     let (code, message) = engine(&base, &[&run[..], &[folder.as_os_str()]].concat());
-    in_order(
+    check_in_order(
         &message,
         &["When loading: main\nError: require: there is no module 'y' (looked for y.lua"],
     );
     assert_eq!(code, Some(1), "{message}");
     let missing = base.join(OsStr::from_bytes(b"no\xff"));
     let (code, message) = engine(&base, &[&run[..], &[missing.as_os_str()]].concat());
-    in_order(&message, &["error: there is no folder 'DIR/no\u{fffd}'"]);
+    check_in_order(&message, &["error: there is no folder 'DIR/no\u{fffd}'"]);
     assert_eq!(code, Some(1));
     let argument = [OsStr::new("--"), OsStr::from_bytes(b"\xff")];
     let (code, message) = engine(&base, &[&run[..], &[folder.as_os_str()], &argument[..]].concat());
-    in_order(&message, &["error: invalid UTF-8 was detected in one or more arguments"]);
+    check_in_order(&message, &["error: invalid UTF-8 was detected in one or more arguments"]);
     assert_eq!(code, Some(2));
 }
 
@@ -177,11 +177,11 @@ print(saved, problem:match(\"user_settings.sjson cannot be written: Not a direct
 print(Application.user_setting(\"volume\"))";
     let game = Game::new("unwritable", main).with(".engine", "");
     std::fs::write(&game.saves, "").unwrap();
-    let ended = game.play(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let result = game.play(&[]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
     let message = "the game's folder is not written to: its data is in ";
-    in_order(&ended.out, &[message, "\nnil\ttrue\n1\n"]);
-    in_order(&ended.err, &["warning: ", "the definitions for editors are not written: "]);
+    check_in_order(&result.out, &[message, "\nnil\ttrue\n1\n"]);
+    check_in_order(&result.err, &["warning: ", "the definitions for editors are not written: "]);
 }
 
 #[test]
@@ -199,18 +199,18 @@ end";
     let saves = game.saves.join("yard");
     std::fs::create_dir_all(&saves).unwrap();
     std::fs::write(saves.join("user_settings.sjson"), "volume = ").unwrap();
-    let ended = game.play(&[]);
-    let wanted = "3\nuser_settings.sjson:1:1: key 'volume' has no value: write one after it\n";
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), wanted), "{}", ended.err);
-    let kept = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
-    assert_eq!(kept, "volume = ", "nothing is lost until the game saves");
+    let result = game.play(&[]);
+    let expected = "3\nuser_settings.sjson:1:1: key 'volume' has no value: write one after it\n";
+    assert_eq!((result.code, result.out.as_str()), (Some(0), expected), "{}", result.err);
+    let text = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
+    assert_eq!(text, "volume = ", "nothing is lost until the game saves");
     let message = "user_settings.sjson:1:1: key 'volume' has no value: write one after it (the \
                 next save keeps that file as user_settings.broken.sjson)\n";
-    in_order(&ended.err, &["warning: the saved user settings are not used: ", message]);
-    let ended = game.play(&["--", "save"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let kept = std::fs::read_to_string(saves.join("user_settings.broken.sjson")).unwrap();
-    assert_eq!(kept, "volume = ", "the first save alone puts it aside");
+    check_in_order(&result.err, &["warning: the saved user settings are not used: ", message]);
+    let result = game.play(&["--", "save"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let text = std::fs::read_to_string(saves.join("user_settings.broken.sjson")).unwrap();
+    assert_eq!(text, "volume = ", "the first save alone puts it aside");
     let saved = std::fs::read_to_string(saves.join("user_settings.sjson")).unwrap();
     assert_eq!(saved.trim(), "volume = 6");
 }
@@ -232,8 +232,8 @@ print(Input.bindings('go', 'axis')[1], Input.bindings('go', 'negative')[1])";
     let saves = game.saves.join("yard");
     std::fs::create_dir_all(&saves).unwrap();
     std::fs::write(saves.join("user_settings.sjson"), saved).unwrap();
-    let ended = game.play(&[]);
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "space\nf\ne\npad:left.x\ta\n"));
+    let result = game.play(&[]);
+    assert_eq!((result.code, result.out.as_str()), (Some(0), "space\nf\ne\npad:left.x\ta\n"));
     let one = |device: &str| {
         format!("warning: the player's bindings of {device} (the game's own are used)")
     };
@@ -243,7 +243,7 @@ print(Input.bindings('go', 'axis')[1], Input.bindings('go', 'negative')[1])";
         "dash: the action has no part 'left'",
         "go: binding 'pad9:left.x': there is no device 'pad9', did you mean 'pad'?",
     ] {
-        assert!(ended.err.contains(&one(device)), "{device}\n{}", ended.err);
+        assert!(result.err.contains(&one(device)), "{device}\n{}", result.err);
     }
 }
 
@@ -253,23 +253,23 @@ fn warnings_are_counted_per_location_at_exit() {
   Script.warn(\"slow\")
   Script.warn(\"late\")
 end";
-    let ended = Game::new("warned", main).play(&[]);
-    let wanted = [
+    let result = Game::new("warned", main).play(&[]);
+    let expected = [
         "warning: main.lua:2: slow\nwarning: main.lua:3: late\n",
         "warning: main.lua:2: warned 2 times\nwarning: main.lua:3: warned 2 times\n",
     ];
-    assert_eq!(ended.err, wanted.concat());
+    assert_eq!(result.err, expected.concat());
 }
 
 #[test]
 fn prints_go_to_stdout_and_messages_to_stderr() {
     let game =
         Game::new("streams", "print(\"score\", 3, nil)\nScript.warn(\"slow\")\nerror(\"boom\")");
-    let ended = game.play(&[]);
-    assert_eq!(ended.out, "score\t3\tnil\n");
-    in_order(
-        &ended.err,
+    let result = game.play(&[]);
+    assert_eq!(result.out, "score\t3\tnil\n");
+    check_in_order(
+        &result.err,
         &["warning: main.lua:2: slow\n", "error: the game stopped", "Error: boom\n"],
     );
-    prints("bytes_printed", "print(\"caf\\233 \\0 ok\")", "caf\u{fffd} \0 ok");
+    check_prints("bytes_printed", "print(\"caf\\233 \\0 ok\")", "caf\u{fffd} \0 ok");
 }

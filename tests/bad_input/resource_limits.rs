@@ -1,12 +1,12 @@
 //! Tests of short sources that demand a huge amount of work or memory: each is refused with a
 //! message that names the limit, or is compiled quickly.
 
-use crate::bad_input::{Game, ended, in_order};
+use crate::bad_input::{Game, check_in_order, run_result};
 use std::process::Command;
 
 /// Runs `engine compile` on a game with these files to create a bundle, and returns its exit code
 /// and output. The command must end.
-fn compiled(name: &str, files: &[(&str, String)]) -> (Option<i32>, String) {
+fn compile(name: &str, files: &[(&str, String)]) -> (Option<i32>, String) {
     let mut game = Game::new(name, "");
     for (path, text) in files {
         game = game.with(path, text);
@@ -16,29 +16,29 @@ fn compiled(name: &str, files: &[(&str, String)]) -> (Option<i32>, String) {
     command.arg("--out").arg(game.folder.with_file_name("made.bundle"));
     command.env("ENGINE_SAVE_DIR", &game.saves);
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
-    let ended = ended(command.output().expect("the engine starts"));
-    (ended.code, ended.out + &ended.err)
+    let result = run_result(command.output().expect("the engine starts"));
+    (result.code, result.out + &result.err)
 }
 
-fn many(count: usize, one: impl Fn(usize) -> String) -> String {
+fn repeated(count: usize, one: impl Fn(usize) -> String) -> String {
     (0..count).map(one).collect()
 }
 
 /// Returns strings with equal hashes. LuaJIT hashes long strings by a few of their bytes, and these
 /// differ only in other bytes, so each is compared with all earlier ones.
-fn colliding(count: usize) -> String {
-    many(count, |i| format!("\"{}{i:010}{}\"\n", "a".repeat(30), "a".repeat(8)))
+fn colliding_strings(count: usize) -> String {
+    repeated(count, |i| format!("\"{}{i:010}{}\"\n", "a".repeat(30), "a".repeat(8)))
 }
 
 #[test]
 fn loading_colliding_strings_respects_callback_time_limit() {
     let main = "function update()\n  print(pcall(Application.data, 'config', 'a'))\nend";
     let game = Game::new("colliding", main)
-        .with("a.config", format!("list = [\n{}]", colliding(1_000_000)))
+        .with("a.config", format!("list = [\n{}]", colliding_strings(1_000_000)))
         .with("settings.sjson", "limits = { update_seconds = 1 }");
-    let ended = game.play(&[]);
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
-    in_order(&ended.err, &["stopped: this ran for 1 seconds of CPU time without an end"]);
+    let result = game.play(&[]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
+    check_in_order(&result.err, &["stopped: this ran for 1 seconds of CPU time without an end"]);
 }
 
 #[test]
@@ -46,24 +46,24 @@ fn exploding_source_is_refused_with_a_named_limit() {
     let rows = [
         (
             "many.unit",
-            format!("nodes = {{ {} }}", many(5000, |i| format!("n{i} = {{}}\n"))),
+            format!("nodes = {{ {} }}", repeated(5000, |i| format!("n{i} = {{}}\n"))),
             "many.unit:1: 5000 nodes and the root are more than a unit can have (UNIT_NODES_MAX",
         ),
         (
             "parts.unit",
-            format!("components = {{ {} }}", many(20_000, |i| format!("c{i} = {{}}\n"))),
+            format!("components = {{ {} }}", repeated(20_000, |i| format!("c{i} = {{}}\n"))),
             "parts.unit:1: 20000 components are more than a unit can have (UNIT_COMPONENTS_MAX",
         ),
         (
             "all.package",
-            format!("text = [{}]", many(300, |i| format!("\"a{i}*\" "))),
+            format!("text = [{}]", repeated(300, |i| format!("\"a{i}*\" "))),
             "all.package:1: a package has at most 256 patterns with a '*' (PACKAGE_STARS_MAX)",
         ),
         (
             "much.sound",
             format!(
                 "play = \"a\" curves = [{}]",
-                many(300, |_| {
+                repeated(300, |_| {
                     "{ parameter = \"p\" target = \"volume_db\" points = [[0, 0]] }\n".to_string()
                 })
             ),
@@ -98,9 +98,9 @@ fn exploding_source_is_refused_with_a_named_limit() {
     ];
     let files: Vec<(&str, String)> =
         rows.iter().map(|(path, text, _)| (*path, text.clone())).collect();
-    let (code, message) = compiled("explosions", &files);
-    for (path, _, wanted) in &rows {
-        assert!(message.contains(wanted), "{path}: '{wanted}' is not in:\n{message}");
+    let (code, message) = compile("explosions", &files);
+    for (path, _, expected) in &rows {
+        assert!(message.contains(expected), "{path}: '{expected}' is not in:\n{message}");
     }
     assert_eq!(code, Some(1), "{message}");
     assert!(message.len() < 20_000, "what is said stays short: {} bytes", message.len());
@@ -111,7 +111,7 @@ fn multiplying_patterns_and_emitters_compile_quickly() {
     let a = "a".repeat(110);
     let (long, deep) = (format!("{a}.txt"), format!("{a}/{a}/{a}.txt"));
     // Every emitter feeds the next three, so the number of paths through all of them is huge.
-    let emitters = many(16, |i| {
+    let emitters = repeated(16, |i| {
         let feeds = ["on_birth", "on_death", "on_collision"];
         let feeds = feeds.iter().enumerate().filter(|(at, _)| i + at + 1 < 16);
         let feeds = feeds
@@ -138,17 +138,17 @@ fn multiplying_patterns_and_emitters_compile_quickly() {
         ),
         ("storm.particles", format!("emitters = {{ {emitters} }}")),
     ];
-    let (code, message) = compiled("multiply", &files);
+    let (code, message) = compile("multiply", &files);
     assert_eq!(code, Some(0), "{message}");
 }
 
 #[test]
 fn chained_emitters_and_nested_levels_stay_within_limits() {
     let level = |below: &str, count: usize| {
-        let nested = many(count, |i| format!("l{i} = {{ level = \"{below}\" }}\n"));
+        let nested = repeated(count, |i| format!("l{i} = {{ level = \"{below}\" }}\n"));
         format!("levels = {{ {nested} }}")
     };
-    let units = many(5000, |i| format!("u{i} = {{ unit = \"core/units/empty\" }}\n"));
+    let units = repeated(5000, |i| format!("u{i} = {{ unit = \"core/units/empty\" }}\n"));
     let main = "function init()
   local world = Application.new_world()
   World.create_particles(world, \"storm\")
@@ -166,10 +166,10 @@ end";
         .with("a.level", level("b", 60))
         .with("b.level", level("c", 60))
         .with("c.level", format!("units = {{ {units} }}"));
-    let ended = game.play(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    in_order(
-        &ended.out,
+    let result = game.play(&[]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    check_in_order(
+        &result.out,
         &[
             "true\n",
             "level \"a\" and the levels inside of it have more than 262144 units (UNITS_MAX): take \

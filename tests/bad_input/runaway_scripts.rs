@@ -1,6 +1,6 @@
 //! Tests of runaway games: endless loops and recursion, giant strings and tables, memory.
 
-use crate::bad_input::{Game, fails_saying, in_order};
+use crate::bad_input::{Game, check_error, check_in_order};
 
 const STOPPED: &str = "Error: stopped: this ran for 0.05 seconds of CPU time without an end (if it \
                        needs more, raise limits.update_seconds or limits.init_seconds in \
@@ -9,18 +9,18 @@ const STOPPED: &str = "Error: stopped: this ran for 0.05 seconds of CPU time wit
 /// Checks that an endless `update` is stopped in compiled code and in the interpreter, and that the
 /// report shows the line.
 #[track_caller]
-fn is_stopped(name: &str, main: &str, wanted: &[&str]) {
+fn check_stopped(name: &str, main: &str, expected: &[&str]) {
     for jit in [true, false] {
         let settings = format!("limits = {{ update_seconds = 0.05 }}\nlua = {{ jit = {jit} }}");
-        let wanted = [&["When calling: update\n", STOPPED], wanted].concat();
-        let err = fails_saying(&format!("{name}_{jit}"), &settings, main, &wanted);
+        let expected = [&["When calling: update\n", STOPPED], expected].concat();
+        let err = check_error(&format!("{name}_{jit}"), &settings, main, &expected);
         assert_eq!(err.matches("Error:").count(), 1, "told once: {err}");
     }
 }
 
 #[test]
 fn endless_loop_is_stopped_with_line_and_locals() {
-    is_stopped(
+    check_stopped(
         "loop",
         "function update()\n  local turns = 0\n  while true do\n    turns = turns + 1\n  end\nend",
         &["    In main.lua:", "main.lua:", " in function 'update'\n", "local turns = "],
@@ -46,7 +46,7 @@ fn scripts_cannot_evade_the_watchdog() {
     ];
     for (i, body) in rows.iter().enumerate() {
         let main = format!("{endless}function update()\n  {body}\n  print(\"went on\")\nend");
-        is_stopped(&format!("held_{i}"), &main, &[]);
+        check_stopped(&format!("held_{i}"), &main, &[]);
     }
 }
 
@@ -54,8 +54,8 @@ fn scripts_cannot_evade_the_watchdog() {
 fn init_and_boot_script_have_a_separate_time_limit() {
     let settings = "limits = { init_seconds = 0.05 }";
     let main = "function init() while true do end end";
-    fails_saying("init_loop", settings, main, &["When calling: init\n", STOPPED]);
-    fails_saying("boot_loop", settings, "while true do end", &["When loading: main\n", STOPPED]);
+    check_error("init_loop", settings, main, &["When calling: init\n", STOPPED]);
+    check_error("boot_loop", settings, "while true do end", &["When loading: main\n", STOPPED]);
 }
 
 #[test]
@@ -70,8 +70,8 @@ function shutdown() assert(os.clock() > 1.1) end";
     let settings = "limits = { update_seconds = 0.5 }";
     let game = Game::new("budget", main).with("settings.sjson", settings);
     let arguments = ["--headless", "--realtime", "--frames", "12"];
-    let ended = crate::bad_input::ended(game.command(&arguments).output().unwrap());
-    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    let result = crate::bad_input::run_result(game.command(&arguments).output().unwrap());
+    assert_eq!((result.code, result.err.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn long_library_calls_are_refused_or_stopped() {
     ];
     for (i, (code, message)) in rows.iter().enumerate() {
         let main = format!("function update()\n  {code}\nend");
-        let wanted = format!("Error: {message}\n    In main.lua:2\n");
-        fails_saying(&format!("giant_{i}"), "", &main, &[&wanted]);
+        let expected = format!("Error: {message}\n    In main.lua:2\n");
+        check_error(&format!("giant_{i}"), "", &main, &[&expected]);
     }
 }
 
@@ -126,7 +126,7 @@ fn deep_recursion_error_has_line_and_short_stack() {
         let main = format!(
             "local function f(n)\n  return 1 + f(n + 1)\nend\nfunction {callback}()\n  f(1)\nend"
         );
-        let wanted = [
+        let expected = [
             OVERFLOW,
             "    In main.lua:2\n",
             "main.lua:2 in function 'f'\n",
@@ -135,7 +135,7 @@ fn deep_recursion_error_has_line_and_short_stack() {
             "main.lua:5 in function '",
         ];
         let settings = "lua = { jit = false }";
-        let err = fails_saying(&format!("deep_{callback}"), settings, &main, &wanted);
+        let err = check_error(&format!("deep_{callback}"), settings, &main, &expected);
         assert!(err.lines().count() < 40, "{err}");
     }
 }
@@ -143,7 +143,7 @@ fn deep_recursion_error_has_line_and_short_stack() {
 #[test]
 fn deep_recursion_in_jit_code_has_line_or_hint() {
     let main = "local function f(n)\n  local x = f(n + 1)\n  return 1 + x\nend\nfunction init()\n  f(1)\nend";
-    let err = fails_saying("deep_compiled", "", main, &["When calling: init\nError: ", OVERFLOW]);
+    let err = check_error("deep_compiled", "", main, &["When calling: init\nError: ", OVERFLOW]);
     let known = err.contains("    In main.lua:2\n");
     let remedy =
         "    The line is lost in compiled code: lua = { jit = false } in settings.sjson shows it\n";
@@ -185,7 +185,7 @@ fn recursion_through_a_native_function_does_not_crash() {
             OVERFLOW,
         ),
     ];
-    recurses("native", &rows);
+    check_recursion("native", &rows);
 }
 
 #[test]
@@ -197,24 +197,24 @@ fn recursion_through_several_native_functions_does_not_crash() {
             "local object = setmetatable({}, {})
             local function formats() return (\"%s\"):format(object) end
             getmetatable(object).__tostring = formats
-            local _, told
+            local _, message
             local function deep()
-              if not pcall(string.gsub, \"a\", \".\", deep) and not told then
-                _, told = pcall(formats)
+              if not pcall(string.gsub, \"a\", \".\", deep) and not message then
+                _, message = pcall(formats)
               end
             end
-            function f() deep() error(told, 0) end",
+            function f() deep() error(message, 0) end",
             "string.format: a __tostring calls string.format again, too deep: without an end?",
         ),
         (
             "local function sorts() table.sort({ 1, 2 }, sorts) end
-            local _, told
+            local _, message
             local function deep()
-              if not pcall(string.gsub, \"a\", \".\", deep) and not told then
-                _, told = pcall(sorts)
+              if not pcall(string.gsub, \"a\", \".\", deep) and not message then
+                _, message = pcall(sorts)
               end
             end
-            function f() deep() error(told, 0) end",
+            function f() deep() error(message, 0) end",
             "table.sort: the comparison calls table.sort again, too deep: without an end?",
         ),
         (
@@ -233,29 +233,29 @@ fn recursion_through_several_native_functions_does_not_crash() {
             "too deep",
         ),
     ];
-    recurses("native_mix", &rows);
+    check_recursion("native_mix", &rows);
 }
 
 /// Plays games with an `f` that calls itself. Each fails with its message, or ends successfully if
 /// it has none.
 #[track_caller]
-fn recurses(name: &str, rows: &[(&str, &str)]) {
+fn check_recursion(name: &str, rows: &[(&str, &str)]) {
     for (i, (function, message)) in rows.iter().enumerate() {
         let main = format!(
             "{function}\nfunction update() f() end\nfunction shutdown() print(\"alive\") end"
         );
-        let ended = Game::new(&format!("{name}_{i}"), &main).play(&[]);
+        let result = Game::new(&format!("{name}_{i}"), &main).play(&[]);
         if message.is_empty() {
-            assert_eq!((ended.code, ended.out.as_str()), (Some(0), "alive\n"), "{}", ended.err);
+            assert_eq!((result.code, result.out.as_str()), (Some(0), "alive\n"), "{}", result.err);
         } else {
-            in_order(&ended.err, &["When calling: update\nError: ", message]);
-            assert_eq!(ended.code, Some(1), "{function}");
+            check_in_order(&result.err, &["When calling: update\nError: ", message]);
+            assert_eq!(result.code, Some(1), "{function}");
         }
     }
 }
 
-const FULL: &str = "not enough memory: Lua holds all of its 32 MiB (if the game needs more, raise \
-                    limits.lua_memory_mib in settings.sjson)";
+const OUT_OF_MEMORY: &str = "not enough memory: Lua holds all of its 32 MiB (if the game needs \
+                             more, raise limits.lua_memory_mib in settings.sjson)";
 
 #[test]
 fn out_of_memory_error_is_at_the_allocating_line() {
@@ -280,8 +280,9 @@ fn out_of_memory_error_is_at_the_allocating_line() {
                 "local t, s = {{}}, \"x\"\nfunction update()\n  while true do {code} end\nend"
             );
             let settings = format!("limits = {{ lua_memory_mib = 32 }}\nlua = {{ jit = {jit} }}");
-            let wanted = format!("When calling: update\nError: {FULL}\n    In main.lua:3\n");
-            fails_saying(&format!("memory_{i}_{jit}"), &settings, &main, &[&wanted]);
+            let expected =
+                format!("When calling: update\nError: {OUT_OF_MEMORY}\n    In main.lua:3\n");
+            check_error(&format!("memory_{i}_{jit}"), &settings, &main, &[&expected]);
         }
     }
 }
@@ -291,8 +292,8 @@ fn garbage_at_the_memory_limit_is_collected() {
     let main = "function update() for i = 1, 1e6 do local t = { i } s = \"text \" .. i end end";
     let game =
         Game::new("garbage", main).with("settings.sjson", "limits = { lua_memory_mib = 32 }");
-    let ended = game.play(&[]);
-    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    let result = game.play(&[]);
+    assert_eq!((result.code, result.err.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -303,11 +304,11 @@ function update()
   local ok, problem = pcall(fill)
   print(ok, problem)
 end";
-    let ended = Game::new("memory_caught", main).with("settings.sjson", settings).play(&[]);
-    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
-    assert_eq!(ended.out, format!("false\tmain.lua:1: {FULL}\n").repeat(2));
+    let result = Game::new("memory_caught", main).with("settings.sjson", settings).play(&[]);
+    assert_eq!((result.code, result.err.as_str()), (Some(0), ""));
+    assert_eq!(result.out, format!("false\tmain.lua:1: {OUT_OF_MEMORY}\n").repeat(2));
     let main = format!("{main}\nfunction render() error(\"another\") end");
     let err =
-        fails_saying("memory_then", settings, &main, &["When calling: render\nError: another\n"]);
+        check_error("memory_then", settings, &main, &["When calling: render\nError: another\n"]);
     assert!(!err.contains("memory"), "{err}");
 }

@@ -1,10 +1,10 @@
 //! Tests of errors in a game's own code: the report's messages and locations.
 
-use crate::bad_input::{Game, fails, fails_saying, in_order};
+use crate::bad_input::{Game, check_error, check_fails, check_in_order};
 
 #[test]
 fn syntax_error_shows_its_line() {
-    fails(
+    check_fails(
         "syntax",
         "function init()\n  local hp = = 3\nend",
         "
@@ -18,7 +18,7 @@ Error: unexpected symbol near '='
 
 #[test]
 fn callback_error_shows_stack_with_locals() {
-    fails(
+    check_fails(
         "update",
         "local wave = 2
 local function spawn(count)
@@ -45,7 +45,7 @@ Lua stack, innermost first:
     for callback in ["init", "render", "shutdown"] {
         let main = format!("function {callback}()\n  error(\"boom\")\nend");
         let calling = format!("When calling: {callback}\nError: boom\n    In main.lua:2\n");
-        let err = fails_saying(&format!("error_in_{callback}"), "", &main, &[&calling]);
+        let err = check_error(&format!("error_in_{callback}"), "", &main, &[&calling]);
         assert_eq!(err.matches("boom\n").count(), 1, "told once: {err}");
     }
 }
@@ -57,17 +57,18 @@ fn unreliable_local_value_is_marked() {
   error(\"boom\")
 end";
     let lost = "local lost = 3.0915074646958e-311, or no longer kept by compiled code\n";
-    fails_saying("lost_local", "", main, &[lost, "local none = 0\n", "local hp = 3\n"]);
+    check_error("lost_local", "", main, &[lost, "local none = 0\n", "local hp = 3\n"]);
 }
 
 #[test]
 fn error_in_module_names_its_file() {
     let game =
         Game::new("file", "local enemy = require(\"scripts.enemy\")\nfunction init() enemy() end");
-    let ended =
+    let result =
         game.with("scripts/enemy.lua", "return function()\n  local t\n  t.x = 1\nend").play(&[]);
-    let wanted = "Error: attempt to index local 't' (a nil value)\n    In scripts/enemy.lua:3\n        3 | t.x = 1";
-    in_order(&ended.err, &[wanted, "main.lua:2 in function 'init'"]);
+    let expected = "Error: attempt to index local 't' (a nil value)\n    In scripts/enemy.lua:3\n        \
+                    3 | t.x = 1";
+    check_in_order(&result.err, &[expected, "main.lua:2 in function 'init'"]);
 }
 
 #[test]
@@ -78,14 +79,14 @@ function update()
     Script.context(\"When placing:\", \"bird\", place)
   end)
 end";
-    let wanted =
+    let expected =
         "When calling: update\nWhen spawning wave: 3\nWhen placing: bird\nError: too narrow\n";
-    fails_saying("contexts", "", main, &[wanted]);
+    check_error("contexts", "", main, &[expected]);
 }
 
 #[test]
 fn coroutine_error_shows_both_stacks() {
-    fails(
+    check_fails(
         "coroutine",
         "local function inner(n)
   local t
@@ -115,15 +116,15 @@ Lua stack, innermost first:
   local ok, problem = coroutine.resume(co)
   error(\"outside: \" .. problem, 0)
 end";
-    let wanted =
+    let expected =
         ["Error: outside: main.lua:2: inside\n", "Coroutine stack", "main.lua:2 in", "Lua stack"];
-    fails_saying("coroutine_reraised", "", reraised, &wanted);
+    check_error("coroutine_reraised", "", reraised, &expected);
     let nested = "local function nest(n)
   if n == 0 then error(\"way down\") end
   coroutine.wrap(function() nest(n - 1) end)()
 end
 function update() nest(3) end";
-    let wanted = [
+    let expected = [
         "Error: way down",
         "local n = 0",
         "local n = 1",
@@ -131,7 +132,7 @@ function update() nest(3) end";
         "Lua stack",
         "local n = 3",
     ];
-    fails_saying("coroutines_nested", "", nested, &wanted);
+    check_error("coroutines_nested", "", nested, &expected);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn earlier_coroutine_error_is_not_in_report() {
   coroutine.resume(co)
   error(\"new\")
 end";
-    let err = fails_saying("coroutine_old", "", main, &["Error: new"]);
+    let err = check_error("coroutine_old", "", main, &["Error: new"]);
     assert!(!err.contains("Coroutine stack"), "{err}");
 }
 
@@ -165,37 +166,37 @@ fn any_lua_value_can_be_an_error_value() {
     ];
     for (i, (value, message)) in rows.iter().enumerate() {
         let main = format!("function update()\n  error({value})\nend");
-        let wanted = format!("When calling: update\nError: {message}\n    In main.lua:2\n");
-        fails_saying(&format!("value_{i}"), "", &main, &[&wanted]);
+        let expected = format!("When calling: update\nError: {message}\n    In main.lua:2\n");
+        check_error(&format!("value_{i}"), "", &main, &[&expected]);
     }
 }
 
 #[test]
 fn long_message_is_truncated_with_its_size() {
     let main = "function init() error((\"ä\"):rep(100000), 0) end";
-    let err = fails_saying("long", "", main, &["ä… (200000 bytes in all)\n    In main.lua:1\n"]);
+    let err = check_error("long", "", main, &["ä… (200000 bytes in all)\n    In main.lua:1\n"]);
     assert!(err.len() < 4000, "{} bytes", err.len());
 }
 
 #[test]
 fn caught_error_is_not_in_later_report() {
     let main = "function init()\n  pcall(error, \"first\")\n  error(\"second\")\nend";
-    let err = fails_saying("two", "", main, &["Error: second\n    In main.lua:3"]);
+    let err = check_error("two", "", main, &["Error: second\n    In main.lua:3"]);
     assert!(!err.contains("first\n"), "{err}");
 }
 
 #[test]
 fn tail_call_line_is_reported_as_unknown() {
     let main = "function update()\n  return (\"x\"):rep(1e12)\nend";
-    let wanted = "Error: string.rep: the result would have 1,000,000,000,000 bytes, a string may have \
-                  67,108,864: build it in parts
+    let expected = "Error: string.rep: the result would have 1,000,000,000,000 bytes, a string may \
+                    have 67,108,864: build it in parts
     The line is not known: the function had ended in `return f(…)`, which leaves nothing of it behind\n";
-    fails_saying("tail", "", main, &[wanted]);
+    check_error("tail", "", main, &[expected]);
 }
 
 #[test]
 fn non_function_callback_is_named() {
-    fails(
+    check_fails(
         "callback",
         "init = 5",
         "
@@ -204,7 +205,7 @@ When calling: init
 Error: the global 'init' is a number, and should be the function that the engine calls",
     );
     let main = "function update() update = \"gone\" end";
-    fails_saying(
+    check_error(
         "callback_later",
         "",
         main,
@@ -271,8 +272,8 @@ fn misspelled_name_gets_suggestion_when_called() {
     for (i, (code, message)) in rows.iter().enumerate() {
         let main =
             format!("assert(World.updte == nil and prnt == nil)\nfunction init()\n  {code}\nend");
-        let wanted = format!("Error: {message}\n    In main.lua:3\n");
-        fails_saying(&format!("misspelt_{i}"), "", &main, &[&wanted]);
+        let expected = format!("Error: {message}\n    In main.lua:3\n");
+        check_error(&format!("misspelt_{i}"), "", &main, &[&expected]);
     }
 }
 
@@ -322,8 +323,8 @@ fn invalid_argument_error_names_expected_type() {
     ];
     for (i, (code, message)) in rows.iter().enumerate() {
         let main = format!("function init()\n  {code}\nend");
-        let wanted = format!("Error: {message}\n    In main.lua:2\n");
-        fails_saying(&format!("argument_{i}"), "", &main, &[&wanted]);
+        let expected = format!("Error: {message}\n    In main.lua:2\n");
+        check_error(&format!("argument_{i}"), "", &main, &[&expected]);
     }
 }
 
@@ -389,7 +390,7 @@ function init()
   end
 end"
         );
-        let wanted = format!("Error: {message}\n    In main.lua:9\n");
-        fails_saying(&format!("argument_warm_{i}"), "", &main, &[&wanted]);
+        let expected = format!("Error: {message}\n    In main.lua:9\n");
+        check_error(&format!("argument_warm_{i}"), "", &main, &[&expected]);
     }
 }

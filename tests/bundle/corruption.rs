@@ -35,8 +35,8 @@ fn read(path: &Path) -> Result<(), String> {
 
 fn play(scratch: &Scratch, bytes: &[u8]) -> (i32, String, String) {
     fs::write(scratch.path("bad.bundle"), bytes).unwrap();
-    let ended = scratch.engine("run bad.bundle --headless --frames 2");
-    (ended.code, ended.out, ended.err)
+    let result = scratch.engine("run bad.bundle --headless --frames 2");
+    (result.code, result.out, result.err)
 }
 
 #[test]
@@ -47,18 +47,18 @@ fn truncated_bundle_is_refused_with_message() {
     for length in 0..bytes.len() {
         fs::write(&path, &bytes[..length]).unwrap();
         let message = read(&path).unwrap_err();
-        let wanted = match length {
+        let expected = match length {
             0 => "the file is empty",
             1..4 => "it is something else: bundles are made with",
             _ => "it is cut short: its end is missing. Copy it again",
         };
-        assert!(message.contains(wanted), "{length}: {message}");
+        assert!(message.contains(expected), "{length}: {message}");
     }
     for length in (0..bytes.len()).step_by(bytes.len() / 8) {
         let (code, out, err) = play(&scratch, &bytes[..length]);
         assert_eq!((code, &*out), (1, ""), "{length}: {err}");
-        let wanted = "error: the bundle 'bad.bundle' cannot be played: ";
-        assert!(err.starts_with(wanted) && err.lines().count() == 1, "{length}: {err}");
+        let expected = "error: the bundle 'bad.bundle' cannot be played: ";
+        assert!(err.starts_with(expected) && err.lines().count() == 1, "{length}: {err}");
     }
 }
 
@@ -179,20 +179,20 @@ fn forge(bytes: &[u8], version: u32, from: &[u8], to: &[u8]) -> Vec<u8> {
 fn wrong_version_or_invalid_index_is_refused() {
     let scratch = Scratch::new("forged", GAME);
     let bytes = fs::read(scratch.bundle()).unwrap();
-    let check = |version: u32, from: &[u8], to: &[u8], wanted: &str| {
+    let check = |version: u32, from: &[u8], to: &[u8], expected: &str| {
         let (code, out, err) = play(&scratch, &forge(&bytes, version, from, to));
         assert_eq!((code, &*out), (1, ""), "{err}");
-        let wanted = format!("error: the bundle 'bad.bundle' cannot be played: {wanted}");
-        assert!(err.starts_with(&wanted), "{err}");
+        let expected = format!("error: the bundle 'bad.bundle' cannot be played: {expected}");
+        assert!(err.starts_with(&expected), "{err}");
     };
     let message =
         format!("it is of version {}, and this engine reads version {VERSION}", VERSION + 1);
     check(VERSION + 1, b"main.lua", b"main.lua", &message);
-    let ours = env!("CARGO_PKG_VERSION").as_bytes();
-    let other = [&ours[..ours.len() - 1], b"x"].concat();
+    let version = env!("CARGO_PKG_VERSION").as_bytes();
+    let other = [&version[..version.len() - 1], b"x"].concat();
     let message =
         format!("it was made by version {} of the engine", String::from_utf8_lossy(&other));
-    check(VERSION, ours, &other, &message);
+    check(VERSION, version, &other, &message);
     let astray = "it is damaged: its index leads out of it";
     check(VERSION, b"main.lua", b"../n.lua", astray);
     check(VERSION, b"main.lua", b"/ain.lua", astray);
@@ -213,12 +213,12 @@ fn wrong_version_or_invalid_index_is_refused() {
 #[test]
 fn non_bundle_file_is_reported() {
     let scratch = Scratch::new("other", &[("main.lua", "")]);
-    let check = |name: &str, bytes: &[u8], wanted: &str| {
+    let check = |name: &str, bytes: &[u8], expected: &str| {
         fs::write(scratch.path(name), bytes).unwrap();
-        let ended = scratch.engine(&format!("run {name} --headless"));
-        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
-        let wanted = wanted.replace("NAME", name);
-        assert!(ended.err.starts_with(&wanted), "{}", ended.err);
+        let result = scratch.engine(&format!("run {name} --headless"));
+        assert_eq!((result.code, &*result.out), (1, ""), "{}", result.err);
+        let expected = expected.replace("NAME", name);
+        assert!(result.err.starts_with(&expected), "{}", result.err);
     };
     let refused = "error: the bundle 'NAME' cannot be played: ";
     check("empty.bundle", b"", &format!("{refused}the file is empty"));
@@ -226,10 +226,10 @@ fn non_bundle_file_is_reported() {
     check("text.bundle", b"not a bundle, but long enough to have an end", &other);
     check("text", b"not a bundle", "error: 'text' is a file: give the folder that it is in");
     fs::create_dir(scratch.path("folder.bundle")).unwrap();
-    let ended = scratch.engine("run folder.bundle --headless");
-    assert_eq!(ended.code, 1);
-    assert!(ended.err.contains("'folder.bundle' has no main.lua"), "{}", ended.err);
+    let result = scratch.engine("run folder.bundle --headless");
+    assert_eq!(result.code, 1);
+    assert!(result.err.contains("'folder.bundle' has no main.lua"), "{}", result.err);
     assert!(Game::at(&scratch.path("nothing.bundle")).is_ok(), "told when it is opened");
-    let ended = scratch.engine("run nothing.bundle --headless");
-    assert!(ended.err.contains("there is no folder 'nothing.bundle'"), "{}", ended.err);
+    let result = scratch.engine("run nothing.bundle --headless");
+    assert!(result.err.contains("there is no folder 'nothing.bundle'"), "{}", result.err);
 }

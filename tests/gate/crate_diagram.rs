@@ -6,7 +6,7 @@ use super::source::root;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const PICTURE: &str = "docs/pictures/crates.svg";
+const DIAGRAM: &str = "docs/pictures/crates.svg";
 
 /// Sizes in pixels.
 const WIDTH: usize = 1000;
@@ -92,14 +92,14 @@ fn draw() -> String {
 
 #[test]
 fn crate_diagram_is_current() {
-    let (path, drawn) = (root().join(PICTURE), draw());
+    let (path, drawn) = (root().join(DIAGRAM), draw());
     if std::env::var_os("ENGINE_GOLDEN_UPDATE").is_some() {
         std::fs::write(&path, &drawn).expect("the picture can be written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let existing = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == drawn,
-        "{PICTURE} is not the one of the manifests: draw it again with \
+        existing == drawn,
+        "{DIAGRAM} is not the one of the manifests: draw it again with \
          `ENGINE_GOLDEN_UPDATE=1 cargo test --test gate crate_diagram`"
     );
 }

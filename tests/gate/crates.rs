@@ -2,7 +2,7 @@
 //! outside each of them uses.
 
 use super::source::{File, code, files, names};
-use super::{HOMES, settle};
+use super::{HOMES, check_findings};
 
 /// The engine's crates, lowest first. A crate uses only crates of earlier rows, not of its own row
 /// (ARCHITECTURE.md, "Code map").
@@ -88,7 +88,7 @@ pub fn manifests() -> Vec<File> {
 }
 
 /// Returns the dependencies of a manifest that break the order of [`LAYERS`].
-fn wrong_order(path: &str, manifest: &str) -> Vec<String> {
+fn layer_violations(path: &str, manifest: &str) -> Vec<String> {
     let rank = |name: &str| LAYERS.iter().position(|row| row.contains(&name));
     let (package, dependencies) = read(manifest);
     let Some(own) = rank(&package) else {
@@ -117,7 +117,7 @@ fn crates_depend_only_on_lower_layers() {
     let manifests = manifests();
     assert!(manifests.len() > 20, "the manifests were not found");
     let mut found: Vec<_> =
-        manifests.iter().flat_map(|file| wrong_order(&file.path, &file.text)).collect();
+        manifests.iter().flat_map(|file| layer_violations(&file.path, &file.text)).collect();
     let root = manifests.iter().find(|file| file.path == "Cargo.toml").expect("it is there");
     for file in manifests.iter().filter(|file| file.path != "Cargo.toml") {
         let folder = file.path.trim_end_matches("/Cargo.toml");
@@ -125,7 +125,7 @@ fn crates_depend_only_on_lower_layers() {
             found.push(format!("Cargo.toml: {folder} is not in default-members"));
         }
     }
-    settle(
+    check_findings(
         found,
         "move what both need to a lower layer, or pass the value in from above. A new crate gets \
          its place in LAYERS (tests/gate/crates.rs), in Cargo.toml and in ARCHITECTURE.md.",
@@ -135,7 +135,7 @@ fn crates_depend_only_on_lower_layers() {
 #[test]
 fn planted_dependency_on_higher_layer_is_found() {
     let manifest = |package: &str, rest: &str| {
-        wrong_order("a/Cargo.toml", &format!("[package]\nname = \"{package}\"\n\n{rest}"))
+        layer_violations("a/Cargo.toml", &format!("[package]\nname = \"{package}\"\n\n{rest}"))
     };
     let below = "[dependencies]\nengine_foundation.workspace = true\nserde = \"1\"\n";
     assert_eq!(manifest("engine_world", below), [""; 0]);
@@ -185,7 +185,7 @@ fn every_dependency_has_a_reason_and_a_home() {
     for (name, _) in HOMES.iter().filter(|(name, _)| !seen.iter().any(|known| known == name)) {
         found.push(format!("tests/gate.rs: {name} has a home and is in no manifest"));
     }
-    settle(
+    check_findings(
         found,
         "say in a comment right above the dependency what it is for, in the manifest of its one \
          home, and give it its row in HOMES (tests/gate.rs)",
@@ -208,5 +208,5 @@ fn external_crates_are_used_only_in_their_home() {
             }
         }
     }
-    settle(found, "ask the home for what is needed, through a function of its own");
+    check_findings(found, "ask the home for what is needed, through a function of its own");
 }

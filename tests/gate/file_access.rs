@@ -2,7 +2,7 @@
 //! is in a list with its reason. The table of readers in the manual must match the source.
 
 use crate::source::{File, code, files, is_word, root, without_tests};
-use crate::{rust_files, settle};
+use crate::{check_findings, rust_files};
 use engine::foundation::file_access::readers::{READERS, ReaderRoot, size_text};
 
 /// Calls of the standard library that read, list, inspect or change files.
@@ -312,7 +312,7 @@ fn files_are_opened_in_one_module_or_with_a_reason() {
     let mut found: Vec<String> = files.iter().filter(reads).flat_map(unlisted).collect();
     let gone = |(path, ..): &&Allowed| !files.iter().any(|file| file.path == *path);
     found.extend(ALLOWED.iter().filter(gone).map(|(path, ..)| format!("{path} is gone")));
-    settle(
+    check_findings(
         found,
         "read files through src/foundation/file_access/, by a row of its readers.rs; or add the \
          file, the call and the reason to ALLOWED (tests/gate/file_access.rs)",
@@ -321,9 +321,9 @@ fn files_are_opened_in_one_module_or_with_a_reason() {
 
 #[test]
 fn search_for_file_access_finds_calls() {
-    let check = |text: &str, wanted: &[&str]| {
+    let check = |text: &str, expected: &[&str]| {
         let found: Vec<String> = direct_calls(text).into_iter().map(|(_, call)| call).collect();
-        assert_eq!(found, wanted, "{text}");
+        assert_eq!(found, expected, "{text}");
     };
     check("fn f() { let a = std::fs::read(path)?; }", &["fs::read("]);
     check("fn f() { std::fs::File::open(path); LogFile::open(path) }", &["File::open("]);
@@ -354,14 +354,14 @@ fn table() -> Vec<String> {
         let by: Vec<String> =
             sources.iter().filter(names).map(|(path, _)| format!("`{path}`")).collect();
         assert!(!by.is_empty(), "nothing reads by the row {} of readers.rs", reader.name);
-        let whose = match reader.home {
+        let owner = match reader.home {
             ReaderRoot::Game => "the game's",
             ReaderRoot::User => "the user's",
         };
         let size = size_text(reader.bytes_max);
         let limit = reader.limit;
         lines.push(format!(
-            "| {} | {whose} | {size} (`{limit}`) | {} |",
+            "| {} | {owner} | {size} (`{limit}`) | {} |",
             reader.files,
             by.join(" ")
         ));
@@ -375,14 +375,14 @@ fn manual_has_the_table_of_readers() {
     let page = page.unwrap_or_else(|| panic!("no docs/security.md in {}", root().display()));
     let section = page.text.split("\n## ").find(|text| text.starts_with("Readers of files"));
     let section = section.expect("docs/security.md has the section 'Readers of files'");
-    let wanted = table();
+    let expected = table();
     // The section has another table before this one.
-    let rows = section.lines().skip_while(|line| *line != wanted[0]);
+    let rows = section.lines().skip_while(|line| *line != expected[0]);
     let written: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
     assert!(
-        written == wanted,
+        written == expected,
         "\n\nthe table in docs/security.md, section 'Readers of files', is not the one of the \
          source. What to do: replace it by\n\n{}\n",
-        wanted.join("\n")
+        expected.join("\n")
     );
 }

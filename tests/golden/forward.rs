@@ -20,7 +20,7 @@ use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use std::f32::consts::FRAC_PI_2;
 
 /// A scene under construction.
-pub struct Stage {
+pub struct SceneBuilder {
     pub packet: FramePacket,
     frame: SceneFrame,
     draws: u32,
@@ -37,7 +37,7 @@ const SKY: SkyFrame = SkyFrame {
     ..SkyFrame::DEFAULT
 };
 
-pub fn looking(from: Vec3, at: Vec3, aspect: f32) -> CameraFrame {
+pub fn look_camera(from: Vec3, at: Vec3, aspect: f32) -> CameraFrame {
     CameraFrame {
         view: views::look_at_mat4(from, at, Vec3::Z),
         projection: projections::perspective(0.7, aspect, 0.1, 200.0),
@@ -48,7 +48,7 @@ pub fn looking(from: Vec3, at: Vec3, aspect: f32) -> CameraFrame {
 }
 
 pub fn view(from: Vec3, at: Vec3) -> View {
-    View { scene: Some(1), camera: looking(from, at, 320.0 / 180.0), ..gui_view(&[]) }
+    View { scene: Some(1), camera: look_camera(from, at, 320.0 / 180.0), ..gui_view(&[]) }
 }
 
 pub fn sun(direction: Vec3, strength: f32) -> LightFrame {
@@ -57,11 +57,11 @@ pub fn sun(direction: Vec3, strength: f32) -> LightFrame {
     LightFrame { kind, color, shadow_bias: 1.0 }
 }
 
-impl Stage {
-    pub fn new() -> Stage {
+impl SceneBuilder {
+    pub fn new() -> SceneBuilder {
         let packet = FramePacket { scale: 1.0, meshes: meshes::all(), ..FramePacket::default() };
         let frame = SceneFrame { scene: 1, sky: Some(SKY), ..SceneFrame::default() };
-        Stage { packet, frame, draws: 0 }
+        SceneBuilder { packet, frame, draws: 0 }
     }
 
     pub fn sky(&mut self, sky: SkyFrame) {
@@ -96,17 +96,17 @@ impl Stage {
         self.draws += 1;
     }
 
-    pub fn at(&mut self, mesh: MeshSlot, surface: SurfaceSlot, at: Vec3, size: Vec3) {
+    pub fn add_at(&mut self, mesh: MeshSlot, surface: SurfaceSlot, at: Vec3, size: Vec3) {
         self.add_draw(mesh, surface, Mat4::from_translation(at) * Mat4::from_scale(size));
     }
 
     /// Adds the ground: sixty metres to each side.
     pub fn ground(&mut self) {
         let surface = self.matte([0.2, 0.22, 0.17]);
-        self.at(PLANE, surface, Vec3::ZERO, Vec3::new(60.0, 60.0, 1.0));
+        self.add_at(PLANE, surface, Vec3::ZERO, Vec3::new(60.0, 60.0, 1.0));
     }
 
-    pub fn done(mut self, views: Vec<View>) -> FramePacket {
+    pub fn build(mut self, views: Vec<View>) -> FramePacket {
         self.packet.scenes.push(self.frame);
         self.packet.views = views;
         self.packet
@@ -115,9 +115,9 @@ impl Stage {
 
 /// Returns spheres from rough to smooth, of plastic and of gold.
 pub fn spheres() -> FramePacket {
-    let mut stage = Stage::new();
-    stage.ground();
-    stage.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
     for row in 0..2 {
         for column in 0..6 {
             let (metallic, color) = match row {
@@ -127,46 +127,52 @@ pub fn spheres() -> FramePacket {
             let roughness = column as f32 / 5.0;
             let surface =
                 SurfaceFrame { base_color: color, metallic, roughness, ..SurfaceFrame::DEFAULT };
-            let surface = stage.surface(surface);
+            let surface = builder.surface(surface);
             let at = Vec3::new(column as f32 * 1.0 - 2.5, row as f32 * 1.5, 0.45);
-            stage.at(SPHERE, surface, at, Vec3::splat(0.45));
+            builder.add_at(SPHERE, surface, at, Vec3::splat(0.45));
         }
     }
-    stage.done(vec![view(Vec3::new(0.0, -5.6, 3.6), Vec3::new(0.0, 0.6, 0.25))])
+    builder.build(vec![view(Vec3::new(0.0, -5.6, 3.6), Vec3::new(0.0, 0.6, 0.25))])
 }
 
 /// Returns a box, a sphere and a pillar in sunlight, with their shadows.
 pub fn shadows() -> FramePacket {
-    let mut stage = Stage::new();
-    stage.ground();
-    stage.light(sun(Vec3::new(0.8, 0.5, -0.7), 1.3));
-    let red = stage.matte([0.7, 0.2, 0.15]);
-    let blue = stage.matte([0.15, 0.3, 0.7]);
-    let white = stage.matte([0.8, 0.8, 0.8]);
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.8, 0.5, -0.7), 1.3));
+    let red = builder.matte([0.7, 0.2, 0.15]);
+    let blue = builder.matte([0.15, 0.3, 0.7]);
+    let white = builder.matte([0.8, 0.8, 0.8]);
     let turned = Mat4::from_translation(Vec3::new(-0.9, 0.2, 0.5)) * Mat4::from_rotation_z(0.5);
-    stage.add_draw(CUBE, red, turned * Mat4::from_scale(Vec3::splat(0.5)));
-    stage.at(SPHERE, blue, Vec3::new(0.9, -0.4, 0.5), Vec3::splat(0.5));
-    stage.at(CUBE, white, Vec3::new(0.4, 2.0, 1.2), Vec3::new(0.15, 0.15, 1.2));
-    stage.done(vec![view(Vec3::new(0.5, -6.0, 3.0), Vec3::new(0.3, 0.2, 0.5))])
+    builder.add_draw(CUBE, red, turned * Mat4::from_scale(Vec3::splat(0.5)));
+    builder.add_at(SPHERE, blue, Vec3::new(0.9, -0.4, 0.5), Vec3::splat(0.5));
+    builder.add_at(CUBE, white, Vec3::new(0.4, 2.0, 1.2), Vec3::new(0.15, 0.15, 1.2));
+    builder.build(vec![view(Vec3::new(0.5, -6.0, 3.0), Vec3::new(0.3, 0.2, 0.5))])
 }
 
 /// Returns a dark scene with two point lights and a spot light that casts a shadow.
 pub fn lights() -> FramePacket {
-    let mut stage = Stage::new();
+    let mut builder = SceneBuilder::new();
     let dim = [0.01, 0.012, 0.02];
-    stage.sky(SkyFrame { top: dim, horizon: dim, ground: dim, shown: false, ..SkyFrame::DEFAULT });
-    stage.ground();
-    let white = stage.matte([0.8, 0.8, 0.8]);
-    stage.at(SPHERE, white, Vec3::new(0.0, 0.6, 0.5), Vec3::splat(0.5));
-    stage.at(CUBE, white, Vec3::new(-1.4, 0.2, 0.4), Vec3::splat(0.4));
-    stage.at(CUBE, white, Vec3::new(1.6, 0.9, 0.9), Vec3::new(0.2, 0.2, 0.9));
+    builder.sky(SkyFrame {
+        top: dim,
+        horizon: dim,
+        ground: dim,
+        shown: false,
+        ..SkyFrame::DEFAULT
+    });
+    builder.ground();
+    let white = builder.matte([0.8, 0.8, 0.8]);
+    builder.add_at(SPHERE, white, Vec3::new(0.0, 0.6, 0.5), Vec3::splat(0.5));
+    builder.add_at(CUBE, white, Vec3::new(-1.4, 0.2, 0.4), Vec3::splat(0.4));
+    builder.add_at(CUBE, white, Vec3::new(1.6, 0.9, 0.9), Vec3::new(0.2, 0.2, 0.9));
     let omni = |x: f32, color: [f32; 3]| LightFrame {
         kind: LightKind::Omni { position: Vec3::new(x, -0.6, 0.8), range: 4.0 },
         color,
         shadow_bias: 1.0,
     };
-    stage.light(omni(-2.2, [1.6, 0.4, 0.1]));
-    stage.light(omni(2.6, [0.1, 0.4, 1.6]));
+    builder.light(omni(-2.2, [1.6, 0.4, 0.1]));
+    builder.light(omni(2.6, [0.1, 0.4, 1.6]));
     let position = Vec3::new(1.2, -1.8, 3.2);
     let kind = LightKind::Spot {
         position,
@@ -176,23 +182,23 @@ pub fn lights() -> FramePacket {
         outer: 0.34,
         casts_shadows: true,
     };
-    stage.light(LightFrame { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
+    builder.light(LightFrame { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
     let mut seen = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
     seen.clear = Some([0.02, 0.02, 0.05, 1.0]);
-    stage.done(vec![seen])
+    builder.build(vec![seen])
 }
 
 /// Returns three translucent panes in front of a white box, added in an order that is not by depth.
 pub fn transparency() -> FramePacket {
-    let mut stage = Stage::new();
-    stage.ground();
-    stage.light(sun(Vec3::new(0.3, 0.8, -0.9), 1.25));
-    let white = stage.matte([0.8, 0.8, 0.8]);
-    stage.at(CUBE, white, Vec3::new(0.0, 1.6, 0.6), Vec3::splat(0.6));
+    let mut builder = SceneBuilder::new();
+    builder.ground();
+    builder.light(sun(Vec3::new(0.3, 0.8, -0.9), 1.25));
+    let white = builder.matte([0.8, 0.8, 0.8]);
+    builder.add_at(CUBE, white, Vec3::new(0.0, 1.6, 0.6), Vec3::splat(0.6));
     for (i, color) in
         [[0.9, 0.1, 0.1, 0.5], [0.1, 0.8, 0.1, 0.5], [0.1, 0.2, 0.9, 0.5]].into_iter().enumerate()
     {
-        let surface = stage.surface(SurfaceFrame {
+        let surface = builder.surface(SurfaceFrame {
             base_color: color,
             roughness: 0.2,
             alpha: SurfaceAlphaMode::Blend,
@@ -201,9 +207,9 @@ pub fn transparency() -> FramePacket {
         });
         let at = Vec3::new(i as f32 * 0.55 - 0.55, [-0.6, 0.5, 0.0][i], 0.6);
         let upright = Mat4::from_translation(at) * Mat4::from_rotation_x(1.4);
-        stage.add_draw(PLANE, surface, upright * Mat4::from_scale(Vec3::new(0.55, 0.6, 1.0)));
+        builder.add_draw(PLANE, surface, upright * Mat4::from_scale(Vec3::new(0.55, 0.6, 1.0)));
     }
-    stage.done(vec![view(Vec3::new(0.6, -5.0, 1.9), Vec3::new(0.0, 0.3, 0.55))])
+    builder.build(vec![view(Vec3::new(0.6, -5.0, 1.9), Vec3::new(0.0, 0.3, 0.55))])
 }
 
 /// Returns a texture of leaves: green disks on a transparent background.
@@ -259,103 +265,103 @@ fn bumps() -> TextureTexels {
 /// Returns masked leaves with their shadow, a normal map, a chessboard, an emissive and an unlit
 /// object, and a box turned inside out by a negative scale.
 pub fn surfaces() -> FramePacket {
-    let mut stage = Stage::new();
+    let mut builder = SceneBuilder::new();
     let texture = |slot, texels| TextureChange::Put { slot: TextureSlot(slot), texels };
-    stage.packet.textures =
+    builder.packet.textures =
         vec![texture(1, leaves()), texture(2, bumps()), texture(3, chessboard(16, 1, SMOOTH))];
     let picture = |slot| Some((TextureSlot(slot), SMOOTH));
     let board =
         SurfaceFrame { base_color_texture: picture(3), roughness: 0.8, ..SurfaceFrame::DEFAULT };
-    let board = stage.surface(board);
-    stage.at(PLANE, board, Vec3::ZERO, Vec3::new(10.0, 10.0, 1.0));
-    stage.light(sun(Vec3::new(0.4, 0.7, -0.8), 1.25));
-    let leaf = stage.surface(SurfaceFrame {
+    let board = builder.surface(board);
+    builder.add_at(PLANE, board, Vec3::ZERO, Vec3::new(10.0, 10.0, 1.0));
+    builder.light(sun(Vec3::new(0.4, 0.7, -0.8), 1.25));
+    let leaf = builder.surface(SurfaceFrame {
         base_color_texture: picture(1),
         alpha: SurfaceAlphaMode::Mask(0.5),
         double_sided: true,
         ..SurfaceFrame::DEFAULT
     });
-    stage.at(CUBE, leaf, Vec3::new(-1.6, 0.0, 0.8), Vec3::new(0.7, 0.01, 0.7));
+    builder.add_at(CUBE, leaf, Vec3::new(-1.6, 0.0, 0.8), Vec3::new(0.7, 0.01, 0.7));
     let bumpy = SurfaceFrame {
         base_color: [0.6, 0.6, 0.65, 1.0],
         roughness: 0.35,
         normal_texture: picture(2),
         ..SurfaceFrame::DEFAULT
     };
-    let bumpy = stage.surface(bumpy);
-    stage.at(CUBE, bumpy, Vec3::new(0.0, 0.3, 0.6), Vec3::splat(0.6));
+    let bumpy = builder.surface(bumpy);
+    builder.add_at(CUBE, bumpy, Vec3::new(0.0, 0.3, 0.6), Vec3::splat(0.6));
     let glowing = SurfaceFrame {
         base_color: [0.0, 0.0, 0.0, 1.0],
         emissive: [2.0, 0.9, 0.1],
         ..SurfaceFrame::DEFAULT
     };
-    let glowing = stage.surface(glowing);
-    stage.at(SPHERE, glowing, Vec3::new(1.3, -0.6, 0.35), Vec3::splat(0.35));
-    let unlit = stage.surface(SurfaceFrame {
+    let glowing = builder.surface(glowing);
+    builder.add_at(SPHERE, glowing, Vec3::new(1.3, -0.6, 0.35), Vec3::splat(0.35));
+    let unlit = builder.surface(SurfaceFrame {
         base_color: [0.2, 0.5, 0.8, 1.0],
         unlit: true,
         ..SurfaceFrame::DEFAULT
     });
-    stage.at(CUBE, unlit, Vec3::new(2.2, 0.2, 0.4), Vec3::splat(0.4));
-    let red = stage.matte([0.7, 0.2, 0.15]);
+    builder.add_at(CUBE, unlit, Vec3::new(2.2, 0.2, 0.4), Vec3::splat(0.4));
+    let red = builder.matte([0.7, 0.2, 0.15]);
     let inside_out = Vec3::new(-0.35, 0.35, 0.35);
-    stage.at(CUBE, red, Vec3::new(1.4, 1.2, 0.35), inside_out);
-    stage.done(vec![view(Vec3::new(0.3, -5.5, 2.6), Vec3::new(0.2, 0.2, 0.5))])
+    builder.add_at(CUBE, red, Vec3::new(1.4, 1.2, 0.35), inside_out);
+    builder.build(vec![view(Vec3::new(0.3, -5.5, 2.6), Vec3::new(0.2, 0.2, 0.5))])
 }
 
 /// Returns one scene through three cameras: into a texture on a box in the scene, in perspective,
 /// and with an orthographic projection.
 pub fn cameras() -> FramePacket {
-    let mut stage = Stage::new();
+    let mut builder = SceneBuilder::new();
     let screen = TextureSlot(7);
-    stage.packet.textures.push(TextureChange::Target { slot: screen, width: 96, height: 96 });
-    stage.ground();
-    stage.light(sun(Vec3::new(0.6, 0.5, -0.8), 1.25));
-    let red = stage.matte([0.7, 0.2, 0.15]);
-    stage.at(SPHERE, red, Vec3::new(-0.8, 0.0, 0.5), Vec3::splat(0.5));
+    builder.packet.textures.push(TextureChange::Target { slot: screen, width: 96, height: 96 });
+    builder.ground();
+    builder.light(sun(Vec3::new(0.6, 0.5, -0.8), 1.25));
+    let red = builder.matte([0.7, 0.2, 0.15]);
+    builder.add_at(SPHERE, red, Vec3::new(-0.8, 0.0, 0.5), Vec3::splat(0.5));
     let plain = SamplerSettings { nearest: false, wrap: WrapMode::Clamp };
     let picture = SurfaceFrame {
         base_color_texture: Some((screen, plain)),
         unlit: true,
         ..SurfaceFrame::DEFAULT
     };
-    let picture = stage.surface(picture);
-    stage.at(CUBE, picture, Vec3::new(0.8, 0.3, 0.6), Vec3::splat(0.6));
+    let picture = builder.surface(picture);
+    builder.add_at(CUBE, picture, Vec3::new(0.8, 0.3, 0.6), Vec3::splat(0.6));
     let from = Vec3::new(0.3, -4.5, 2.2);
     let at = Vec3::new(0.0, 0.2, 0.5);
     let inner = View {
         target: ViewTarget::Texture(screen),
-        camera: looking(Vec3::new(-3.0, -2.5, 1.5), Vec3::new(-0.8, 0.0, 0.5), 1.0),
+        camera: look_camera(Vec3::new(-3.0, -2.5, 1.5), Vec3::new(-0.8, 0.0, 0.5), 1.0),
         clear: Some([0.0, 0.0, 0.0, 1.0]),
         ..view(from, at)
     };
     let aspect = 160.0 / 180.0;
     let left = View {
         rectangle: [0.0, 0.0, 0.5, 1.0],
-        camera: looking(from, at, aspect),
+        camera: look_camera(from, at, aspect),
         ..view(from, at)
     };
-    let mut flat = looking(from, at, aspect);
+    let mut flat = look_camera(from, at, aspect);
     flat.projection = projections::orthographic(-1.6, 1.6, -1.8, 1.8, 0.1, 50.0);
     flat.far = 50.0;
     let right =
         View { rectangle: [0.5, 0.0, 0.5, 1.0], camera: flat, clear: None, ..view(from, at) };
-    stage.done(vec![inner, left, right])
+    builder.build(vec![inner, left, right])
 }
 
 /// Returns a world's Gui among meshes, fog, and soft particles that fade at a wall.
 pub fn gui_and_particles() -> FramePacket {
-    let mut stage = Stage::new();
-    stage.sky(SkyFrame { fog_density: 0.03, fog_color: [0.4, 0.46, 0.52], ..SKY });
-    stage.ground();
-    stage.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
-    let stone = stage.matte([0.5, 0.48, 0.45]);
+    let mut builder = SceneBuilder::new();
+    builder.sky(SkyFrame { fog_density: 0.03, fog_color: [0.4, 0.46, 0.52], ..SKY });
+    builder.ground();
+    builder.light(sun(Vec3::new(0.5, 0.6, -0.8), 1.25));
+    let stone = builder.matte([0.5, 0.48, 0.45]);
     for i in 0..6 {
         let y = i as f32 * 3.0;
-        stage.at(CUBE, stone, Vec3::new(-2.0, y, 1.0), Vec3::new(0.3, 0.3, 1.0));
-        stage.at(CUBE, stone, Vec3::new(2.2, y, 1.0), Vec3::new(0.3, 0.3, 1.0));
+        builder.add_at(CUBE, stone, Vec3::new(-2.0, y, 1.0), Vec3::new(0.3, 0.3, 1.0));
+        builder.add_at(CUBE, stone, Vec3::new(2.2, y, 1.0), Vec3::new(0.3, 0.3, 1.0));
     }
-    stage.at(CUBE, stone, Vec3::new(0.6, 1.0, 0.4), Vec3::splat(0.4));
+    builder.add_at(CUBE, stone, Vec3::new(0.6, 1.0, 0.4), Vec3::splat(0.4));
     let puff = |x: f32, z: f32, size: f32| ParticleQuad {
         position: [x, 0.75, z],
         rotation: 0.0,
@@ -373,8 +379,8 @@ pub fn gui_and_particles() -> FramePacket {
         stretch: [0.12 * (i - 2.0), 0.0, 0.22],
         ..puff(-0.9 + 0.2 * (i - 2.0), 0.5 + 0.05 * i, 0.02)
     };
-    stage.frame.particles = vec![puff(0.3, 0.2, 0.5), puff(0.9, 0.35, 0.6), puff(0.6, 0.8, 0.5)];
-    stage.frame.particles.extend((0..5).map(|i| spark(i as f32)));
+    builder.frame.particles = vec![puff(0.3, 0.2, 0.5), puff(0.9, 0.35, 0.6), puff(0.6, 0.8, 0.5)];
+    builder.frame.particles.extend((0..5).map(|i| spark(i as f32)));
     let smoke = ParticleBatch {
         first: 0,
         count: 3,
@@ -393,7 +399,7 @@ pub fn gui_and_particles() -> FramePacket {
         center: Vec3::new(-0.9, 0.7, 0.6),
         ..smoke
     };
-    stage.frame.particle_batches = vec![smoke, sparks];
+    builder.frame.particle_batches = vec![smoke, sparks];
     let mut sign =
         Shape { half: [0.8, 0.3], radius: 0.1, color: [255, 220, 120, 255], ..Shape::BOX }
             .instance();
@@ -403,8 +409,8 @@ pub fn gui_and_particles() -> FramePacket {
     let pose = Mat4::from_translation(Vec3::new(-1.6, 2.0, 0.9)) * Mat4::from_rotation_x(FRAC_PI_2);
     let batches = vec![QuadBatch { key: GuiBatchKey { ..KEY }, instances: vec![sign] }];
     let gui = GuiFrame { gui: 3, space: GuiSpace::World, pose, batches, ..GuiFrame::default() };
-    stage.packet.guis.push(gui);
+    builder.packet.guis.push(gui);
     let mut seen = view(Vec3::new(0.0, -5.0, 1.9), Vec3::new(0.0, 1.0, 0.8));
     seen.guis = vec![3];
-    stage.done(vec![seen])
+    builder.build(vec![seen])
 }

@@ -122,7 +122,7 @@ fn world_passes_run_only_for_worlds() {
         (vec!["gui".to_string()], SceneStatistics { surfaces: 1, ..SceneStatistics::default() })
     );
     let (passes, _) = names(forward::gui_and_particles);
-    let wanted = [
+    let expected = [
         "shadow of sun 1",
         "shadow of sun 2",
         "shadow of sun 3",
@@ -130,7 +130,7 @@ fn world_passes_run_only_for_worlds() {
         "scene, seen through",
         "world",
     ];
-    assert_eq!(passes, wanted);
+    assert_eq!(passes, expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of worlds that are rendered into textures, which Guis and materials then draw with.
 
-use super::games::Played;
+use super::games::RenderedGame;
 use engine::system::render::RenderedImage;
 
 const MAIN: &str = "
@@ -53,8 +53,8 @@ fn pixel(picture: &RenderedImage, x: u32, y: u32) -> [u8; 3] {
     [0, 1, 2].map(|i| picture.rgba[at + i])
 }
 
-fn is_near(found: [u8; 3], wanted: [u8; 3]) -> bool {
-    found.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) <= 2)
+fn is_near(found: [u8; 3], expected: [u8; 3]) -> bool {
+    found.iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 2)
 }
 
 #[test]
@@ -64,12 +64,12 @@ fn world_texture_is_drawn_by_guis_and_meshes() {
         ("main.lua", MAIN.as_bytes().to_vec()),
         ("green.material", b"surface = { base_color = \"#00c800\", unlit = true }\n".to_vec()),
     ];
-    let Some(mut played) = Played::game("views", &files) else { return };
+    let Some(mut game) = RenderedGame::game("views", &files) else { return };
     let (red, green, blue, yellow) = ([200, 0, 0], [0, 200, 0], [0, 0, 250], [250, 250, 0]);
-    let first = played.frame();
-    let check = |picture: &RenderedImage, x, y, wanted| {
+    let first = game.frame();
+    let check = |picture: &RenderedImage, x, y, expected| {
         let found = pixel(picture, x, y);
-        assert!(is_near(found, wanted), "{found:?} at {x}, {y}, not {wanted:?}");
+        assert!(is_near(found, expected), "{found:?} at {x}, {y}, not {expected:?}");
     };
     check(&first, 42, 42, green);
     check(&first, 12, 72, red);
@@ -78,11 +78,11 @@ fn world_texture_is_drawn_by_guis_and_meshes() {
     check(&first, 5, 5, [0, 0, 0]);
     // The cube's side fills the screen: its middle is the middle of the texture, and the pixel next
     // to it is another one.
-    let second = played.frame();
+    let second = game.frame();
     check(&second, 50, 50, green);
     check(&second, 8, 50, red);
     // Another texture with the same name.
-    let third = played.frame();
+    let third = game.frame();
     check(&third, 42, 42, green);
     check(&third, 12, 72, blue);
 }

@@ -13,7 +13,7 @@ fn capture(number: u64, of: ViewTarget) -> FramePacket {
 }
 
 /// Returns the last frame of the retained scene, which contains no changes.
-fn unchanged() -> FramePacket {
+fn unchanged_frame() -> FramePacket {
     worlds::retained_frames().pop().expect("there are frames")
 }
 
@@ -22,10 +22,10 @@ fn lost_device_is_recovered_with_retained_objects() {
     let Some(mut renderer) = renderer(false) else { return };
     let before = draw(&mut renderer, worlds::retained_frames(), ViewTarget::Screen);
     renderer.lose_device();
-    renderer.submit(unchanged());
+    renderer.submit(unchanged_frame());
     let events = renderer.events();
     assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
-    assert!(before == draw(&mut renderer, vec![unchanged()], ViewTarget::Screen));
+    assert!(before == draw(&mut renderer, vec![unchanged_frame()], ViewTarget::Screen));
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn texture_over_the_size_limit_is_drawn_white() {
     );
     let empty = TextureChange::Target { slot, width: 0, height: 4 };
     renderer.submit(FramePacket { textures: vec![empty], ..FramePacket::default() });
-    let wanted = "it has 0 × 4 texels: it needs one on each side".to_string();
-    assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, message: wanted }]);
+    let expected = "it has 0 × 4 texels: it needs one on each side".to_string();
+    assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, message: expected }]);
 }
 
 #[test]

@@ -13,9 +13,9 @@ const EDITS: usize = 600;
 const ROUND: usize = 50;
 
 /// Pseudorandom number generator with the same sequence in every run (Knuth's MMIX generator).
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
         (self.0 >> 33) as usize % limit
@@ -26,8 +26,8 @@ const BREAKS: [&str; 4] =
     ["end end", "error('broken')", "local x = nil x.y = 1", "require 'nowhere'"];
 
 /// Returns one version of a file. The game counts its state.
-fn text(version: usize, dice: &mut Dice) -> String {
-    let extra = ["", "local unused = { 1, 2, 3 }\n", "-- a remark\n\n"][dice.below(3)];
+fn text(version: usize, random: &mut Random) -> String {
+    let extra = ["", "local unused = { 1, 2, 3 }\n", "-- a remark\n\n"][random.below(3)];
     format!(
         "local M = {{}}
         local count, names = 0, {{}}
@@ -47,11 +47,11 @@ fn text(version: usize, dice: &mut Dice) -> String {
 /// have the same version.
 fn main_text() -> String {
     format!(
-        "local hits, told, things, held = 0, 0, {{}}, {{}}
+        "local hits, reported, instances, held = 0, 0, {{}}, {{}}
         function init()
           for i = 1, {FILES} do
             local m = require('f' .. i)
-            things[i], held[i] = m.new(i), m.version
+            instances[i], held[i] = m.new(i), m.version
           end
           print('ready')
         end
@@ -63,13 +63,13 @@ fn main_text() -> String {
             local count, names = m.hit('n' .. hits % 5)
             assert(count == hits and names['n' .. hits % 5], 'the state is lost')
             local version = held[i]()
-            assert(m.version() == version and things[i]:tell() == i + version)
+            assert(m.version() == version and instances[i]:tell() == i + version)
             least, most = math.min(least, version), math.max(most, version)
           end
-          if least == most and least > told then
-            told = least
+          if least == most and least > reported then
+            reported = least
             collectgarbage() collectgarbage()
-            print('all ' .. told .. ' hold ' .. math.floor(collectgarbage('count')) .. ' KiB')
+            print('all ' .. reported .. ' hold ' .. math.floor(collectgarbage('count')) .. ' KiB')
           end
         end"
     )
@@ -79,20 +79,20 @@ fn main_text() -> String {
 fn edit_storm_keeps_state_and_memory() {
     let edits = std::env::var("ENGINE_STORM_EDITS").ok().map(|n| n.parse().expect("a number"));
     let edits: usize = edits.unwrap_or(EDITS);
-    let mut dice = Dice(11);
+    let mut random = Random(11);
     let names: Vec<String> = (1..=FILES).map(|i| format!("f{i}.lua")).collect();
     let scratch = Scratch::new("storm", &[("main.lua", &main_text())]);
-    names.iter().for_each(|name| scratch.save(name, text(0, &mut dice)));
+    names.iter().for_each(|name| scratch.save(name, text(0, &mut random)));
     let mut playing = scratch.play();
-    playing.hears("ready");
+    playing.wait_for_line("ready");
     let mut first = 0;
     for edit in 1..=edits {
-        let name = &names[dice.below(FILES)];
-        let mut new = text(edit, &mut dice);
-        if dice.below(3) == 0 {
-            new.insert_str(dice.below(2) * new.len(), BREAKS[dice.below(BREAKS.len())]);
+        let name = &names[random.below(FILES)];
+        let mut new = text(edit, &mut random);
+        if random.below(3) == 0 {
+            new.insert_str(random.below(2) * new.len(), BREAKS[random.below(BREAKS.len())]);
         }
-        match dice.below(4) {
+        match random.below(4) {
             0 | 1 => scratch.save(name, &new),
             2 => fs::write(scratch.path(name), &new).unwrap(),
             _ => {
@@ -101,14 +101,14 @@ fn edit_storm_keeps_state_and_memory() {
             }
         }
         // Bursts of all lengths, at all points of a frame.
-        if dice.below(4) == 0 {
-            std::thread::sleep(Duration::from_millis(dice.below(8) as u64));
+        if random.below(4) == 0 {
+            std::thread::sleep(Duration::from_millis(random.below(8) as u64));
         }
         if edit % ROUND != 0 {
             continue;
         }
-        names.iter().for_each(|name| scratch.save(name, text(edit, &mut dice)));
-        let line = playing.hears(&format!("all {edit} hold "));
+        names.iter().for_each(|name| scratch.save(name, text(edit, &mut random)));
+        let line = playing.wait_for_line(&format!("all {edit} hold "));
         let held = line.split(' ').rev().nth(1).and_then(|word| word.parse::<usize>().ok());
         let held = held.expect("the game tells what Lua holds");
         if edit == ROUND {

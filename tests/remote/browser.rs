@@ -1,7 +1,7 @@
 //! Tests of the page in a real browser, if one is installed: Chromium, driven through its debugging
 //! protocol. Keys are pressed as by a person.
 
-use super::{PATIENCE, Playing, TOWER, UNITS, ask, game, number, text};
+use super::{GameProcess, TOWER, UNITS, WAIT_MAX, ask, create_game, number, text};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::json;
 use std::io::Write;
@@ -50,7 +50,7 @@ impl Browser {
             skip("there is no browser, so the page was not opened", "chromium");
             return None;
         };
-        let folder = game(name, &[("x", "")]);
+        let folder = create_game(name, &[("x", "")]);
         let process = Command::new(tool)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
             .args(["--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank"])
@@ -61,7 +61,7 @@ impl Browser {
             .spawn()
             .expect("it is installed");
         let port_file = folder.join("DevToolsActivePort");
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_MAX;
         let (port, path) = loop {
             let content = std::fs::read_to_string(&port_file).unwrap_or_default();
             let mut lines = content.lines();
@@ -72,7 +72,7 @@ impl Browser {
             std::thread::sleep(Duration::from_millis(20));
         };
         let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("it can be set");
+        stream.set_read_timeout(Some(WAIT_MAX)).expect("it can be set");
         let address = format!("ws://127.0.0.1:{port}{path}");
         let (socket, _) = tungstenite::client(address, stream).expect("it lets us in");
         let (session, problems) = (None, Vec::new());
@@ -131,7 +131,7 @@ impl Browser {
 
     /// Waits until an expression is true.
     pub fn wait_for(&mut self, expression: &str) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_MAX;
         while self.value(expression) != "true" {
             let page = || "document.body.innerText.slice(0, 2000)";
             if Instant::now() > end {
@@ -187,15 +187,15 @@ impl Drop for Browser {
     }
 }
 
-const SPEAKING: &str = "print('the game begins')\nhero = { lives = 3, level = 1 }\n";
+const PRINTING: &str = "print('the game begins')\nhero = { lives = 3, level = 1 }\n";
 
 #[test]
 fn page_is_usable_with_the_keyboard_alone() {
     let Some(mut browser) = Browser::start("browser") else { return };
-    let main = format!("{SPEAKING}{UNITS}");
+    let main = format!("{PRINTING}{UNITS}");
     let files = [("main.lua", main.as_str()), ("tower.unit", TOWER)];
-    let game = Playing::start_with("page", &files, &[]);
-    browser.open(&game.session.address());
+    let create_game = GameProcess::start_with("page", &files, &[]);
+    browser.open(&create_game.session.address());
     browser.wait_for("document.getElementById('lines').innerText.includes('the game begins')");
     assert_eq!(browser.value("document.getElementById('state').innerText"), "running");
     // A line of Lua, with a completed name and a recalled one.
@@ -216,11 +216,11 @@ fn page_is_usable_with_the_keyboard_alone() {
     // Pausing and stepping.
     browser.press("p", "KeyP", 1.0, "");
     browser.wait_for("document.getElementById('state').innerText === 'paused'");
-    let mut caller = game.connect();
-    let before = number(&ask(&mut caller, "status", vec![]), "frame");
+    let mut client = create_game.connect();
+    let before = number(&ask(&mut client, "status", vec![]), "frame");
     browser.press("s", "KeyS", 1.0, "");
-    let end = Instant::now() + PATIENCE;
-    while number(&ask(&mut caller, "status", vec![]), "frame") != before + 1.0 {
+    let end = Instant::now() + WAIT_MAX;
+    while number(&ask(&mut client, "status", vec![]), "frame") != before + 1.0 {
         assert!(Instant::now() < end, "no frame is played");
     }
     browser.press("p", "KeyP", 1.0, "");
@@ -231,14 +231,14 @@ fn page_is_usable_with_the_keyboard_alone() {
 #[test]
 fn every_page_view_shows_its_content() {
     let Some(mut browser) = Browser::start("views-browser") else { return };
-    let main = format!("{SPEAKING}{UNITS}");
+    let main = format!("{PRINTING}{UNITS}");
     let files = [
         ("main.lua", main.as_str()),
         ("tower.unit", TOWER),
         ("small.unit", "inherit = \"tower\"\n"),
     ];
-    let game = Playing::start_with("views", &files, &[]);
-    browser.open(&game.session.address());
+    let create_game = GameProcess::start_with("views", &files, &[]);
+    browser.open(&create_game.session.address());
     let mut shown = Vec::new();
     let count: usize =
         browser.value("document.querySelectorAll('[role=tab]').length").parse().unwrap();
@@ -248,7 +248,7 @@ fn every_page_view_shows_its_content() {
             browser.value("document.querySelector('[role=tab][aria-selected=true]').innerText");
         let visible = "[...document.querySelectorAll('[role=tabpanel]')].filter(p => !p.hidden)";
         assert_eq!(browser.value(&format!("{visible}.length")), "1");
-        let wanted = match name.as_str() {
+        let expected = match name.as_str() {
             "Units" => "document.querySelector('#view-units [data-unit]') !== null",
             "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
             "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
@@ -256,7 +256,7 @@ fn every_page_view_shows_its_content() {
             "Memory" => "document.querySelector('#view-memory tbody tr') !== null",
             _ => "document.querySelector('#view-frames canvas') !== null",
         };
-        browser.wait_for(wanted);
+        browser.wait_for(expected);
         shown.push(name);
     }
     assert_eq!(shown, ["Frames", "Counters", "Profile", "Memory", "Units", "Resources"]);
@@ -285,15 +285,16 @@ fn every_page_view_shows_its_content() {
 #[test]
 fn page_shows_why_the_game_stopped() {
     let Some(mut browser) = Browser::start("end-browser") else { return };
-    let mut game = Playing::start("end", SPEAKING);
-    browser.open(&game.session.address());
-    ask(&mut game.connect(), "quit", vec![]);
-    assert_eq!(game.wait(), 0);
+    let mut create_game = GameProcess::start("end", PRINTING);
+    browser.open(&create_game.session.address());
+    ask(&mut create_game.connect(), "quit", vec![]);
+    assert_eq!(create_game.wait(), 0);
     browser.wait_for("document.getElementById('state').innerText.includes('the game has ended')");
 }
 
 /// Script that renders, and returns the keys and buttons that are down.
-const HELD: &str = "function render() Application.render_world(Application.main_world()) end\n\
+const INPUT_STATE: &str = "function render()\n  \
+    Application.render_world(Application.main_world())\nend\n\
     function held() return Keyboard.button('a'), Mouse.button('left') end\n";
 
 #[test]
@@ -302,20 +303,21 @@ fn page_input_reaches_the_game_and_is_released() {
         return skip("there is no graphics adapter", "mesa-vulkan-drivers");
     }
     let Some(mut browser) = Browser::start("keys-browser") else { return };
-    let files = [("main.lua", HELD), ("settings.sjson", "window = { width = 64, height = 48 }")];
-    let game = Playing::start_with("keys", &files, &["--renderer", "software"]);
-    browser.open(&game.session.address());
+    let files =
+        [("main.lua", INPUT_STATE), ("settings.sjson", "window = { width = 64, height = 48 }")];
+    let create_game = GameProcess::start_with("keys", &files, &["--renderer", "software"]);
+    browser.open(&create_game.session.address());
     browser.wait_for("document.querySelector('#picture canvas').dataset.frame > 0");
-    let mut caller = game.connect();
-    let mut becomes = |wanted: &str| {
-        let end = Instant::now() + PATIENCE;
+    let mut client = create_game.connect();
+    let mut becomes = |expected: &str| {
+        let end = Instant::now() + WAIT_MAX;
         loop {
             let fields = vec![("text", json::text("held()"))];
-            let values = ask(&mut caller, "eval", fields).get("values").map(json::write);
-            if values.as_deref() == Some(wanted) {
+            let values = ask(&mut client, "eval", fields).get("values").map(json::write);
+            if values.as_deref() == Some(expected) {
                 return;
             }
-            assert!(Instant::now() < end, "{values:?} is not {wanted}");
+            assert!(Instant::now() < end, "{values:?} is not {expected}");
         }
     };
     let key = |event_type: &str| {
@@ -340,7 +342,7 @@ fn page_input_reaches_the_game_and_is_released() {
     // The middle of the image is the middle of the window.
     let middle = "math.floor(Mouse.axis('cursor').x + 0.5) * 100 \
         + math.floor(Mouse.axis('cursor').y + 0.5)";
-    assert_eq!(super::eval(&mut game.connect(), middle), "3224");
+    assert_eq!(super::eval(&mut create_game.connect(), middle), "3224");
     // Losing the keyboard focus releases everything.
     browser.value("document.activeElement.blur()");
     becomes("[\"0\",\"0\"]");
@@ -353,13 +355,14 @@ fn page_shows_the_picture_after_reconnecting() {
         return skip("there is no graphics adapter", "mesa-vulkan-drivers");
     }
     let Some(mut browser) = Browser::start("lost-browser") else { return };
-    let files = [("main.lua", HELD), ("settings.sjson", "window = { width = 64, height = 48 }")];
-    let game = Playing::start_with("lost", &files, &["--renderer", "software"]);
+    let files =
+        [("main.lua", INPUT_STATE), ("settings.sjson", "window = { width = 64, height = 48 }")];
+    let create_game = GameProcess::start_with("lost", &files, &["--renderer", "software"]);
     let noted = "const Plain = WebSocket; window.sockets = []; window.WebSocket = class extends \
         Plain { constructor(...all) { super(...all); sockets.push(this); } };";
     let source = vec![("source", json::text(noted))];
     browser.call("Page.addScriptToEvaluateOnNewDocument", source);
-    browser.open(&game.session.address());
+    browser.open(&create_game.session.address());
     let frame = "document.querySelector('#picture canvas').dataset.frame";
     browser.wait_for(&format!("{frame} > 0"));
     browser.value("sockets[0].close()");
@@ -391,12 +394,12 @@ fn page_shows_a_running_game() {
     let mut browser = Browser::start("picture-browser").expect("it is installed");
     let arguments = ["--renderer", "auto"];
     let prepare = |folder: &Path| copy(&root.join("examples/arcade"), folder);
-    let game = Playing::start_prepared("picture", &[], &arguments, &[], prepare);
+    let create_game = GameProcess::start_prepared("picture", &[], &arguments, &[], prepare);
     let size = [("width", 1500.0), ("height", 853.0), ("deviceScaleFactor", 1.0)];
     let size = size.map(|(name, number)| (name, SjsonTree::Number(number)));
     let size = size.into_iter().chain([("mobile", SjsonTree::Bool(false))]).collect();
     browser.call("Emulation.setDeviceMetricsOverride", size);
-    let address = game.session.address();
+    let address = create_game.session.address();
     browser.open(&address);
     browser.value(
         "sessionStorage.setItem('view', 'Counters'), sessionStorage.setItem('counters', \

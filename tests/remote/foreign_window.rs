@@ -2,7 +2,7 @@
 //! its size, and plays on when it is closed.
 
 use super::browser::{has_adapter, skip};
-use super::{PATIENCE, Playing, ask, eval, number, plays, refused};
+use super::{GameProcess, WAIT_MAX, ask, ask_refused, check_running, eval, number};
 use engine::foundation::sjson::SjsonTree;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -73,9 +73,9 @@ const GAME: &str = "color = Color(255, 120, 0)\n\
     Application.render_world(Application.main_world())\nend\n";
 
 /// Waits until a condition holds.
-fn wait_until(condition: &str, mut so: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !so() {
+fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + WAIT_MAX;
+    while !holds() {
         assert!(Instant::now() < end, "{condition}");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -89,59 +89,60 @@ fn game_draws_into_a_tools_window() {
     }
     let environment = [("DISPLAY", display.name.as_str())];
     let arguments = ["--renderer", "software"];
-    let game = Playing::start_in("lent", &[("main.lua", GAME)], &arguments, &environment);
-    let mut caller = game.connect();
+    let create_game =
+        GameProcess::start_in("lent", &[("main.lua", GAME)], &arguments, &environment);
+    let mut client = create_game.connect();
     let number_of = |window: u32| vec![("window", SjsonTree::Number(f64::from(window)))];
-    let message = refused(&mut caller, "attach_window", number_of(3));
+    let message = ask_refused(&mut client, "attach_window", number_of(3));
     assert_eq!(message, "there is no window 3 on this display");
-    assert_eq!(refused(&mut caller, "detach_window", vec![]), "no tool has lent its window");
-    let size = ask(&mut caller, "attach_window", number_of(display.window));
+    assert_eq!(ask_refused(&mut client, "detach_window", vec![]), "no tool has lent its window");
+    let size = ask(&mut client, "attach_window", number_of(display.window));
     assert_eq!((number(&size, "width"), number(&size, "height")), (200.0, 120.0));
     wait_until("nothing is seen", || display.texel(100, 60) == [255, 120, 0]);
-    wait_until("the size is not taken", || eval(&mut caller, "Window.resolution()") == "200, 120");
+    wait_until("the size is not taken", || eval(&mut client, "Window.resolution()") == "200, 120");
     let wider = ConfigureWindowAux::new().width(300).height(150);
     display.tool.configure_window(display.window, &wider).expect("it can be asked");
     display.tool.flush().expect("it is sent");
-    wait_until("the size is not taken", || eval(&mut caller, "Window.resolution()") == "300, 150");
+    wait_until("the size is not taken", || eval(&mut client, "Window.resolution()") == "300, 150");
     wait_until("not all of it is drawn", || display.texel(290, 140) == [255, 120, 0]);
     // The effects of tools on a paused game are visible, too.
-    ask(&mut caller, "pause", vec![]);
-    eval(&mut caller, "color = Color(0, 0, 255)");
+    ask(&mut client, "pause", vec![]);
+    eval(&mut client, "color = Color(0, 0, 255)");
     wait_until("it is not drawn again", || display.texel(100, 60) == [0, 0, 255]);
-    ask(&mut caller, "resume", vec![]);
+    ask(&mut client, "resume", vec![]);
     // Taken back, and lent again.
-    ask(&mut caller, "detach_window", vec![]);
-    eval(&mut caller, "color = Color(0, 255, 0)");
-    plays(&mut caller);
+    ask(&mut client, "detach_window", vec![]);
+    eval(&mut client, "color = Color(0, 255, 0)");
+    check_running(&mut client);
     assert_eq!(display.texel(100, 60), [0, 0, 255]);
-    ask(&mut caller, "attach_window", number_of(display.window));
+    ask(&mut client, "attach_window", number_of(display.window));
     wait_until("nothing is seen", || display.texel(100, 60) == [0, 255, 0]);
     // Closed while it is drawn to.
     display.tool.destroy_window(display.window).expect("it can be asked");
     display.tool.flush().expect("it is sent");
-    plays(&mut caller);
+    check_running(&mut client);
     wait_until("it is not left", || {
-        refused(&mut caller, "detach_window", vec![]) == "no tool has lent its window"
+        ask_refused(&mut client, "detach_window", vec![]) == "no tool has lent its window"
     });
-    plays(&mut caller);
-    ask(&mut caller, "screenshot", vec![]);
+    check_running(&mut client);
+    ask(&mut client, "screenshot", vec![]);
 }
 
 #[test]
 fn attaching_a_window_needs_renderer_and_display() {
-    let game = Playing::start("undrawn", GAME);
+    let create_game = GameProcess::start("undrawn", GAME);
     let window = || vec![("window", SjsonTree::Number(7.0))];
-    let message = refused(&mut game.connect(), "attach_window", window());
+    let message = ask_refused(&mut create_game.connect(), "attach_window", window());
     assert_eq!(
         message,
         "nothing is drawn in this run: run the game with --headless --realtime --tools --renderer \
          auto"
     );
-    drop(game);
+    drop(create_game);
     let files = [("main.lua", GAME)];
-    let game =
-        Playing::start_in("undisplayed", &files, &["--renderer", "null"], &[("DISPLAY", "")]);
-    let message = refused(&mut game.connect(), "attach_window", window());
+    let create_game =
+        GameProcess::start_in("undisplayed", &files, &["--renderer", "null"], &[("DISPLAY", "")]);
+    let message = ask_refused(&mut create_game.connect(), "attach_window", window());
     assert!(
         message.starts_with("a tool's window is found by X11, and there is no display ("),
         "{message}"

@@ -1,6 +1,6 @@
 //! Tests of malicious or faulty clients: the game plays on at full speed in any case.
 
-use super::{COUNTING, PATIENCE, Playing, ask, eval, plays, text};
+use super::{COUNTING, GameProcess, WAIT_MAX, ask, check_running, eval, text};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
 use engine::system::remote::{
@@ -10,16 +10,17 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-fn socket(game: &Playing) -> TcpStream {
-    let stream = TcpStream::connect(("127.0.0.1", game.session.port)).expect("the port is open");
-    stream.set_read_timeout(Some(PATIENCE)).expect("it can be set");
-    stream.set_write_timeout(Some(PATIENCE)).expect("it can be set");
+fn socket(create_game: &GameProcess) -> TcpStream {
+    let stream =
+        TcpStream::connect(("127.0.0.1", create_game.session.port)).expect("the port is open");
+    stream.set_read_timeout(Some(WAIT_MAX)).expect("it can be set");
+    stream.set_write_timeout(Some(WAIT_MAX)).expect("it can be set");
     stream
 }
 
 /// Returns a request: the header fields that a WebSocket needs, with some replaced by others.
-fn request(game: &Playing, path: &str, others: &[(&str, &str)]) -> String {
-    let host = format!("127.0.0.1:{}", game.session.port);
+fn request(create_game: &GameProcess, path: &str, others: &[(&str, &str)]) -> String {
+    let host = format!("127.0.0.1:{}", create_game.session.port);
     let fields = [
         ("Host", host.as_str()),
         ("Upgrade", "websocket"),
@@ -33,8 +34,8 @@ fn request(game: &Playing, path: &str, others: &[(&str, &str)]) -> String {
 }
 
 /// Sends a request and returns the first line of the reply.
-fn status(game: &Playing, request: &str) -> String {
-    let mut stream = socket(game);
+fn status(create_game: &GameProcess, request: &str) -> String {
+    let mut stream = socket(create_game);
     stream.write_all(request.as_bytes()).expect("it is sent");
     let mut answer = Vec::new();
     let mut piece = [0; 1024];
@@ -50,10 +51,10 @@ fn status(game: &Playing, request: &str) -> String {
 }
 
 /// Opens a WebSocket for raw bytes.
-fn open(game: &Playing) -> TcpStream {
-    let path = format!("/connection?token={}", game.session.token);
-    let mut stream = socket(game);
-    stream.write_all(request(game, &path, &[]).as_bytes()).expect("it is sent");
+fn open(create_game: &GameProcess) -> TcpStream {
+    let path = format!("/connection?token={}", create_game.session.token);
+    let mut stream = socket(create_game);
+    stream.write_all(request(create_game, &path, &[]).as_bytes()).expect("it is sent");
     let mut answer = Vec::new();
     let mut byte = [0];
     while !answer.ends_with(b"\r\n\r\n") {
@@ -71,10 +72,11 @@ fn head(bytes: u64) -> Vec<u8> {
 
 #[test]
 fn unauthorized_clients_are_refused() {
-    let game = Playing::start("strangers", COUNTING);
-    let path = format!("/connection?token={}", game.session.token);
-    let port = game.session.port;
-    let open = |others: &[(&str, &str)]| status(&game, &request(&game, &path, others));
+    let create_game = GameProcess::start("strangers", COUNTING);
+    let path = format!("/connection?token={}", create_game.session.token);
+    let port = create_game.session.port;
+    let open =
+        |others: &[(&str, &str)]| status(&create_game, &request(&create_game, &path, others));
     let forbidden = "HTTP/1.1 403 Forbidden";
     assert_eq!(open(&[]), "HTTP/1.1 101 Switching Protocols");
     let own = format!("http://127.0.0.1:{port}");
@@ -91,45 +93,45 @@ fn unauthorized_clients_are_refused() {
     assert_eq!(open(&[("Host", &rebound)]), forbidden);
     assert_eq!(open(&[("Host", &rebound), ("Origin", &format!("http://{rebound}"))]), forbidden);
     let wrong = "/connection?token=0123456789abcdef0123456789abcdef";
-    assert_eq!(status(&game, &request(&game, wrong, &[])), forbidden);
-    assert_eq!(status(&game, &request(&game, "/connection", &[])), forbidden);
-    assert_eq!(status(&game, &request(&game, "/", &[])), forbidden);
-    assert_eq!(status(&game, "nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
-    let mut other = game.session.clone();
+    assert_eq!(status(&create_game, &request(&create_game, wrong, &[])), forbidden);
+    assert_eq!(status(&create_game, &request(&create_game, "/connection", &[])), forbidden);
+    assert_eq!(status(&create_game, &request(&create_game, "/", &[])), forbidden);
+    assert_eq!(status(&create_game, "nonsense\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+    let mut other = create_game.session.clone();
     other.token = "0".repeat(32);
     let message = RemoteClient::connect(&other).err().expect("it is refused").message;
     assert!(message.starts_with("the game does not let tools in"), "{message}");
-    plays(&mut game.connect());
+    check_running(&mut create_game.connect());
 }
 
 #[test]
 fn port_listens_only_on_loopback() {
-    let game = Playing::start("loopback", COUNTING);
+    let create_game = GameProcess::start("loopback", COUNTING);
     // Every address of 127.0.0.0/8 is this machine, but the server listens only on one of them.
-    let elsewhere = std::net::SocketAddr::from(([127, 0, 0, 2], game.session.port));
+    let elsewhere = std::net::SocketAddr::from(([127, 0, 0, 2], create_game.session.port));
     assert!(TcpStream::connect_timeout(&elsewhere, Duration::from_secs(5)).is_err());
-    plays(&mut game.connect());
+    check_running(&mut create_game.connect());
 }
 
 #[test]
 fn message_of_100_mb_is_refused() {
-    let game = Playing::start("long", COUNTING);
-    let mut stream = open(&game);
+    let create_game = GameProcess::start("long", COUNTING);
+    let mut stream = open(&create_game);
     stream.write_all(&head(100 << 20)).expect("it is sent");
     let piece = vec![b' '; 1 << 16];
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     let mut sent = 0usize;
     while stream.write_all(&piece).is_ok() {
         sent += piece.len();
         assert!(sent < 64 << 20 && Instant::now() < end, "it takes {sent} bytes");
     }
     // A client with a slightly too long message receives the reason.
-    let mut caller = game.connect();
+    let mut client = create_game.connect();
     let long = json::write(&json::object([("type", json::text("x".repeat(MESSAGE_BYTES_MAX)))]));
     // The connection may be closed while the message is being sent.
-    let _ = caller.send_text(&long);
+    let _ = client.send_text(&long);
     loop {
-        match caller.receive(PATIENCE) {
+        match client.receive(WAIT_MAX) {
             ClientMessage::Ended(message) => {
                 let cut = message.contains("reset") || message.contains("Broken pipe");
                 assert!(message.contains("may have at most 1048576 bytes") || cut, "{message}");
@@ -139,54 +141,57 @@ fn message_of_100_mb_is_refused() {
             _ => {}
         }
     }
-    plays(&mut game.connect());
+    check_running(&mut create_game.connect());
 }
 
 #[test]
 fn long_messages_do_not_block_the_game() {
-    let game = Playing::start("values", COUNTING);
-    let mut caller = game.connect();
+    let create_game = GameProcess::start("values", COUNTING);
+    let mut client = create_game.connect();
     let ones = format!("{{\"type\": \"status\", \"id\": 1, \"x\": [{}1]}}", "1,".repeat(500_000));
-    caller.send_text(&ones).expect("it is sent");
-    let ClientMessage::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
-    assert_eq!(text(&refused, "message"), "the message has 500005 values, and 4096 are allowed");
+    client.send_text(&ones).expect("it is sent");
+    let ClientMessage::Message(ask_refused) = client.receive(WAIT_MAX) else { panic!("no answer") };
+    assert_eq!(
+        text(&ask_refused, "message"),
+        "the message has 500005 values, and 4096 are allowed"
+    );
     // The maximum depth of messages. The reader's thread has a small stack.
     let deep = format!("{{\"type\": \"status\", \"x\": {}{}}}", "[".repeat(99), "]".repeat(99));
-    caller.send_text(&deep).expect("it is sent");
-    let ClientMessage::Message(refused) = caller.receive(PATIENCE) else { panic!("no answer") };
-    assert_eq!(text(&refused, "message"), "'status' has no field 'x'");
+    client.send_text(&deep).expect("it is sent");
+    let ClientMessage::Message(ask_refused) = client.receive(WAIT_MAX) else { panic!("no answer") };
+    assert_eq!(text(&ask_refused, "message"), "'status' has no field 'x'");
     // A long text is one value.
     let long = format!("#[[{}]]", "x".repeat(900_000));
-    assert_eq!(eval(&mut caller, &long), "900000");
-    plays(&mut caller);
+    assert_eq!(eval(&mut client, &long), "900000");
+    check_running(&mut client);
 }
 
 #[test]
 fn incomplete_requests_do_not_block_others() {
-    let game = Playing::start("half", COUNTING);
+    let create_game = GameProcess::start("half", COUNTING);
     let mut halves = Vec::new();
     for _ in 0..5 {
-        let mut message = open(&game);
+        let mut message = open(&create_game);
         message.write_all(&head(1000)).expect("it is sent");
         message.write_all(b"{\"type\": \"ev").expect("it is sent");
-        let mut request = socket(&game);
+        let mut request = socket(&create_game);
         request.write_all(b"GET /connection HTTP/1.1\r\nHost: 127").expect("it is sent");
         halves.extend([message, request]);
     }
-    let mut caller = game.connect();
-    plays(&mut caller);
+    let mut client = create_game.connect();
+    check_running(&mut client);
     drop(halves);
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 /// Opens connections that never become clients: they send nothing, half a request, or do not read
 /// the reply.
-fn strangers(game: &Playing, count: usize) -> Vec<TcpStream> {
-    let host = format!("127.0.0.1:{}", game.session.port);
+fn open_unauthorized(create_game: &GameProcess, count: usize) -> Vec<TcpStream> {
+    let host = format!("127.0.0.1:{}", create_game.session.port);
     let page = format!("GET /uplot.js HTTP/1.1\r\nHost: {host}\r\n\r\n");
     let requests = ["", "GET /connection HTTP/1.1\r\nHost: 127", &page];
     let open = |i: usize| {
-        let mut stream = socket(game);
+        let mut stream = socket(create_game);
         // The server may have closed the connection already.
         let _ = stream.write_all(requests[i % requests.len()].as_bytes());
         stream
@@ -197,72 +202,72 @@ fn strangers(game: &Playing, count: usize) -> Vec<TcpStream> {
 /// Maximum time for a tool's connection and one reply, regardless of other connections. The time
 /// limit is a guarantee, so it is measured: slots are freed after a second at the latest, while a
 /// tool that is kept out would wait for five seconds or more. The rest is for a busy machine.
-const SOON: Duration = Duration::from_millis(4000);
+const REPLY_TIME_MAX: Duration = Duration::from_millis(4000);
 
 /// Checks that a tool can connect and receives a reply in time.
-fn is_served_soon(game: &Playing) {
+fn check_prompt_reply(create_game: &GameProcess) {
     let began = Instant::now();
-    let mut caller = game.connect();
-    assert_eq!(eval(&mut caller, "1 + 1"), "2");
+    let mut client = create_game.connect();
+    assert_eq!(eval(&mut client, "1 + 1"), "2");
     let took = began.elapsed();
-    assert!(took < SOON, "a tool waited for {took:?}");
+    assert!(took < REPLY_TIME_MAX, "a tool waited for {took:?}");
 }
 
 #[test]
 fn half_open_connections_do_not_block_tools() {
-    let game = Playing::start("half-open", COUNTING);
-    let mut open = strangers(&game, HANDSHAKES_MAX + 100);
+    let create_game = GameProcess::start("half-open", COUNTING);
+    let mut open = open_unauthorized(&create_game, HANDSHAKES_MAX + 100);
     for _ in 0..5 {
-        is_served_soon(&game);
-        plays(&mut game.connect());
-        open.extend(strangers(&game, 50));
+        check_prompt_reply(&create_game);
+        check_running(&mut create_game.connect());
+        open.extend(open_unauthorized(&create_game, 50));
     }
-    let mut caller = game.connect();
-    let refused = super::number(&ask(&mut caller, "status", vec![]), "refused");
-    assert!(refused >= 200.0, "those that gave way are counted: {refused}");
+    let mut client = create_game.connect();
+    let ask_refused = super::number(&ask(&mut client, "status", vec![]), "refused");
+    assert!(ask_refused >= 200.0, "those that gave way are counted: {ask_refused}");
     drop(open);
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn idle_unauthorized_connections_do_not_block_tools() {
-    let game = Playing::start("answered", COUNTING);
-    let host = format!("127.0.0.1:{}", game.session.port);
+    let create_game = GameProcess::start("answered", COUNTING);
+    let host = format!("127.0.0.1:{}", create_game.session.port);
     let page = format!("GET /uplot.js HTTP/1.1\r\nHost: {host}\r\n\r\n");
     for _ in 0..3 {
         let mut open = Vec::new();
         for _ in 0..HANDSHAKES_MAX {
-            let mut stream = socket(&game);
+            let mut stream = socket(&create_game);
             // The server may have closed the connection already.
             let _ = stream.write_all(page.as_bytes());
             open.push(stream);
         }
         // A slow client: it is the newest connection, and has not sent a request yet.
-        let mut client = socket(&game);
+        let mut client = socket(&create_game);
         std::thread::sleep(Duration::from_millis(50));
-        let path = format!("/connection?token={}", game.session.token);
-        client.write_all(request(&game, &path, &[]).as_bytes()).expect("it is sent");
+        let path = format!("/connection?token={}", create_game.session.token);
+        client.write_all(request(&create_game, &path, &[]).as_bytes()).expect("it is sent");
         let mut answer = [0; 12];
         client.read_exact(&mut answer).expect("it is not kept out");
         assert_eq!(&answer, b"HTTP/1.1 101");
-        is_served_soon(&game);
+        check_prompt_reply(&create_game);
     }
 }
 
 #[test]
 fn connection_flood_does_not_block_tools() {
-    let game = Playing::start("flooded", COUNTING);
+    let create_game = GameProcess::start("flooded", COUNTING);
     let ended = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut open = std::collections::VecDeque::new();
             while !ended.load(std::sync::atomic::Ordering::Relaxed) {
-                open.extend(strangers(&game, 3));
+                open.extend(open_unauthorized(&create_game, 3));
                 open.drain(..open.len().saturating_sub(300));
             }
         });
         for _ in 0..20 {
-            plays(&mut game.connect());
+            check_running(&mut create_game.connect());
         }
         ended.store(true, std::sync::atomic::Ordering::Relaxed);
     });
@@ -270,24 +275,24 @@ fn connection_flood_does_not_block_tools() {
 
 #[test]
 fn endlessly_pinging_client_is_disconnected() {
-    let game = Playing::start("pings", COUNTING);
-    let mut caller = game.connect();
-    let mut pings = open(&game);
+    let create_game = GameProcess::start("pings", COUNTING);
+    let mut client = create_game.connect();
+    let mut pings = open(&create_game);
     let ping = [&[0x89, 0x80 | 125, 0, 0, 0, 0][..], &[b'x'; 125]].concat();
     let many = ping.repeat(1000);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     while pings.write_all(&many).is_ok() {
         assert!(Instant::now() < end, "it is still there");
     }
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn invalid_frame_closes_only_its_connection() {
-    let game = Playing::start("no-frame", COUNTING);
-    let mut caller = game.connect();
+    let create_game = GameProcess::start("no-frame", COUNTING);
+    let mut client = create_game.connect();
     let closes = |bytes: &[u8]| {
-        let mut stream = open(&game);
+        let mut stream = open(&create_game);
         stream.write_all(bytes).expect("it is sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("it is closed");
@@ -299,42 +304,42 @@ fn invalid_frame_closes_only_its_connection() {
     assert_eq!(closes(&[0x81, 2, b'{', b'}']), 1002);
     assert_eq!(closes(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]), 1002);
     assert_eq!(closes(&[0x82, 0x81, 0, 0, 0, 0, 1]), 1003);
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 /// A game that prints 600 KB in a frame.
-const LOUD: &str = "function update()\n  for i = 1, 150 do print(('x'):rep(4000)) end\nend\n";
+const VERBOSE: &str = "function update()\n  for i = 1, 150 do print(('x'):rep(4000)) end\nend\n";
 
 #[test]
 fn client_that_never_reads_is_disconnected() {
-    let game = Playing::start("deaf", LOUD);
-    let mut deaf = open(&game);
+    let create_game = GameProcess::start("deaf", VERBOSE);
+    let mut deaf = open(&create_game);
     let message = b"{\"type\": \"subscribe\", \"stream\": \"log\"}";
     let frame = [&[0x81, 0x80 | message.len() as u8, 0, 0, 0, 0][..], message].concat();
     deaf.write_all(&frame).expect("it is sent");
-    let mut caller = game.connect();
-    let end = Instant::now() + WRITE_PATIENCE + PATIENCE;
+    let mut client = create_game.connect();
+    let end = Instant::now() + WRITE_PATIENCE + WAIT_MAX;
     loop {
-        let status = ask(&mut caller, "status", vec![]);
+        let status = ask(&mut client, "status", vec![]);
         if status.get("clients") == Some(&SjsonTree::Number(1.0)) {
             break;
         }
         assert!(Instant::now() < end, "it is still there");
         std::thread::sleep(Duration::from_millis(50));
     }
-    plays(&mut caller);
+    check_running(&mut client);
 }
 
 #[test]
 fn messages_dropped_for_slow_clients_are_counted() {
-    let game = Playing::start("slow", LOUD);
-    let mut caller = game.connect();
-    ask(&mut caller, "subscribe", vec![("stream", json::text("log"))]);
+    let create_game = GameProcess::start("slow", VERBOSE);
+    let mut client = create_game.connect();
+    ask(&mut client, "subscribe", vec![("stream", json::text("log"))]);
     // It reads again before the server gives it up.
     std::thread::sleep(WRITE_PATIENCE / 2);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     loop {
-        match caller.receive(PATIENCE) {
+        match client.receive(WAIT_MAX) {
             ClientMessage::Message(message) if text(&message, "type") == "dropped" => break,
             ClientMessage::Message(_) => assert!(Instant::now() < end, "nothing was counted"),
             other => panic!("{other:?}"),
@@ -344,50 +349,53 @@ fn messages_dropped_for_slow_clients_are_counted() {
 
 #[test]
 fn clients_beyond_the_limit_are_refused() {
-    let game = Playing::start("many", COUNTING);
-    let mut callers: Vec<RemoteClient> = (0..50).map(|_| game.connect()).collect();
-    for caller in &mut callers {
-        ask(caller, "subscribe", vec![("stream", json::text("time_step"))]);
-        ask(caller, "subscribe", vec![("stream", json::text("log"))]);
+    let create_game = GameProcess::start("many", COUNTING);
+    let mut callers: Vec<RemoteClient> = (0..50).map(|_| create_game.connect()).collect();
+    for client in &mut callers {
+        ask(client, "subscribe", vec![("stream", json::text("time_step"))]);
+        ask(client, "subscribe", vec![("stream", json::text("log"))]);
         let every = ("every", SjsonTree::Number(0.01));
-        ask(caller, "subscribe", vec![("stream", json::text("profile")), every]);
+        ask(client, "subscribe", vec![("stream", json::text("profile")), every]);
     }
     // Clients that receive nothing in one frame come first in the next. Each client unsubscribes
     // before it waits for the others: on a slow machine, unread messages fill the socket, and the
     // game disconnects such a client after WRITE_PATIENCE.
-    for caller in &mut callers {
-        super::inspection::wait_for_message(caller, "profile");
+    for client in &mut callers {
+        super::inspection::wait_for_message(client, "profile");
         for stream in ["time_step", "log", "profile"] {
-            ask(caller, "unsubscribe", vec![("stream", json::text(stream))]);
+            ask(client, "unsubscribe", vec![("stream", json::text(stream))]);
         }
     }
-    for (number, caller) in callers.iter_mut().enumerate() {
-        assert_eq!(eval(caller, &format!("{number} + 1")), (number + 1).to_string());
+    for (number, client) in callers.iter_mut().enumerate() {
+        assert_eq!(eval(client, &format!("{number} + 1")), (number + 1).to_string());
     }
     for number in callers.len()..CLIENTS_MAX {
-        let mut caller = game.connect();
+        let mut client = create_game.connect();
         // A connection exists before its place is taken. A client that receives an answer has one.
-        assert_eq!(eval(&mut caller, &number.to_string()), number.to_string());
-        callers.push(caller);
+        assert_eq!(eval(&mut client, &number.to_string()), number.to_string());
+        callers.push(client);
     }
-    let mut turned_away = game.connect();
-    match turned_away.receive(PATIENCE) {
+    let mut turned_away = create_game.connect();
+    match turned_away.receive(WAIT_MAX) {
         ClientMessage::Ended(message) => assert!(message.contains("CLIENTS_MAX"), "{message}"),
         other => panic!("{other:?}"),
     }
-    plays(&mut callers[0]);
+    check_running(&mut callers[0]);
     drop(callers);
-    let end = Instant::now() + PATIENCE;
-    while RemoteClient::connect(&game.session).map(|mut caller| eval(&mut caller, "1")).is_err() {
+    let end = Instant::now() + WAIT_MAX;
+    while RemoteClient::connect(&create_game.session)
+        .map(|mut client| eval(&mut client, "1"))
+        .is_err()
+    {
         assert!(Instant::now() < end, "there is no room again");
     }
 }
 
 #[test]
 fn client_disconnect_during_stream_is_ignored() {
-    let game = Playing::start("gone", LOUD);
+    let create_game = GameProcess::start("gone", VERBOSE);
     for how in [Shutdown::Both, Shutdown::Read, Shutdown::Write] {
-        let mut stream = open(&game);
+        let mut stream = open(&create_game);
         let message = b"{\"type\": \"subscribe\", \"stream\": \"log\"}";
         let frame = [&[0x81, 0x80 | message.len() as u8, 0, 0, 0, 0][..], message].concat();
         stream.write_all(&frame).expect("it is sent");
@@ -395,22 +403,22 @@ fn client_disconnect_during_stream_is_ignored() {
         stream.read_exact(&mut piece).expect("it is told something");
         stream.shutdown(how).expect("it is open");
     }
-    plays(&mut game.connect());
+    check_running(&mut create_game.connect());
 }
 
 #[test]
 fn flooding_client_delays_only_itself() {
-    let game = Playing::start("flood", COUNTING);
-    let mut flood = game.connect();
-    let mut polite = game.connect();
+    let create_game = GameProcess::start("flood", COUNTING);
+    let mut flood = create_game.connect();
+    let mut polite = create_game.connect();
     for _ in 0..2000 {
         flood.send("eval", vec![("text", json::text("1"))]).expect("it is sent");
     }
     assert_eq!(eval(&mut polite, "2"), "2");
-    plays(&mut polite);
+    check_running(&mut polite);
     let mut answers = 0;
     while answers < 2000 {
-        match flood.receive(PATIENCE) {
+        match flood.receive(WAIT_MAX) {
             ClientMessage::Message(_) => answers += 1,
             other => panic!("after {answers}: {other:?}"),
         }

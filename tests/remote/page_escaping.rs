@@ -2,7 +2,7 @@
 //! game, of units, resources, scopes and counters, log lines, values, errors.
 
 use super::browser::Browser;
-use super::{Playing, TOWER};
+use super::{GameProcess, TOWER};
 
 const MARK: &str = "<img src=x onerror=owned=1>";
 
@@ -28,8 +28,8 @@ end"
         (unit.as_str(), TOWER),
         (named.as_str(), "<b id=owned>"),
     ];
-    let game = Playing::start_with("text", &files, &[]);
-    browser.open(&game.session.address());
+    let create_game = GameProcess::start_with("text", &files, &[]);
+    browser.open(&create_game.session.address());
     let has = |selector: &str| {
         format!("document.querySelector('{selector}')?.innerText.includes('<img')")
     };

@@ -1,7 +1,7 @@
 //! Tests of recordings while remote tools inspect the run: inspection changes nothing, and
 //! simulated device events are recorded.
 
-use super::{PATIENCE, TOWER, UNITS, ask, engine, game, list, number};
+use super::{TOWER, UNITS, WAIT_MAX, ask, create_game, engine, list, number};
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::RemoteClient;
 use engine::system::remote::endpoint_file::EndpointFile;
@@ -17,14 +17,14 @@ fn inspected_run_replays_identically() {
          Vector3(math.random(), Keyboard.button('a'), 0))\n  end\n  \
          Application.hash(math.random())\nend\n"
     );
-    let folder = game("record", &[("main.lua", &main), ("tower.unit", TOWER)]);
+    let folder = create_game("record", &[("main.lua", &main), ("tower.unit", TOWER)]);
     let arguments = ["run", "game", "--headless", "--realtime", "--tools", "--record", "run.rec"];
     let mut process = engine(&folder, &arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the engine starts");
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_MAX;
     let session = loop {
         match EndpointFile::read(&folder.join("game")) {
             Ok(session) => break session,
@@ -32,31 +32,31 @@ fn inspected_run_replays_identically() {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    let mut caller = RemoteClient::connect(&session).expect("the game lets tools in");
+    let mut client = RemoteClient::connect(&session).expect("the game lets tools in");
     for stream in ["log", "time_step"] {
-        ask(&mut caller, "subscribe", vec![("stream", json::text(stream))]);
+        ask(&mut client, "subscribe", vec![("stream", json::text(stream))]);
     }
     for turn in 0..10 {
-        let units = ask(&mut caller, "units", vec![]);
+        let units = ask(&mut client, "units", vec![]);
         for world in list(&units, "worlds") {
             for unit in list(world, "units") {
                 let handle = SjsonTree::Number(number(unit, "unit"));
-                ask(&mut caller, "unit", vec![("unit", handle)]);
+                ask(&mut client, "unit", vec![("unit", handle)]);
             }
         }
-        ask(&mut caller, "resources", vec![]);
-        ask(&mut caller, "complete", vec![("text", json::text("Unit.l"))]);
-        ask(&mut caller, "eval", vec![("text", json::text("Unit.num_nodes(tower)"))]);
+        ask(&mut client, "resources", vec![]);
+        ask(&mut client, "complete", vec![("text", json::text("Unit.l"))]);
+        ask(&mut client, "eval", vec![("text", json::text("Unit.num_nodes(tower)"))]);
         let value = ("value", SjsonTree::Number(f64::from(turn % 2)));
         let key = [("device", json::text("keyboard")), ("button", json::text("a")), value];
-        ask(&mut caller, "input", key.into());
+        ask(&mut client, "input", key.into());
         if turn == 5 {
-            ask(&mut caller, "pause", vec![]);
-            ask(&mut caller, "step", vec![]);
-            ask(&mut caller, "resume", vec![]);
+            ask(&mut client, "pause", vec![]);
+            ask(&mut client, "step", vec![]);
+            ask(&mut client, "resume", vec![]);
         }
     }
-    ask(&mut caller, "quit", vec![]);
+    ask(&mut client, "quit", vec![]);
     assert!(process.wait().expect("it ends").success());
     let replay = engine(&folder, &["run", "game", "--replay", "run.rec"]).output();
     let replay = replay.expect("the engine starts");

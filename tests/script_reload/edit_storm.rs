@@ -3,9 +3,9 @@
 use super::harness::Game;
 
 /// Pseudorandom number generator with the same sequence in every run (SplitMix64).
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -19,13 +19,13 @@ const FILES: u64 = 12;
 const EDITS: u64 = 10_000;
 
 /// Returns one version of a file: its state never appears in the source, its `version` always does.
-fn text(file: u64, version: u64, dice: &mut Dice) -> String {
+fn text(file: u64, version: u64, random: &mut Random) -> String {
     let mut text = String::from("local M = {}\nlocal count, names = 0, {}\n");
-    if dice.below(2) == 0 {
+    if random.below(2) == 0 {
         text += "local unused = { 1, 2, 3 }\n";
     }
-    if dice.below(3) == 0 && file > 0 {
-        text += &format!("local other = require 'f{}'\n", dice.below(file));
+    if random.below(3) == 0 && file > 0 {
+        text += &format!("local other = require 'f{}'\n", random.below(file));
         text += "function M.other() return other.version() end\n";
     }
     text += &format!("local function tell() return {version} end\n");
@@ -35,8 +35,8 @@ fn text(file: u64, version: u64, dice: &mut Dice) -> String {
     text += "function M.hit(name) count = count + 1 names[name] = true return count end\n";
     text += "function M.state() return count, names end\n";
     text += "function M.version() return tell() end\n";
-    if dice.below(2) == 0 {
-        text += &format!("function M.extra{}() return count end\n", dice.below(5));
+    if random.below(2) == 0 {
+        text += &format!("function M.extra{}() return count end\n", random.below(5));
     }
     text += &format!("M.constant = {version}\nreturn M\n");
     text
@@ -53,15 +53,15 @@ const BREAKS: [&str; 6] = [
 
 #[test]
 fn thousands_of_edits_keep_state_and_memory() {
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let names: Vec<String> = (0..FILES).map(|i| format!("f{i}.lua")).collect();
-    let texts: Vec<String> = (0..FILES).map(|i| text(i, 0, &mut dice)).collect();
+    let texts: Vec<String> = (0..FILES).map(|i| text(i, 0, &mut random)).collect();
     let files: Vec<_> = names.iter().zip(&texts).map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let main = format!(
-        "version, hits, things, expected = {{}}, {{}}, {{}}, {{}}
+        "version, hits, instances, expected = {{}}, {{}}, {{}}, {{}}
         for i = 0, {FILES} - 1 do
           local m = require('f' .. i)
-          things[i], hits[i] = m.new(i), 0
+          instances[i], hits[i] = m.new(i), 0
         end
         local held = {{}}
         for i = 0, {FILES} - 1 do held[i] = require('f' .. i).version end
@@ -72,7 +72,7 @@ fn thousands_of_edits_keep_state_and_memory() {
             assert(m.hit('n' .. hits[i] % 5) == hits[i])
             local count, names = m.state()
             assert(count == hits[i] and names['n' .. hits[i] % 5])
-            assert(m.version() == held[i]() and things[i]:tell() == i + held[i]())
+            assert(m.version() == held[i]() and instances[i]:tell() == i + held[i]())
             assert(m.constant == held[i]())
           end
           total = 0
@@ -83,19 +83,19 @@ fn thousands_of_edits_keep_state_and_memory() {
     let mut game = Game::start(&[&files[..], &[("main.lua", main.as_str())]].concat());
     let mut peak = 0;
     for edit in 1..=EDITS {
-        let file = dice.below(FILES) as usize;
-        let new = text(file as u64, edit, &mut dice);
-        let broken = dice.below(3) == 0;
+        let file = random.below(FILES) as usize;
+        let new = text(file as u64, edit, &mut random);
+        let broken = random.below(3) == 0;
         let new = match broken {
-            true => format!("{} {new}", BREAKS[dice.below(6) as usize]),
+            true => format!("{} {new}", BREAKS[random.below(6) as usize]),
             false => new,
         };
-        let answer = game.try_reload(&[(&names[file], &new)]);
+        let result = game.try_reload(&[(&names[file], &new)]);
         assert_eq!(
-            answer.ok(),
+            result.ok(),
             !broken,
             "edit {edit}: {}",
-            if broken { &new } else { answer.text("report") }
+            if broken { &new } else { result.text("report") }
         );
         if edit % 7 == 0 {
             game.frame();

@@ -27,10 +27,10 @@ fn text(version: usize) -> String {
 /// Script that uses all files in every frame, and advances the collector by some steps; in every
 /// tenth frame to the end of its cycle.
 const MAIN: &str = "
-    held, things, frames = {}, {}, 0
+    held, instances, frames = {}, {}, 0
     for i = 0, FILES - 1 do
       local m = require('f' .. i)
-      held[i], things[i] = m.version, m.new(i)
+      held[i], instances[i] = m.version, m.new(i)
     end
     BIG = {}
     for i = 1, 4000 do BIG[i] = { x = i, next = { i } } end
@@ -38,7 +38,7 @@ const MAIN: &str = "
       local m = require('f' .. i)
       assert(m.count() == frames)
       assert(m.note('n' .. frames % 5)['n' .. frames % 5])
-      assert(m.version() == held[i]() and things[i]:tell() == i + held[i]())
+      assert(m.version() == held[i]() and instances[i]:tell() == i + held[i]())
       assert(m.constant == held[i]())
     end
     function update()

@@ -23,9 +23,9 @@ pub struct Game {
 
 /// Result of a reload.
 #[derive(Debug)]
-pub struct Answer(pub ScriptValue);
+pub struct ReloadResult(pub ScriptValue);
 
-impl Answer {
+impl ReloadResult {
     fn field(&self, name: &str) -> &ScriptValue {
         let ScriptValue::Table(fields) = &self.0 else { panic!("not a table: {:?}", self.0) };
         let found = fields.iter().find(|(key, _)| key == name);
@@ -54,7 +54,7 @@ impl Answer {
     pub fn kept(&self) -> Vec<String> {
         let ScriptValue::List(list) = self.field("kept_closures") else { return Vec::new() };
         let items = list.iter().map(|item| {
-            let item = Answer(item.clone());
+            let item = ReloadResult(item.clone());
             format!("{} x{}", item.text("place"), item.number("count"))
         });
         items.collect()
@@ -109,11 +109,11 @@ impl Game {
     }
 
     /// Swaps in files and removes others. Returns true if any file waits to be fixed.
-    pub fn swap_without(&mut self, files: &[(&str, &str)], gone: &[&str]) -> bool {
+    pub fn swap_without(&mut self, files: &[(&str, &str)], removed: &[&str]) -> bool {
         let text = |chunk: &&str| ScriptValue::Text(chunk.to_string());
-        let gone: Vec<ScriptValue> = gone.iter().map(text).collect();
-        let names = files.iter().map(|(chunk, _)| text(chunk)).chain(gone.clone()).collect();
-        let arguments = [list_of(files), ScriptValue::List(names), ScriptValue::List(gone)];
+        let removed: Vec<ScriptValue> = removed.iter().map(text).collect();
+        let names = files.iter().map(|(chunk, _)| text(chunk)).chain(removed.clone()).collect();
+        let arguments = [list_of(files), ScriptValue::List(names), ScriptValue::List(removed)];
         let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
         swapped.unwrap_or_else(|report| panic!("{report}")) == ScriptValue::Boolean(true)
     }
@@ -128,17 +128,17 @@ impl Game {
     }
 
     /// Reloads files, and returns the result even on failure.
-    pub fn try_reload(&mut self, files: &[(&str, &str)]) -> Answer {
+    pub fn try_reload(&mut self, files: &[(&str, &str)]) -> ReloadResult {
         let files = list_of(files);
-        let answer = self.app.vm().call_core("reload_files", &[files], self.budget);
-        Answer(answer.unwrap_or_else(|report| panic!("{report}")))
+        let result = self.app.vm().call_core("reload_files", &[files], self.budget);
+        ReloadResult(result.unwrap_or_else(|report| panic!("{report}")))
     }
 
     /// Reloads files, which must succeed.
-    pub fn reload(&mut self, files: &[(&str, &str)]) -> Answer {
-        let answer = self.try_reload(files);
-        assert!(answer.ok(), "{}", answer.text("report"));
-        answer
+    pub fn reload(&mut self, files: &[(&str, &str)]) -> ReloadResult {
+        let result = self.try_reload(files);
+        assert!(result.ok(), "{}", result.text("report"));
+        result
     }
 }
 

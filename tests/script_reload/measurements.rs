@@ -16,7 +16,7 @@ fn milliseconds(start: Instant) -> f64 {
 
 /// Reloads `m` 50 times with other numbers. Returns the mean of the better half and the maximum, in
 /// milliseconds. Garbage is collected in between, as by the frames of a game.
-fn measured(game: &mut Game, text: &str) -> (f64, f64) {
+fn measure_reload(game: &mut Game, text: &str) -> (f64, f64) {
     let start = Instant::now();
     let mut times = Vec::new();
     for i in 0..50 {
@@ -48,14 +48,15 @@ fn game_of(objects: u32, other: &str, text: &str) -> Game {
 fn heap_walk_of_400000_objects() {
     if cfg!(debug_assertions) {
         eprintln!(
-            "SKIPPED: measurements (to have them: cargo test --release --test all script_reload::measurements)"
+            "SKIPPED: measurements (to have them: cargo test --release --test all \
+             script_reload::measurements)"
         );
         return;
     }
     let other = "return { f = function() return 1 end }";
     for (objects, text, limit) in [(400_000, M, 60.0), (50_000, M, 10.0), (50_000, CALLING, 30.0)] {
         let mut game = game_of(objects, other, text);
-        let (mean, worst) = measured(&mut game, text);
+        let (mean, worst) = measure_reload(&mut game, text);
         println!("{objects} objects: a reload takes {mean:.1} ms, at worst {worst:.1}");
         assert!(mean <= limit, "{mean} ms");
     }

@@ -43,7 +43,7 @@ const fn row(
     Row { name, old, before, new, after, other: "return {}" }
 }
 
-const fn beside(other: &'static str, row: Row) -> Row {
+const fn with_other(other: &'static str, row: Row) -> Row {
     Row { other, ..row }
 }
 
@@ -186,7 +186,7 @@ pub const KEEPS: &[Row] = &[
          local n = 10 function M.b() n = n + 1 return 'b' .. n end return M",
         "assert(m.a() == 'a3' and m.b() == 'b12')",
     ),
-    beside(
+    with_other(
         "return { counted = function(f) local n = 0 return function() n = n + 1 return n, f() \
          end end }",
         row(
@@ -240,7 +240,7 @@ pub const KEEPS: &[Row] = &[
         "local M = { at = Vector3(1, 2, 3) } return M",
         "assert(m.at == Vector3(9, 9, 9))",
     ),
-    beside(
+    with_other(
         "return { name = 'other' }",
         row(
             "Tables of other files and of the engine that a file only names are left alone.",
@@ -309,7 +309,7 @@ pub const CHANGES: &[Row] = &[
         "assert(list[1].fn() == 2 and up() == 2 and weak[1]() == 2) \
          local k, v = next(keys) assert(k == m.f and v == 'k' and next(keys, k) == nil)",
     ),
-    beside(
+    with_other(
         "local f = require('m').f return { call = function() return f() end }",
         row(
             "A function that another file keeps in a local is exchanged there.",
@@ -421,7 +421,7 @@ pub const CHANGES: &[Row] = &[
         "local n = 0 return function() n = n + 1 return 'n' .. n end",
         "assert(f[1]() == 'n2' and m == f[1] and require 'm' == m)",
     ),
-    beside(
+    with_other(
         "return { name = 'other' }",
         row(
             "A file that returns another file's table changes nothing in it.",
@@ -455,7 +455,7 @@ pub const CHANGES: &[Row] = &[
          return { f = function() return other end }",
         "assert(m.f() == require 'other')",
     ),
-    beside(
+    with_other(
         "return { name = 'other', f = function() return 'theirs' end }",
         row(
             "Functions that a file puts into another file's table are exchanged, added and \
@@ -523,7 +523,7 @@ pub const CHANGES: &[Row] = &[
         "setmetatable(_G, { __index = function(_, k) error('no ' .. k) end }) x = 2 _G.y = 3",
         "assert(x == 2 and y == 3 and not pcall(function() return nothing end))",
     ),
-    beside(
+    with_other(
         "Foo = { n = 1 } return Foo",
         row(
             "A file sees all globals in `_G`, and may keep it, `require` and `load` in its tables.",

@@ -1,6 +1,6 @@
-//! Tests of bad input and limits with their messages, and of the command line.
+//! Tests of bad input and limits with their messages, of formats, and of the command line.
 
-use super::game::{Game, frames, number, offline, peak, play, text, tone, with};
+use super::game::{Game, frames, number, offline_system, peak, play, sound_system, text, tone};
 use engine::system::sound::mixer::MixerData;
 use engine::system::sound::parameters::PARAMETERS_MAX;
 use engine::system::sound::voices::{EVENTS_MAX, TriggerDesc, VOICES_MAX};
@@ -8,27 +8,27 @@ use std::path::Path;
 use std::process::Command;
 
 /// Checks the error message of one file that cannot be compiled.
-fn refused(path: &str, bytes: &[u8], wanted: &str) {
+fn check_refused(path: &str, bytes: &[u8], expected: &str) {
     let game = Game::new(&format!("refused-{}", path.len() * 1000 + bytes.len()), &[(path, bytes)]);
     assert_eq!(game.problems.len(), 1, "{:?}", game.problems);
-    assert!(game.problems[0].starts_with(wanted), "{}", game.problems[0]);
+    assert!(game.problems[0].starts_with(expected), "{}", game.problems[0]);
 }
 
 #[test]
 fn compile_error_names_the_unplayable_file() {
     let whole = tone(440.0, 0.1);
-    refused("a.wav", &whole[..whole.len() / 2], "a.wav: it is cut short: export it again");
-    refused("empty.ogg", b"", "empty.ogg: the file is empty");
-    refused("page.ogg", b"OggS\0\x02rest", "page.ogg: it is cut short: export it again");
+    check_refused("a.wav", &whole[..whole.len() / 2], "a.wav: it is cut short: export it again");
+    check_refused("empty.ogg", b"", "empty.ogg: the file is empty");
+    check_refused("page.ogg", b"OggS\0\x02rest", "page.ogg: it is cut short: export it again");
     let message = "text.mp3: it cannot be decoded as WAV, OGG Vorbis, FLAC or MP3 (";
-    refused("text.mp3", b"This is a sentence, and not a recording of anything.", message);
-    refused("head.flac", b"fLaC\0\0\0\x22nothing", "head.flac: it cannot be decoded");
-    refused(
+    check_refused("text.mp3", b"This is a sentence, and not a recording of anything.", message);
+    check_refused("head.flac", b"fLaC\0\0\0\x22nothing", "head.flac: it cannot be decoded");
+    check_refused(
         "b.sound",
         b"play = \"a\" volume_db = \"loud\"",
         "b.sound:1: 'volume_db' must be a number, got text",
     );
-    refused("c.mixer", b"buses = 3", "c.mixer:1: 'buses' must be a block of names and buses");
+    check_refused("c.mixer", b"buses = 3", "c.mixer:1: 'buses' must be a block of names and buses");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn trigger_error_names_what_is_missing() {
         ("rules.sound", b"play = \"s\""),
     ];
     let mut game = Game::new("lacks", files);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     let mut explain = |name: &str, parameters: &[_]| {
         let trigger = TriggerDesc { parameters, ..TriggerDesc::new(name, world) };
         sounds.trigger(&mut game.store, &trigger).unwrap_err().message
@@ -94,7 +94,7 @@ fn parameter_limit_is_named_and_nothing_leaks() {
     let rules = format!("play = \"t\" loop = true curves = [{curves}]");
     let files: &[(&str, &[u8])] = &[("s.sound", rules.as_bytes()), ("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("full", files);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     let parameters: Vec<_> = (0..20).map(|i| number(&format!("p{i}"), 1.0)).collect();
     let trigger = TriggerDesc { parameters: &parameters, ..TriggerDesc::new("s", world) };
     let started = PARAMETERS_MAX / 20;
@@ -119,7 +119,7 @@ fn lower_priority_voice_does_not_steal_a_slot() {
     let files: &[(&str, &[u8])] =
         &[("low.sound", low), ("high.sound", high), ("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("priority", files);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     let first = play(&mut game, &mut sounds, world, "low");
     for _ in 1..VOICES_MAX {
         play(&mut game, &mut sounds, world, "high");
@@ -127,8 +127,8 @@ fn lower_priority_voice_does_not_steal_a_slot() {
     assert!(sounds.voices.voice(first).is_some());
     play(&mut game, &mut sounds, world, "high");
     assert!(sounds.voices.voice(first).is_none(), "it had the lowest priority");
-    let refused = sounds.trigger(&mut game.store, &TriggerDesc::new("low", world));
-    assert_eq!(refused.unwrap(), None);
+    let check_refused = sounds.trigger(&mut game.store, &TriggerDesc::new("low", world));
+    assert_eq!(check_refused.unwrap(), None);
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn simulation_is_the_same_without_a_device() {
         }
         hashes
     };
-    let (mut null, world) = with(MixerData::standard(), 2, None);
-    let (mut mixed, same_world) = offline(MixerData::standard(), 2);
+    let (mut null, world) = sound_system(MixerData::standard(), 2, None);
+    let (mut mixed, same_world) = offline_system(MixerData::standard(), 2);
     let one = run(&mut game, &mut null, world);
     assert!(one == run(&mut game, &mut mixed, same_world));
     frames(&mut mixed, 1);
@@ -238,7 +238,7 @@ fn every_format_plays_at_its_sample_rate() {
     for (path, bytes) in FORMATS {
         let mut game = Game::new(path, &[(path, bytes)]);
         assert!(game.problems.is_empty(), "{:?}", game.problems);
-        let (mut sounds, world) = offline(MixerData::standard(), 8);
+        let (mut sounds, world) = offline_system(MixerData::standard(), 8);
         play(&mut game, &mut sounds, world, "tone");
         let heard = frames(&mut sounds, 40);
         let level = peak(&heard[4800..20_000]);
@@ -277,12 +277,12 @@ fn corrupted_files_never_crash_the_decoder() {
     }
 }
 
-/// Returns a FLAC of silence at 8,000 Hz. Its header names `said` samples, its data has `blocks`
-/// blocks of 65,535 samples.
-fn silent_flac(said: u32, blocks: u32) -> Vec<u8> {
+/// Returns a FLAC of silence at 8,000 Hz. Its header names `declared` samples, its data has
+/// `blocks` blocks of 65,535 samples.
+fn silent_flac(declared: u32, blocks: u32) -> Vec<u8> {
     let mut bytes = b"fLaC\x80\0\0\x22\xff\xff\xff\xff\0\0\0\0\0\0".to_vec();
     // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of samples; a checksum of zeros.
-    let head = 8000u64 << 44 | 15 << 36 | u64::from(said);
+    let head = 8000u64 << 44 | 15 << 36 | u64::from(declared);
     bytes.extend(head.to_be_bytes());
     bytes.extend([0; 16]);
     for block in 0..blocks {
@@ -314,8 +314,8 @@ fn hours_long_file_is_refused_before_decoding() {
     assert_eq!((honest.sample_rate, honest.frames), (8000, 3 * 65_535));
     let message = "it is longer than it says, and than the 3600 seconds that can be played \
                  (WAVE_SECONDS_MAX): cut it in pieces";
-    for said in [0, 1000] {
-        let file = silent_flac(said, 20_000);
+    for declared in [0, 1000] {
+        let file = silent_flac(declared, 20_000);
         assert!(file.len() < 400_000, "{}", file.len());
         let start = std::time::Instant::now();
         assert_eq!(check(file).unwrap_err(), message);
@@ -334,7 +334,7 @@ fn loop_start_after_the_end_is_refused() {
         ("t.wav", &tone(440.0, 0.1)),
     ];
     let mut game = Game::new("loop", files);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     assert_eq!(
         sounds.trigger(&mut game.store, &TriggerDesc::new("s", world)).unwrap_err().message,
         "sound 's': 'loop' starts at 5 seconds, and the recording 't' is 0.100 seconds long"
@@ -345,7 +345,7 @@ fn loop_start_after_the_end_is_refused() {
 fn excess_events_of_a_frame_are_counted() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1))];
     let mut game = Game::new("events", files);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     for _ in 0..VOICES_MAX + EVENTS_MAX + 10 {
         play(&mut game, &mut sounds, world, "t");
     }

@@ -1,7 +1,7 @@
-//! The manual's image of the impact example: its loudness for three materials, at rising force,
+//! The manual's chart of the impact example: its loudness for three materials, at rising force,
 //! computed from the mixer's output. `ENGINE_GOLDEN_UPDATE=1` writes a new image.
 
-use super::game::{FRAME_SAMPLES, Game, frames, number, offline, text, wav};
+use super::game::{FRAME_SAMPLES, Game, frames, number, offline_system, text, wav};
 use engine::system::sound::mixer::MixerData;
 use engine::system::sound::voices::TriggerDesc;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ const RULES: &[u8] = b"play = { switch = \"material\"
         easing = \"in\" } ]";
 
 /// Decaying tones: frequency in Hz, and decay rate per second.
-type Blow = &'static [(f32, f32)];
+type Impact = &'static [(f32, f32)];
 
 /// Material, color, and its blow.
-const MATERIALS: [(&str, &str, Blow); 3] = [
+const MATERIALS: [(&str, &str, Impact); 3] = [
     ("wood", "#a0692f", &[(180.0, 18.0), (410.0, 30.0)]),
     ("stone", "#6b7280", &[(900.0, 45.0), (2300.0, 60.0)]),
     ("metal", "#2563a8", &[(1200.0, 5.0), (3170.0, 7.0), (5440.0, 9.0)]),
@@ -34,7 +34,7 @@ const LEFT: f32 = 60.0;
 const TOP: f32 = 26.0;
 const DECIBELS: f32 = 60.0;
 
-fn blow(tones: &[(f32, f32)]) -> Vec<u8> {
+fn impact_wav(tones: &[(f32, f32)]) -> Vec<u8> {
     let sample = |i: usize| {
         let t = i as f32 / 48_000.0;
         let tone = |(hertz, fall): &(f32, f32)| {
@@ -47,7 +47,7 @@ fn blow(tones: &[(f32, f32)]) -> Vec<u8> {
 
 /// Returns the levels of one material at all forces, in decibels.
 fn levels(game: &mut Game, material: &str) -> Vec<f32> {
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let mut heard = Vec::new();
     for force in FORCES {
         let parameters = [number("force", force), text("material", material)];
@@ -62,7 +62,7 @@ fn levels(game: &mut Game, material: &str) -> Vec<f32> {
     heard.chunks(SPAN).map(level).collect()
 }
 
-fn picture(rows: &[(&str, &str, Vec<f32>)]) -> String {
+fn chart(rows: &[(&str, &str, Vec<f32>)]) -> String {
     let all = TOP + HEIGHT * rows.len() as f32;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" \
@@ -108,7 +108,7 @@ fn numbers(svg: &str) -> Vec<f32> {
 
 #[test]
 fn manual_chart_matches_the_mixer() {
-    let waves = MATERIALS.map(|(_, _, tones)| blow(tones));
+    let waves = MATERIALS.map(|(_, _, tones)| impact_wav(tones));
     let files: &[(&str, &[u8])] = &[
         ("impact.sound", RULES),
         ("wood.wav", &waves[0]),
@@ -124,14 +124,17 @@ fn manual_chart_matches_the_mixer() {
         let loudest: Vec<f32> = levels.chunks(each).map(loudest).collect();
         assert!(loudest.is_sorted_by(|a, b| a < b), "{name} is louder with force: {loudest:?}");
     }
-    let svg = picture(&rows);
+    let svg = chart(&rows);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pictures/impact.svg");
     if std::env::var("ENGINE_GOLDEN_UPDATE").is_ok_and(|value| value == "1") {
         std::fs::write(path, &svg).unwrap();
     }
-    let kept = std::fs::read_to_string(path).expect("docs/pictures/impact.svg is there");
-    let (kept, drawn) = (numbers(&kept), numbers(&svg));
+    let existing = std::fs::read_to_string(path).expect("docs/pictures/impact.svg is there");
+    let (existing, drawn) = (numbers(&existing), numbers(&svg));
     // Rounding may differ between machines.
-    let near = kept.iter().zip(&drawn).all(|(a, b)| (a - b).abs() <= 1.0);
-    assert!(kept.len() == drawn.len() && near, "run it with ENGINE_GOLDEN_UPDATE=1 and look at it");
+    let near = existing.iter().zip(&drawn).all(|(a, b)| (a - b).abs() <= 1.0);
+    assert!(
+        existing.len() == drawn.len() && near,
+        "run it with ENGINE_GOLDEN_UPDATE=1 and look at it"
+    );
 }

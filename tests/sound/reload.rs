@@ -1,6 +1,6 @@
 //! Tests of files that are saved while sounds play.
 
-use super::game::{FRAME_SAMPLES, Game, frames, jump, offline, peak, play, tone};
+use super::game::{FRAME_SAMPLES, Game, frames, max_step, offline_system, peak, play, tone};
 use engine::system::sound::mixer::MixerData;
 
 fn rules(volume_db: i32, file: &str) -> Vec<u8> {
@@ -20,7 +20,7 @@ fn saved_curves_and_switches_reach_playing_voices() {
         ("high.wav", &tone(1000.0, 0.5)),
     ];
     let mut game = Game::new("reload", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 5);
     game.save("s.sound", &rules(-20, "low"));
@@ -36,7 +36,7 @@ fn saved_curves_and_switches_reach_playing_voices() {
     game.reload(&mut sounds);
     let heard = frames(&mut sounds, 20);
     let late = &heard[10 * FRAME_SAMPLES..];
-    assert!((peak(late) - 0.5).abs() < 0.02 && jump(late) > 0.05, "the other file fades over");
+    assert!((peak(late) - 0.5).abs() < 0.02 && max_step(late) > 0.05, "the other file fades over");
     assert!(sounds.voices.voice(voice).is_some(), "in the voice that was there");
 }
 
@@ -44,7 +44,7 @@ fn saved_curves_and_switches_reach_playing_voices() {
 fn saved_clip_is_used_by_the_next_trigger() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.05))];
     let mut game = Game::new("recording", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let mut level = |game: &mut Game| {
         play(game, &mut sounds, world, "t");
         let heard = peak(&frames(&mut sounds, 6));
@@ -63,7 +63,7 @@ fn removed_layer_ends_and_added_one_waits_for_trigger() {
     };
     let files: &[(&str, &[u8])] = &[("s.sound", &layers(2)), ("t.wav", &tone(440.0, 0.5))];
     let mut game = Game::new("layers", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "s");
     assert!(peak(&frames(&mut sounds, 5)) > 0.9);
     game.save("s.sound", &layers(1));
@@ -79,7 +79,7 @@ fn mixer_is_replaced_without_a_gap() {
     let rules = b"play = \"tone\" loop = true bus = \"music\"";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("tone.wav", &tone(440.0, 1.0))];
     let mut game = Game::new("mixer", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 5);
     let mut quiet = MixerData::standard();
@@ -95,7 +95,7 @@ fn removed_loop_ends_and_changed_region_applies() {
     let files: &[(&str, &[u8])] =
         &[("s.sound", b"play = \"t\" loop = true"), ("t.wav", &tone(440.0, 0.2))];
     let mut game = Game::new("unloop", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     frames(&mut sounds, 30);
     game.save("s.sound", b"play = \"t\" loop = { end_seconds = 0.1 }");
@@ -116,7 +116,7 @@ fn saved_pan_and_priority_reach_playing_voices() {
     };
     let files: &[(&str, &[u8])] = &[("s.sound", &rules(-1, 10)), ("t.wav", &tone(440.0, 0.2))];
     let mut game = Game::new("pan", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "s");
     assert!(peak(&frames(&mut sounds, 5)) > 0.4);
     game.save("s.sound", &rules(1, 90));

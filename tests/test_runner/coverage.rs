@@ -20,9 +20,9 @@ fn coverage_is_written_as_lcov() {
             "{out}"
         );
         let text = std::fs::read_to_string(scratch.0.join("lcov.info")).unwrap();
-        let wanted = "TN:\nSF:enemy.lua\nDA:1,2\nDA:3,2\nDA:4,6\nDA:5,0\nDA:7,6\nDA:8,2\n\
+        let expected = "TN:\nSF:enemy.lua\nDA:1,2\nDA:3,2\nDA:4,6\nDA:5,0\nDA:7,6\nDA:8,2\n\
                       DA:10,2\nDA:11,0\nDA:12,2\nDA:14,";
-        assert!(text.starts_with(wanted), "{text}");
+        assert!(text.starts_with(expected), "{text}");
         assert!(text.ends_with("\nLF:10\nLH:8\nend_of_record\n"), "{text}");
     }
     let (code, _, err) = scratch.test(&[".", "--coverage=no/where.info"]);

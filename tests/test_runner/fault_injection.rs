@@ -50,7 +50,8 @@ const GAME: [(&str, &str); 4] = [
         "main.lua",
         "local enemy = require('enemy')\nlocal n = 0\n\
          function update() n = n + 1 + enemy.speed() end\n\
-         function on_close() return n > 10 end\nfunction on_reload(names) told = names[1] end\n",
+         function on_close() return n > 10 end\n\
+         function on_reload(names) reloaded = names[1] end\n",
     ),
     (
         "enemy.lua",
@@ -89,7 +90,7 @@ it("reloads", function()
   assert.is_true(test.reload("enemy.lua", text))
   assert.equals(2, enemy.speed())
   assert.equals(4, enemy.count())
-  assert.equals("enemy.lua", told)
+  assert.equals("enemy.lua", reloaded)
   test.frames(1)
   assert.equals(5, enemy.count())
 end)

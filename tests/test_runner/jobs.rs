@@ -4,7 +4,7 @@
 use super::Scratch;
 use std::process::Command;
 
-fn many() -> Scratch {
+fn many_suites() -> Scratch {
     let mut files = Vec::new();
     for i in 0..20 {
         let suite = format!(
@@ -23,7 +23,7 @@ fn many() -> Scratch {
 }
 
 /// Removes the times from an output, because they differ between runs.
-fn timeless(text: &str) -> String {
+fn without_times(text: &str) -> String {
     let lines = text.lines().map(|line| match line.rfind(", ").filter(|_| line.ends_with(" s")) {
         Some(at) => line[..at].to_string(),
         None => line.split(" in 0.").next().unwrap_or(line).to_string(),
@@ -33,13 +33,13 @@ fn timeless(text: &str) -> String {
 
 #[test]
 fn results_do_not_depend_on_process_count() {
-    let scratch = many();
+    let scratch = many_suites();
     for form in ["plain", "json", "github"] {
         let run = |jobs: &str| {
             let (code, out, err) = scratch.test(&[".", "-j", jobs, "-o", form]);
             let cut = |line: &str| line.split("\"seconds\":").next().unwrap().to_string();
-            let out = timeless(&out).lines().map(cut).collect::<Vec<String>>().join("\n");
-            (code, out, timeless(&err))
+            let out = without_times(&out).lines().map(cut).collect::<Vec<String>>().join("\n");
+            (code, out, without_times(&err))
         };
         let one = run("1");
         assert_eq!(one.0, 1);
@@ -51,7 +51,7 @@ fn results_do_not_depend_on_process_count() {
     }
     let shuffled = |jobs: &str| {
         let arguments = [".", "-j", jobs, "--shuffle", "--seed", "5", "--fail-fast"];
-        timeless(&scratch.test(&arguments).1)
+        without_times(&scratch.test(&arguments).1)
     };
     assert_eq!(shuffled("1"), shuffled("8"));
     assert!(shuffled("2").contains("1 failed"));

@@ -111,14 +111,14 @@ fn special_files_named_like_tests_are_skipped_with_warning() {
 
 #[test]
 fn module_without_suite_globals_gets_a_hint() {
-    let hands = "local M = {}\nfunction M.wait() test.frames(2) end\n\
+    let without_require = "local M = {}\nfunction M.wait() test.frames(2) end\n\
                  function M.check() done() end\nreturn M\n";
     let asking = "local test = require('busted').test\nlocal M = {}\n\
                   function M.wait() return test.frames(2) end\nreturn M\n";
     let suite = "it('waits', function() require('hands').wait() end)\n\
                  it('checks', function() require('hands').check() end)\n\
                  it('asks', function() assert.equals(2, require('asking').wait()) end)\n";
-    let files = [("a_test.lua", suite), ("hands.lua", hands), ("asking.lua", asking)];
+    let files = [("a_test.lua", suite), ("hands.lua", without_require), ("asking.lua", asking)];
     let scratch = Scratch::new("words", &files);
     let (_, out, err) = scratch.test(&["."]);
     assert_eq!(out.lines().last(), Some("1 passed, 2 failed, 0 skipped"), "{out}{err}");

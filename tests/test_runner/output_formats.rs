@@ -16,7 +16,7 @@ fn run(name: &str, form: &str, more: &[&str]) -> (i32, String, String) {
 }
 
 /// Returns an error of a text as XML: unbalanced tags, or forbidden characters.
-fn fault_of_xml(text: &str) -> Option<String> {
+fn xml_error(text: &str) -> Option<String> {
     let mut open: Vec<String> = Vec::new();
     let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     if let Some(c) = text.chars().find(|c| c.is_control() && !"\n\t".contains(*c)) {
@@ -49,12 +49,12 @@ fn fault_of_xml(text: &str) -> Option<String> {
 fn junit_output_is_valid_xml() {
     for jobs in ["1", "2"] {
         let (code, out, err) = run(&format!("junit{jobs}"), "junit", &["-j", jobs]);
-        assert_eq!((code, fault_of_xml(&out)), (1, None), "{out}");
+        assert_eq!((code, xml_error(&out)), (1, None), "{out}");
         assert!(out.contains("<testsuites tests=\"4\" failures=\"1\" skipped=\"1\""), "{out}");
         assert!(out.contains("<testsuite name=\"b_test.lua\" tests=\"1\""), "{out}");
         assert!(err.contains("}<not json>\nok 9\n") && err.contains("ok 7\n"), "{err}");
     }
-    assert!(fault_of_xml("<?xml version=\"1.0\" encoding=\"UTF-8\"?><a><b></a>").is_some());
+    assert!(xml_error("<?xml version=\"1.0\" encoding=\"UTF-8\"?><a><b></a>").is_some());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn output_file_keeps_the_default_output() {
     assert_eq!(code, 1);
     assert!(out.ends_with("1 passed, 1 failed, 1 skipped\n"), "{out}");
     let text = std::fs::read_to_string(scratch.0.join("r.xml")).unwrap();
-    assert_eq!(fault_of_xml(&text), None, "{text}");
+    assert_eq!(xml_error(&text), None, "{text}");
     let (code, _, err) = scratch.test(&[".", "--output", "tap", "--output-file", "no/where.tap"]);
     assert_eq!(code, 1);
     assert!(err.starts_with("error: the output cannot be written to 'no/where.tap': "), "{err}");
@@ -164,6 +164,6 @@ fn misspelled_names_and_stale_data_are_reported() {
     assert!(!out.contains("compiled before"), "{out}");
     fs::write(scratch.0.join("words.strings"), "a = = 1").unwrap();
     let (_, out, err) = scratch.test(&["."]);
-    let wanted = "for words.strings the data compiled before is used until the error is fixed";
-    assert!(out.contains(wanted) || err.contains(wanted), "{out}{err}");
+    let expected = "for words.strings the data compiled before is used until the error is fixed";
+    assert!(out.contains(expected) || err.contains(expected), "{out}{err}");
 }

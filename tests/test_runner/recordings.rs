@@ -165,11 +165,8 @@ fn error_ending_a_run_is_recorded_and_replayed() {
         let (code, err) = run(&scratch.0, &["--replay", "a.recording"]);
         assert!(code == Some(1) && err.contains(message), "no '{message}' in: {err}");
     };
-    let mended = main.replace("n == 5", "n == 6");
-    differs(
-        &mended,
-        "the recording ends with an error in frame 5, which the replay does not reach",
-    );
+    let fixed = main.replace("n == 5", "n == 6");
+    differs(&fixed, "the recording ends with an error in frame 5, which the replay does not reach");
     let other = main.replace("boom", "bang");
     differs(&other, "the replay fails in frame 5, as the recording does, with another error");
     let sooner = main.replace("n == 5", "n == 3");
@@ -192,7 +189,7 @@ fn startup_error_is_recorded_and_replayed() {
 
 /// Returns a script that prints the `pairs` order of a table with forty names that are in its
 /// source. (Names concatenated at run time may have another order in compiled code.)
-fn walk() -> String {
+fn pairs_order_script() -> String {
     let names: Vec<String> = (0..40).map(|i| format!("t.key{} = {i}", i * 7919 % 1000)).collect();
     format!(
         "local function order()\n  local t, keys = {{}}, {{}}\n  {}\n  \
@@ -204,7 +201,7 @@ fn walk() -> String {
 
 #[test]
 fn pairs_order_in_replay_is_independent_of_earlier_runs() {
-    let main = format!("{}function update() Application.hash(order()) end", walk());
+    let main = format!("{}function update() Application.hash(order()) end", pairs_order_script());
     let scratch = game("walks", &main, SETTINGS);
     record(&scratch.0, "a0.recording", "3");
     for i in 1..10 {
@@ -219,7 +216,8 @@ fn pairs_order_in_replay_is_independent_of_earlier_runs() {
 
 #[test]
 fn pairs_order_is_the_same_in_every_file_and_run() {
-    let suite = format!("{}it('walks', function() print('order ' .. order()) end)", walk());
+    let suite =
+        format!("{}it('walks', function() print('order ' .. order()) end)", pairs_order_script());
     let names: Vec<String> = (0..10).map(|i| format!("f{i}_test.lua")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], &suite[..])).collect();
     let scratch = Scratch::new("order", &files);
@@ -308,10 +306,10 @@ fn invalid_recording_fails_with_message() {
     let scratch = game("refused", MAIN, SETTINGS);
     record(&scratch.0, "a.recording", "5");
     let bytes = fs::read(scratch.0.join("a.recording")).unwrap();
-    let check_refused = |wanted: &str| {
+    let check_refused = |expected: &str| {
         let (code, out, err) = scratch.test(&["."]);
         assert_eq!((code, out.lines().last()), (1, Some("0 passed, 1 failed, 0 skipped")), "{err}");
-        assert!(out.contains(wanted), "no '{wanted}' in:\n{out}");
+        assert!(out.contains(expected), "no '{expected}' in:\n{out}");
     };
     let mut damaged = bytes.clone();
     damaged[60] ^= 4;

@@ -23,7 +23,7 @@ fn game(name: &str, suite: &str) -> Scratch {
     scratch
 }
 
-const LIST: &str = "screen 200 x 120
+const DRAW_LIST: &str = "screen 200 x 120
 view, ground #000000ff
   rect, layer 0, from 20 10 to 60 40, #ff0000ff
   bitmap \"ship\", layer 1, from 120 60 to 152 92, #ffffffff
@@ -46,7 +46,7 @@ fn draw_list_is_written_and_compared() {
     assert!(out.contains(message), "{out}");
     let found = scratch.0.join(".engine/screenshots/ui/hud_test.golden/menu.txt");
     let found = fs::read_to_string(found).unwrap();
-    assert!(found.starts_with(LIST), "{found}");
+    assert!(found.starts_with(DRAW_LIST), "{found}");
     assert!(found.contains("  text \"Lives 20\", layer 2, from "), "{found}");
     let (code, out, err) = scratch.test(&[".", "--filter", "shows", "--update-golden"]);
     assert_eq!(code, 0, "{out}{err}");

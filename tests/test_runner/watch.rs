@@ -9,15 +9,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Maximum wait, long enough for any machine. Successful runs never wait this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
-struct Watching {
+struct WatchProcess {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Watching {
-    fn start(scratch: &Scratch) -> Watching {
+impl WatchProcess {
+    fn start(scratch: &Scratch) -> WatchProcess {
         let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(["test", ".", "--watch", "-j", "1"])
             .current_dir(&scratch.0)
@@ -32,21 +32,21 @@ impl Watching {
                 let _ = outbox.send(line);
             }
         });
-        Watching { child, lines }
+        WatchProcess { child, lines }
     }
 
     /// Returns the lines up to one that contains this text.
-    fn until(&self, wanted: &str) -> Vec<String> {
-        let mut seen = Vec::new();
-        while !seen.last().is_some_and(|line: &String| line.contains(wanted)) {
-            let line = self.lines.recv_timeout(PATIENCE);
-            seen.push(line.unwrap_or_else(|_| panic!("no '{wanted}' after {seen:?}")));
+    fn wait_for_line(&self, expected: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|line: &String| line.contains(expected)) {
+            let line = self.lines.recv_timeout(WAIT_MAX);
+            lines.push(line.unwrap_or_else(|_| panic!("no '{expected}' after {lines:?}")));
         }
-        seen
+        lines
     }
 }
 
-impl Drop for Watching {
+impl Drop for WatchProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -65,19 +65,19 @@ fn saved_file_reruns_affected_tests() {
             ("b_test.lua", "it('b', function() end)"),
         ],
     );
-    let mut watching = Watching::start(&scratch);
-    let seen = watching.until(" passed, 0 failed");
-    assert!(seen.last().unwrap().starts_with("2 passed"), "{seen:?}");
+    let mut watching = WatchProcess::start(&scratch);
+    let lines = watching.wait_for_line(" passed, 0 failed");
+    assert!(lines.last().unwrap().starts_with("2 passed"), "{lines:?}");
     fs::write(scratch.0.join("deep.lua"), "return 2").unwrap();
-    let seen = watching.until("0 passed, 1 failed");
-    assert!(seen.contains(&"changed: deep.lua".to_string()), "{seen:?}");
-    assert!(!seen.iter().any(|line| line.contains("b_test.lua")), "{seen:?}");
+    let lines = watching.wait_for_line("0 passed, 1 failed");
+    assert!(lines.contains(&"changed: deep.lua".to_string()), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("b_test.lua")), "{lines:?}");
     fs::write(scratch.0.join("lonely.lua"), "return 4").unwrap();
-    watching.until("no test depends on it");
+    watching.wait_for_line("no test depends on it");
     fs::write(scratch.0.join("deep.lua"), "return 1").unwrap();
-    watching.until("1 passed, 0 failed");
+    watching.wait_for_line("1 passed, 0 failed");
     fs::write(scratch.0.join("words.txt"), "any test may read it").unwrap();
-    watching.until("2 passed, 0 failed");
+    watching.wait_for_line("2 passed, 0 failed");
     let id = watching.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     assert_eq!(watching.child.wait().unwrap().code(), Some(0));

@@ -1,7 +1,7 @@
 //! Tests of keyboard, mouse and clipboard in a real window: commands that are not text, a captured
 //! cursor, programs that do not answer, many files at once.
 
-use super::{Display, Other, Playing, encode, scratch};
+use super::{Display, GameProcess, X11Client, encode, scratch};
 
 const GAME: &str = r#"
 function on_activate(active) print("active", active) end
@@ -18,18 +18,18 @@ function update()
 end
 "#;
 
-fn play(display: &Display, name: &str) -> Playing {
+fn play(display: &Display, name: &str) -> GameProcess {
     let folder = scratch(name);
-    let mut game = Playing::start(display, &folder, GAME, &["--renderer", "null"]);
+    let mut game = GameProcess::start(display, &folder, GAME, &["--renderer", "null"]);
     game.focus(display);
     game
 }
 
 #[track_caller]
-fn end(mut game: Playing) -> String {
+fn end(mut game: GameProcess) -> String {
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    game.said.join("\n")
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    game.output.join("\n")
 }
 
 #[test]
@@ -37,9 +37,9 @@ fn alt_and_ctrl_combinations_type_no_text() {
     let Some(display) = Display::start() else { return };
     let mut game = play(&display, "commands");
     display.tool(&["key", "--delay", "50", "alt+f", "ctrl+a", "g"]);
-    game.hears("typed\tg");
-    let said = end(game);
-    assert!(!said.contains("typed\tf") && !said.contains("typed\ta"), "{said}");
+    game.wait_for_line("typed\tg");
+    let output = end(game);
+    assert!(!output.contains("typed\tf") && !output.contains("typed\ta"), "{output}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn all_mouse_buttons_are_received() {
     let names = [("1", "left"), ("2", "middle"), ("3", "right"), ("8", "extra 1")];
     for (button, name) in names.into_iter().chain([("10", "extra 3")]) {
         display.tool(&["click", button]);
-        assert_eq!(game.hears("clicked"), format!("clicked\t{name}"));
+        assert_eq!(game.wait_for_line("clicked"), format!("clicked\t{name}"));
     }
     end(game);
 }
@@ -64,17 +64,17 @@ fn captured_cursor_is_released_without_focus() {
         display.tool(&["getmouselocation"]).starts_with("x:1200 y:700 ")
     };
     display.tool(&["key", "l"]);
-    game.hears("locked");
+    game.wait_for_line("locked");
     // The cursor is captured when the frame that requested it is shown.
     let began = std::time::Instant::now();
     while moved() && began.elapsed().as_secs() < 20 {}
     assert!(!moved(), "it is not held");
     let roots = display.tool(&["search", "--maxdepth", "0", ".*"]);
     display.tool(&["windowfocus", roots.lines().next().expect("there is the root")]);
-    game.hears("active\tfalse");
+    game.wait_for_line("active\tfalse");
     assert!(moved(), "it is still held");
     display.tool(&["windowfocus", &game.window]);
-    game.hears("active\ttrue");
+    game.wait_for_line("active\ttrue");
     assert!(!moved(), "it is not held again");
     end(game);
 }
@@ -83,14 +83,14 @@ fn captured_cursor_is_released_without_focus() {
 fn unresponsive_clipboard_owner_does_not_block_the_game() {
     let Some(display) = Display::start() else { return };
     let mut game = play(&display, "mute");
-    let other = Other::on(&display);
+    let other = X11Client::on(&display);
     other.take_clipboard();
     let mute = "pasted\tnil\tthe clipboard cannot be used: the program that owns its content does \
                 not answer";
     display.tool(&["key", "v"]);
-    assert_eq!(game.hears("pasted"), mute);
+    assert_eq!(game.wait_for_line("pasted"), mute);
     display.tool(&["key", "v"]);
-    assert_eq!(game.hears("pasted"), mute);
+    assert_eq!(game.wait_for_line("pasted"), mute);
     end(game);
 }
 
@@ -106,9 +106,9 @@ fn hundreds_of_files_can_be_dropped_at_once() {
         list += &format!("file://{shown}/{at}.txt\r\n");
     }
     let window = game.window.parse().expect("a window has a number");
-    Other::on(&display).drop_on(window, &list);
+    X11Client::on(&display).drop_on(window, &list);
     let folder = folder.display();
-    let wanted = format!("dropped\t601\tnil\t'{folder}' is a folder: only files are read");
-    assert_eq!(game.hears("dropped"), wanted);
+    let expected = format!("dropped\t601\tnil\t'{folder}' is a folder: only files are read");
+    assert_eq!(game.wait_for_line("dropped"), expected);
     end(game);
 }

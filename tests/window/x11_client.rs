@@ -16,18 +16,18 @@ use x11rb::{COPY_DEPTH_FROM_PARENT, COPY_FROM_PARENT, CURRENT_TIME};
 /// Version of the protocol.
 const VERSION: u32 = 5;
 
-pub struct Other {
+pub struct X11Client {
     to: RustConnection,
     own: u32,
 }
 
-impl Other {
-    pub fn on(display: &Display) -> Other {
-        Other::at(&display.name)
+impl X11Client {
+    pub fn on(display: &Display) -> X11Client {
+        X11Client::at(&display.name)
     }
 
     /// Connects to the display of that name.
-    pub fn at(name: &str) -> Other {
+    pub fn at(name: &str) -> X11Client {
         let (to, screen) = x11rb::connect(Some(name)).expect("the display is there");
         let root = to.setup().roots[screen].root;
         let own = to.generate_id().expect("there are numbers left");
@@ -37,7 +37,7 @@ impl Other {
             .expect("it is sent")
             .check()
             .expect("a window can be made");
-        Other { to, own }
+        X11Client { to, own }
     }
 
     /// Resizes and maps its own window, and returns its number.
@@ -50,23 +50,23 @@ impl Other {
     }
 
     fn atom(&self, name: &str) -> u32 {
-        let asked = self.to.intern_atom(false, name.as_bytes()).expect("it is sent");
-        asked.reply().expect("it is answered").atom
+        let reply = self.to.intern_atom(false, name.as_bytes()).expect("it is sent");
+        reply.reply().expect("it is answered").atom
     }
 
     /// Returns a property of a window: integers of four bytes.
     pub fn property(&self, window: u32, name: &str) -> Vec<u32> {
         let name = self.atom(name);
-        let asked = self.to.get_property(false, window, name, AtomEnum::ANY, 0, 1 << 20);
-        let found = asked.expect("it is sent").reply().expect("it is answered");
+        let reply = self.to.get_property(false, window, name, AtomEnum::ANY, 0, 1 << 20);
+        let found = reply.expect("it is sent").reply().expect("it is answered");
         found.value32().map(Iterator::collect).unwrap_or_default()
     }
 
     /// Returns the color of a pixel of a window, counted from its upper left corner: red, green,
     /// blue.
     pub fn pixel(&self, window: u32, x: i16, y: i16) -> [u8; 3] {
-        let asked = self.to.get_image(ImageFormat::Z_PIXMAP, window, x, y, 1, 1, u32::MAX);
-        let image = asked.expect("it is sent").reply().expect("the window is seen");
+        let reply = self.to.get_image(ImageFormat::Z_PIXMAP, window, x, y, 1, 1, u32::MAX);
+        let image = reply.expect("it is sent").reply().expect("the window is seen");
         // The byte order of Xvfb with 24 bits.
         [image.data[2], image.data[1], image.data[0]]
     }
@@ -89,16 +89,16 @@ impl Other {
     /// Returns the text that another program has put into the clipboard.
     pub fn clipboard(&self) -> String {
         let (from, text) = (self.atom("CLIPBOARD"), self.atom("UTF8_STRING"));
-        let asked = self.to.convert_selection(self.own, from, text, from, CURRENT_TIME);
-        asked.expect("it is sent").check().expect("it can be asked for");
+        let reply = self.to.convert_selection(self.own, from, text, from, CURRENT_TIME);
+        reply.expect("it is sent").check().expect("it can be asked for");
         loop {
             if let Event::SelectionNotify(event) = self.to.wait_for_event().expect("it is there") {
                 assert_eq!(event.property, from, "nobody has anything there");
                 break;
             }
         }
-        let asked = self.to.get_property(true, self.own, from, AtomEnum::ANY, 0, 1 << 20);
-        let found = asked.expect("it is sent").reply().expect("it is answered");
+        let reply = self.to.get_property(true, self.own, from, AtomEnum::ANY, 0, 1 << 20);
+        let found = reply.expect("it is sent").reply().expect("it is answered");
         String::from_utf8(found.value).expect("it is UTF-8")
     }
 
@@ -109,7 +109,7 @@ impl Other {
     }
 
     /// Passes the clipboard's text to the first program that requests it.
-    pub fn give(&self, text: &str) {
+    pub fn serve_clipboard(&self, text: &str) {
         loop {
             let event = self.to.wait_for_event().expect("the display is there");
             if let Event::SelectionRequest(request) = event {
@@ -127,12 +127,12 @@ impl Other {
         let copy = self.atom("XdndActionCopy");
         self.send_message(window, "XdndPosition", [self.own, 0, 10 << 16 | 10, CURRENT_TIME, copy]);
         // The window requests the list, and reports that it accepts it.
-        let (mut asked, mut taken) = (false, false);
-        while !(asked && taken) {
+        let (mut reply, mut taken) = (false, false);
+        while !(reply && taken) {
             match self.to.wait_for_event().expect("the display is there") {
                 Event::SelectionRequest(request) => {
                     self.answer(&request, addresses);
-                    asked = true;
+                    reply = true;
                 }
                 Event::ClientMessage(message) if message.type_ == self.atom("XdndStatus") => {
                     assert_eq!(message.data.as_data32()[1] & 1, 1, "it takes no files");

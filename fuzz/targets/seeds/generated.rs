@@ -2,7 +2,7 @@
 //! targets that read no resources.
 
 use super::super::files::reframed;
-use super::super::game::Stage;
+use super::super::game::CompiledGame;
 use super::super::{SEPARATOR, replays, scratch, serialized};
 use engine::app::frame_input::FrameInput;
 use engine::app::recording::saved_state::InitialSaves;
@@ -240,10 +240,10 @@ fn aseprite(depth: u16) -> Vec<u8> {
 }
 
 /// Returns inputs of the targets that read no resources.
-pub fn others(target: &str) -> Vec<Vec<u8>> {
+pub fn other_seeds(target: &str) -> Vec<Vec<u8>> {
     let texts: &[&str] = match target {
         "file.bundle" => return vec![bundle()],
-        "file.index" => return vec![Stage::shared().small_index().to_bytes()],
+        "file.index" => return vec![CompiledGame::shared().small_index().to_bytes()],
         "file.recording" => return vec![recording()],
         "file.replay" => return replays::recordings(),
         "file.save" => return serialized::values().iter().map(|value| save(value)).collect(),
@@ -301,14 +301,14 @@ pub fn others(target: &str) -> Vec<Vec<u8>> {
 }
 
 fn bundle() -> Vec<u8> {
-    let stage = Stage::shared();
-    let mut index = stage.small_index();
+    let compiled_game = CompiledGame::shared();
+    let mut index = compiled_game.small_index();
     // The resources that a package names would have to exist, too.
     index.entries.retain(|entry| entry.resource.kind != "package");
     let out = scratch("seeds").join("x.bundle");
     let making = BundleOptions {
         index: &index,
-        data: &stage.data,
+        data: &compiled_game.data,
         kinds: KINDS,
         platform: platform::NAME,
         game: "game",
@@ -431,7 +431,7 @@ fn inputs() -> Vec<Vec<u8>> {
         FrameInput { events: pads.collect(), changes },
     ];
     let mut writer = BlobWriter::default();
-    writer.list(&frames, |writer, given| given.write(writer));
+    writer.list(&frames, |writer, input| input.write(writer));
     vec![writer.finish()]
 }
 

@@ -1,8 +1,8 @@
 //! Tests of the accounting of a game's memory, and of the time of the error: not in the middle of
 //! the engine's own work, not for released memory, and not for the data compiler's parallel work.
 
-use super::frames;
-use crate::bad_input::{Game, ended, in_order};
+use super::play_frames;
+use crate::bad_input::{Game, check_in_order, run_result};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use std::time::Duration;
 #[test]
 fn unit_spawn_at_the_memory_limit_is_atomic() {
     let main = r#"
-local frame, told, lists = 0, {}, {}
+local frame, notified, lists = 0, {}, {}
 local world
 package.loaded["components.counted"] = {
   spawned = function(units)
-    for i = 1, #units do told[units[i]] = true end
+    for i = 1, #units do notified[units[i]] = true end
   end,
 }
 local function fill()
@@ -31,7 +31,7 @@ function update()
   elseif frame == 3 then
     local living = World.units(world)
     for i = 1, #living do
-      assert(told[living[i]], "nobody told its component")
+      assert(notified[living[i]], "its component was not notified")
       assert(Unit.has_data(living[i], "counted", "at"), "it has no data")
     end
     local handles = 0
@@ -44,10 +44,10 @@ end"#;
     let game = Game::new("memory_whole_units", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 32, update_seconds = 60 }")
         .with("units/counted.unit", "components = { counted = { at = 7 } }");
-    let ended = frames(&game, "4");
+    let result = play_frames(&game, "4");
     let full = "not enough memory: the engine holds all of its 32 MiB";
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    in_order(&ended.out, &["false\t", full, "\ntrue\ttrue\n0\n"]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    check_in_order(&result.out, &["false\t", full, "\ntrue\ttrue\n0\n"]);
 }
 
 #[test]
@@ -87,8 +87,8 @@ end"#;
     let game = Game::new("memory_peaks", main)
         .with("settings.sjson", "limits = { update_seconds = 60 }")
         .with("peaks.lua", worker);
-    let ended = frames(&game, "1");
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "lowered\n"), "{}", ended.err);
+    let result = play_frames(&game, "1");
+    assert_eq!((result.code, result.out.as_str()), (Some(0), "lowered\n"), "{}", result.err);
 }
 
 /// Returns a run-length-encoded TGA image: small on disk, `side` x `side` texels in memory.
@@ -133,8 +133,8 @@ end"#;
     save(&game.folder, "large.tga", &picture(4096, 7));
     save(&game.folder, "done.config", b"done = true");
     let said = lines.next().map(Result::unwrap);
-    let ended = ended(child.wait_with_output().expect("it ends"));
-    assert_eq!((ended.code, said.as_deref()), (Some(0), Some("done\ttrue")), "{}", ended.err);
+    let result = run_result(child.wait_with_output().expect("it ends"));
+    assert_eq!((result.code, said.as_deref()), (Some(0), Some("done\ttrue")), "{}", result.err);
 }
 
 /// Saves a file atomically, as editors do.
