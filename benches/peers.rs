@@ -17,7 +17,7 @@ mod markdown;
 mod processes;
 mod saves;
 
-use crate::gui::pictures as gui_pictures;
+use crate::gui::textures as gui_textures;
 use crate::reload::{child, files, folder};
 use crate::run::Run;
 use crate::table::Group;

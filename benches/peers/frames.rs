@@ -41,15 +41,15 @@ fn numbers(text: &str) -> Vec<(String, f64)> {
 fn play_love(environment: &Environment, game: &Game, arguments: &[String]) -> FrameResults {
     let (_, out) = environment.run(environment.love(&game.love, arguments, Drawing::Dropped));
     let printed = numbers(&out);
-    let mut played = FrameResults { printed, ..FrameResults::default() };
+    let mut results = FrameResults { printed, ..FrameResults::default() };
     let [frame, mean, most, draw, draw_calls] =
-        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| played.printed_number(name));
-    played.frame = frame;
-    played.mean = mean;
-    played.most = most;
-    played.draw = draw;
-    played.draw_calls = draw_calls;
-    played
+        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| results.printed_number(name));
+    results.frame = frame;
+    results.mean = mean;
+    results.most = most;
+    results.draw = draw;
+    results.draw_calls = draw_calls;
+    results
 }
 
 /// Returns the values of one counter in all frames; 0 in all if the table lacks the counter because
@@ -152,11 +152,11 @@ fn to_strings(list: &[&str]) -> Vec<String> {
 
 /// Returns the rows of a drawing workload.
 fn drawing_rows(name: &str, runs: &Runs) -> Vec<Row> {
-    let frame: fn(&FrameResults) -> f64 = |played| played.frame;
-    let calls: fn(&FrameResults) -> f64 = |played| played.draw_calls;
+    let frame: fn(&FrameResults) -> f64 = |results| results.frame;
+    let calls: fn(&FrameResults) -> f64 = |results| results.draw_calls;
     let mut one =
         compared_row(name.to_string(), median_of(&runs.one, frame), "ms", runs.love(frame));
-    if let Some(draw) = runs.love(|played| played.draw) {
+    if let Some(draw) = runs.love(|results| results.draw) {
         one.note = format!("of LÖVE's, {} are love.draw", digits(draw));
     }
     let all = median_of(&runs.all, frame);
@@ -210,11 +210,11 @@ pub fn script(environment: &Environment) -> Group {
     let runs = Runs::of(environment, &game, &[], &Length { warm: 60, frames: 300 }, false);
     // All runs must have the same result, otherwise they did different work.
     for (name, expected) in [("bumps", 3112.0), ("turns", 56700.0)] {
-        for played in runs.love.iter().chain(&runs.one) {
-            assert_eq!(played.printed_number(name), expected, "{name}");
+        for results in runs.love.iter().chain(&runs.one) {
+            assert_eq!(results.printed_number(name), expected, "{name}");
         }
     }
-    let frame: fn(&FrameResults) -> f64 = |played| played.frame;
+    let frame: fn(&FrameResults) -> f64 = |results| results.frame;
     let name = "10,000 creatures".to_string();
     Group {
         name: "script",
@@ -255,8 +255,8 @@ pub fn calls(environment: &Environment) -> Group {
     for (case, theirs, ours) in CALL_CASES {
         let arguments = to_strings(&[case, &CALLS.to_string()]);
         let runs = Runs::of(environment, &game, &arguments, &length, false);
-        let love = runs.love(|played| played.frame).map(each);
-        let one = each(median_of(&runs.one, |played| played.frame));
+        let love = runs.love(|results| results.frame).map(each);
+        let one = each(median_of(&runs.one, |results| results.frame));
         let mut row = compared_row(ours.to_string(), one, "ns", love);
         if love.is_some() && theirs != ours {
             row.note = format!("LÖVE's: {theirs}");
@@ -276,8 +276,8 @@ pub fn calls(environment: &Environment) -> Group {
 pub fn particles(environment: &Environment) -> Group {
     let game = environment.add_game("particles");
     let runs = Runs::of(environment, &game, &[], &Length { warm: 240, frames: 180 }, true);
-    for played in runs.love.iter().chain(&runs.one) {
-        let living = played.printed_number("particles");
+    for results in runs.love.iter().chain(&runs.one) {
+        let living = results.printed_number("particles");
         assert!(living > 79_000.0, "only {living} particles live");
     }
     Group {
@@ -301,10 +301,10 @@ pub fn physics(environment: &Environment) -> Group {
         let mut row = |name: String, unit, get: fn(&FrameResults) -> f64| {
             rows.push(compared_row(name, median_of(&runs.one, get), unit, runs.love(get)));
         };
-        row(format!("{name}: mean of a frame"), "ms", |played| played.mean);
-        row(format!("  {name}: the longest"), "ms", |played| played.most);
-        row(format!("  {name}: awake at the end"), "boxes", |played| {
-            played.printed_number("awake")
+        row(format!("{name}: mean of a frame"), "ms", |results| results.mean);
+        row(format!("  {name}: the longest"), "ms", |results| results.most);
+        row(format!("  {name}: awake at the end"), "boxes", |results| {
+            results.printed_number("awake")
         });
     }
     Group {
