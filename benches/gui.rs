@@ -6,7 +6,7 @@
 //! Times are CPU time of the game's thread for `render` and for creating the packet, the median
 //! over 120 frames after 60 frames of warm-up. Draw calls are those of the null renderer.
 
-pub mod pictures;
+pub mod textures;
 
 use crate::run::{Run, launch, start};
 use crate::table::{Group, Row, median, named};
@@ -63,7 +63,7 @@ fn folder() -> PathBuf {
     std::fs::create_dir_all(&folder).expect("there is room for a game");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/gui/main.lua");
     std::fs::copy(script, folder.join("main.lua")).expect("benches/gui/main.lua is there");
-    pictures::write(&folder);
+    textures::write(&folder);
     folder
 }
 

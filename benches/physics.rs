@@ -114,7 +114,7 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
     let flat = pile == Pile::Bin;
     let flags: Vec<&str> = [(flat, "'2d'"), (pipelined, "'pipelined_physics'")]
         .into_iter()
-        .filter_map(|(wanted, flag)| wanted.then_some(flag))
+        .filter_map(|(enabled, flag)| enabled.then_some(flag))
         .collect();
     let main = MAIN
         .replace("FLAGS", &flags.join(", "))

@@ -38,7 +38,7 @@ impl Row {
     }
 
     /// Returns LÖVE's value and the ratio as text; empty if there is no comparison.
-    fn beside(&self) -> String {
+    fn comparison(&self) -> String {
         let ratio = self.ratio().map_or(String::new(), |ratio| format!(": {} x", digits(ratio)));
         self.love.map_or(String::new(), |love| format!("LÖVE {}{ratio}", digits(love)))
     }
@@ -91,7 +91,7 @@ pub fn print(group: &Group) {
         let target = row.target.map(digits).unwrap_or_default();
         let (name, measured, unit) = (&row.name, digits(row.measured), row.unit);
         let line = format!("    {name:<58} {measured:>9} {target:>9} {unit:<6} {}", row.verdict());
-        let notes = [row.beside(), row.note.clone()];
+        let notes = [row.comparison(), row.note.clone()];
         let notes: Vec<_> = notes.iter().filter(|word| !word.is_empty()).map(|it| &**it).collect();
         println!("{}", format!("{}  {}", line.trim_end(), notes.join("; ")).trim_end());
     }
@@ -113,12 +113,12 @@ pub fn json(groups: &[Group]) -> String {
             let target = row.target.map_or("null".to_string(), |target| target.to_string());
             let verdict = if row.verdict() == "MISS" { "miss" } else { row.verdict() };
             let texts = [group.name, row.name.trim(), row.unit, verdict, &row.note].map(quoted);
-            let [name, figure, unit, verdict, note] = texts;
-            let finite = Some(row.measured).filter(|figure| figure.is_finite());
-            let measured = finite.map_or("null".to_string(), |figure| figure.to_string());
+            let [name, value, unit, verdict, note] = texts;
+            let finite = Some(row.measured).filter(|value| value.is_finite());
+            let measured = finite.map_or("null".to_string(), |value| value.to_string());
             let love = row.love.map_or(String::new(), |love| format!(" \"love\": {love},"));
             rows.push(format!(
-                "  {{\"group\": {name}, \"profile\": \"{PROFILE}\", \"figure\": {figure}, \
+                "  {{\"group\": {name}, \"profile\": \"{PROFILE}\", \"figure\": {value}, \
                  \"measured\": {measured},{love} \
                  \"target\": {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
             ));

@@ -61,11 +61,11 @@ fn walk(value: SjsonValue) {
 /// Edits an SJSON text. The first byte selects an edit, the second its location, and the rest is
 /// the text.
 fn edit(bytes: &[u8]) {
-    let [choice, place, rest @ ..] = bytes else { return };
+    let [choice, location, rest @ ..] = bytes else { return };
     let Ok(document) = sjson::parse_bytes(rest) else { return };
     let mut path = Vec::new();
     let mut value = document.root();
-    let mut at = *place;
+    let mut at = *location;
     loop {
         let entries: Vec<_> = value.entries().into_iter().flatten().collect();
         let items: Vec<_> = value.items().into_iter().flatten().collect();

@@ -81,7 +81,7 @@ const RESOURCES: [&str; 44] = [
 const THIN_LEVEL: &str = "volumes = { thin = { shape = \"prism\" height = 1 points = \
                           [[0, 0], [1000, 1000], [0, 0.000001]] } }";
 /// Time without output after which a call counts as one that never returns.
-const SILENCE: Duration = Duration::from_secs(90);
+const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The kinds of bounds whose functions are in a plain list; the functions of the other kinds also
 /// name a limit.
 const PLAIN_BOUNDS: [&str; 3] = ["constant", "linear", "interruptible"];
@@ -98,10 +98,10 @@ fn bounds() -> BTreeMap<String, String> {
         for (kind, functions) in kinds {
             let listed: Vec<(&String, &str)> = match functions {
                 SjsonTree::Array(items) if PLAIN_BOUNDS.contains(&kind.as_str()) => {
-                    items.iter().map(|item| (text(item), kind.as_str())).collect()
+                    items.iter().map(|item| (expect_text(item), kind.as_str())).collect()
                 }
                 SjsonTree::Object(limits) if kind == "limited" => {
-                    limits.iter().map(|(name, limit)| (name, text(limit).as_str())).collect()
+                    limits.iter().map(|(name, limit)| (name, expect_text(limit).as_str())).collect()
                 }
                 _ => panic!("'{kind}' of '{module}' is no kind of bound, or has another form"),
             };
@@ -119,9 +119,9 @@ fn bounds() -> BTreeMap<String, String> {
 }
 
 #[track_caller]
-fn text(tree: &SjsonTree) -> &String {
-    let SjsonTree::String(text) = tree else { panic!("{tree:?} must be text") };
-    text
+fn expect_text(tree: &SjsonTree) -> &String {
+    let SjsonTree::String(expect_text) = tree else { panic!("{tree:?} must be text") };
+    expect_text
 }
 
 /// Returns the arguments of each documented function: names and types. Two arguments represent any
@@ -179,21 +179,21 @@ fn functions_lua() -> String {
 }
 
 /// Returns a white image of 257 x 1 pixels.
-fn wide_picture() -> Vec<u8> {
+fn wide_image() -> Vec<u8> {
     let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 24, 0];
     [&head[..], &[255; 257 * 3]].concat()
 }
 
 fn game() -> Game {
     let mut game = Game::new("bounds", "");
-    for (path, text) in FILES {
-        game = game.with(path, text);
+    for (path, expect_text) in FILES {
+        game = game.with(path, expect_text);
     }
     let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lua");
     for path in RESOURCES {
         game = game.with(path, std::fs::read(suites.join(path)).expect("the suites have it"));
     }
-    game = game.with("levels/thin.level", THIN_LEVEL).with("textures/wide.tga", wide_picture());
+    game = game.with("levels/thin.level", THIN_LEVEL).with("textures/wide.tga", wide_image());
     let settings = "name = \"walk\"\nlimits = { update_seconds = 10 init_seconds = 30 }";
     game.with("settings.sjson", settings).with("functions.lua", functions_lua())
 }
@@ -204,7 +204,7 @@ struct Walk {
     lines: Vec<String>,
     /// Everything on standard error.
     errors: String,
-    /// True if the walk was killed because it printed nothing for [`SILENCE`].
+    /// True if the walk was killed because it printed nothing for [`SILENCE_MAX`].
     silent: bool,
 }
 
@@ -231,7 +231,7 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     });
     let (mut lines, mut silent) = (Vec::new(), false);
     loop {
-        match said.recv_timeout(SILENCE) {
+        match said.recv_timeout(SILENCE_MAX) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
@@ -249,18 +249,18 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     Walk { lines, errors: errors.join().unwrap(), silent }
 }
 
-fn with_start<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
+fn lines_after<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
     lines.iter().filter_map(|line| line.strip_prefix(start)).collect()
 }
 
 /// Fails with the call at which a walk ended, which a second walk of that function alone finds.
-fn blame(game: &Game, walk: &Walk) -> ! {
+fn fail_at_last_call(game: &Game, walk: &Walk) -> ! {
     let how = if walk.silent { "never came back" } else { "ended the game" };
-    let Some(name) = with_start(&walk.lines, "next ").last().copied() else {
+    let Some(name) = lines_after(&walk.lines, "next ").last().copied() else {
         panic!("the walk did not begin:\n{}", walk.errors);
     };
     let again = self::walk(game, &["only", name]);
-    let call = with_start(&again.lines, "call ").last().copied().unwrap_or(name);
+    let call = lines_after(&again.lines, "call ").last().copied().unwrap_or(name);
     panic!(
         "a call of {name} {how}; alone, the last one was {call}\n{}",
         if again.errors.is_empty() { &walk.errors } else { &again.errors }
@@ -268,16 +268,18 @@ fn blame(game: &Game, walk: &Walk) -> ! {
 }
 
 #[test]
-fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
+fn every_function_returns_from_extreme_arguments() {
     let game = game();
     let rounds = std::env::var("ENGINE_BOUNDS_ROUNDS").ok();
     let seed = std::env::var("ENGINE_BOUNDS_SEED").unwrap_or("1".to_string());
-    let by_lot = rounds.as_ref().map(|rounds| ["random", seed.as_str(), rounds.as_str()]);
+    let random_arguments = rounds.as_ref().map(|rounds| ["random", seed.as_str(), rounds.as_str()]);
     let plain: &[&str] = &[];
-    for arguments in std::iter::once(plain).chain(by_lot.as_ref().map(|by_lot| &by_lot[..])) {
+    for arguments in std::iter::once(plain)
+        .chain(random_arguments.as_ref().map(|random_arguments| &random_arguments[..]))
+    {
         let walk = walk(&game, arguments);
         let wrong = |start: &str, remedy: &str| {
-            let found = with_start(&walk.lines, start);
+            let found = lines_after(&walk.lines, start);
             assert!(found.is_empty(), "{remedy}:\n{}", found.join("\n"));
         };
         let table = "tests/bad_input/bounds/table.sjson";
@@ -286,30 +288,30 @@ fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
         wrong("unknown ", "say in tests/bad_input/bounds/ordinary.lua what these take");
         wrong("slow ", "bound the work of these by a named limit, or do it in Lua");
         wrong("unnamed ", "let tests/bad_input/bounds/exceeding.lua go beyond the limits of these");
-        let done = with_start(&walk.lines, "done ");
+        let done = lines_after(&walk.lines, "done ");
         if done.is_empty() {
-            blame(&game, &walk);
+            fail_at_last_call(&game, &walk);
         }
         assert!(!walk.silent, "the game did not end after the walk");
     }
 }
 
 #[test]
-fn the_limits_of_the_table_are_those_of_the_code() {
+fn table_limits_match_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("src"), root.join("lua")];
     let mut declared = BTreeSet::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
-            if is_of_tests(root, &path) {
+            if is_test_code(root, &path) {
                 continue;
             }
             match path.extension().and_then(|end| end.to_str()) {
                 _ if path.is_dir() => folders.push(path),
                 Some("rs" | "lua") => {
                     let code = std::fs::read_to_string(path).unwrap();
-                    note_limits(&code, &mut declared);
+                    collect_limits(&code, &mut declared);
                 }
                 _ => {}
             }
@@ -324,14 +326,14 @@ fn the_limits_of_the_table_are_those_of_the_code() {
 
 /// Returns true if a file or folder contains tests of the engine, or the test library for games'
 /// suites.
-fn is_of_tests(root: &Path, path: &Path) -> bool {
+fn is_test_code(root: &Path, path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     stem == "tests" || stem.ends_with("_tests") || path == root.join("lua/test")
 }
 
 /// Collects the limits that code declares before its tests: constants of Rust and locals of Lua at
 /// the beginning of a line, with names that end in `_MAX`.
-fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
+fn collect_limits(code: &str, declared: &mut BTreeSet<String>) {
     let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     for line in code[..tests].lines() {
         let mut parts = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
@@ -353,25 +355,25 @@ fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn only_limits_of_code_that_runs_are_noted() {
+fn limits_in_test_code_are_not_collected() {
     let code = "const A_MAX: usize = 1;\npub(super) const B_MAX: u8 = 2;\nconst OTHER: u8 = 1;\n\
                 local C_MAX, D_MAX = 1, 2\n-- local E_MAX = 1\nlocal small_MAX = 3\n\
                 let words = \"const F_MAX: u8\";\n#[cfg(test)]\nmod tests {\n    const G_MAX: u8 = 1;";
     let mut declared = BTreeSet::new();
-    note_limits(code, &mut declared);
+    collect_limits(code, &mut declared);
     let declared: Vec<_> = declared.iter().map(String::as_str).collect();
     assert_eq!(declared, ["A_MAX", "B_MAX", "C_MAX", "D_MAX"]);
     let root = Path::new("/engine");
     for path in ["src/tests", "src/a/tests.rs", "src/a_tests.rs", "lua/test"] {
-        assert!(is_of_tests(root, &root.join(path)), "{path}");
+        assert!(is_test_code(root, &root.join(path)), "{path}");
     }
-    assert!(!is_of_tests(root, &root.join("src/command/test.rs")));
+    assert!(!is_test_code(root, &root.join("src/command/test.rs")));
 }
 
 /// Refused calls, and their messages.
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
-fn what_asks_for_work_without_an_end_is_refused_in_words() {
+fn unbounded_work_is_refused_with_a_message() {
     let sharing = "local t = { 1 } for i = 1, 40 do t = { t, t } end";
     let world = "local world = Application.new_world() \
                  local unit = World.spawn_unit(world, \"core/units/empty\")";
@@ -439,13 +441,13 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
     main += "local s = (\"a\"):rep(2 ^ 21)\n\
              print(Utf8.find(s .. \"b\", s:sub(1, 2 ^ 20) .. \"b\"))\n";
     let game = Game::new("bounds_words", &main);
-    let ended = game.with("settings.sjson", "limits = { init_seconds = 60 }").play(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines.len(), rows.len() + 1, "{}", ended.out);
+    let result = game.with("settings.sjson", "limits = { init_seconds = 60 }").play(&[]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let lines: Vec<&str> = result.out.lines().collect();
+    assert_eq!(lines.len(), rows.len() + 1, "{}", result.out);
     for (i, ((code, message), line)) in rows.iter().zip(&lines).enumerate() {
-        let wanted = format!("main.lua:{}: {message}", i + 2);
-        assert!(line.starts_with(&wanted), "{code}: {line}");
+        let expected = format!("main.lua:{}: {message}", i + 2);
+        assert!(line.starts_with(&expected), "{code}: {line}");
     }
     assert_eq!(lines[rows.len()], "1048577\t2097153");
 }

@@ -1,7 +1,7 @@
 //! Commands in documents and comments: the test programs, packages and benchmarks that they name
 //! must exist.
 
-use super::settle;
+use super::check_findings;
 use super::source::{File, files};
 
 /// The names that a command may use.
@@ -81,7 +81,7 @@ fn commands_name_existing_tests_packages_and_benchmarks() {
     let names = known_names(&files);
     let checked = files.iter().filter(|file| file.path != "tests/gate/commands.rs");
     let found = checked.flat_map(|file| wrong_commands(file, &names)).collect();
-    settle(found, "name the test program, package or benchmark that exists today");
+    check_findings(found, "name the test program, package or benchmark that exists today");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The words that are not names in Lua: of locals, parameters, loop variables and functions, in the
 //! prelude, the examples, the templates and the suites.
 
-use super::language::{BANNED, parts};
-use super::settle;
+use super::check_findings;
+use super::language::{BANNED, name_parts};
 use super::source::{File, files, is_word};
 
 /// Words that say nothing when they are the whole name, each with better names.
@@ -99,7 +99,7 @@ fn declared_names(text: &str) -> Vec<(usize, &str)> {
 fn wrong_names(file: &File) -> Vec<String> {
     let mut found = Vec::new();
     for (line, name) in declared_names(&file.text) {
-        let parts = parts(name);
+        let parts = name_parts(name);
         let alone = BANNED_ALONE.iter().find(|(word, _)| *word == name);
         let part = || BANNED.iter().find(|(word, _)| parts.iter().any(|part| part == word));
         if let Some((word, better)) = alone.or_else(part) {
@@ -115,7 +115,7 @@ fn names_in_lua_say_what_they_hold() {
     let checked = files.iter().filter(|file| file.ends_with(&[".lua"]));
     let checked = checked.filter(|file| FOLDERS.iter().any(|folder| file.path.starts_with(folder)));
     let checked = checked.filter(|file| !file.path.starts_with("lua/gui/"));
-    settle(
+    check_findings(
         checked.flat_map(wrong_names).collect(),
         "use the term that the field uses, or a noun that says what the value is",
     );

@@ -210,7 +210,7 @@ pub fn variables(tint: [f32; 4], repeat: f32) -> Vec<u8> {
 
 /// Returns a game's shader on a box with round corners. It samples its own texture instead of the
 /// atlas.
-pub fn own_shader() -> FramePacket {
+pub fn custom_shader() -> FramePacket {
     let key = GuiBatchKey { material: MaterialSlot(MaterialSlot::FIRST_FREE), ..KEY };
     let shape = |x: f32, color| {
         Shape { at: [x, 90.0], half: [60.0, 60.0], radius: 20.0, color, ..Shape::BOX }.instance()

@@ -1,5 +1,5 @@
 -- Suite of Application: the process, frames, worlds, user settings, shared data. Starting and
--- ending a game as a process is tested from outside (tests/playing.rs).
+-- ending a game as a process is tested from outside (tests/hot_reload.rs).
 
 -- Returns the message of the error that a function raises, without its location.
 local function error_of(fn, ...)
