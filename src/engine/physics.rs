@@ -173,7 +173,6 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::test_engine::engine;
     use engine_world::WorldFlags;
     use engine_world::scene_graph::NodePose;
