@@ -7,6 +7,7 @@ use super::argument::{Argument, UnboxedArgument, mismatch};
 use super::context::ScriptContext;
 use super::return_value::{ReturnValue, UnboxedReturn};
 use super::types::{ApiType, ValueShape};
+use super::unpacked_row::UnpackedForm;
 use engine_runtime::Engine;
 use mlua::ffi::lua_State;
 use std::ffi::{c_int, c_void};
@@ -31,6 +32,8 @@ pub struct FunctionRow {
     pub types: &'static [ApiType],
     /// Result types of the Rust function.
     pub returns: &'static [ApiType],
+    /// Descriptions of the results, if `doc` does not cover them.
+    pub return_docs: &'static [&'static str],
     /// True if an argument or result can have any size, so that room must be made on Lua's stack.
     /// Numbers and similar values fit in the 20 slots that every call has.
     pub boxed: bool,
@@ -46,6 +49,9 @@ pub struct FunctionRow {
     pub call: NativeEntry,
     /// The form that compiled Lua calls through FFI, if the function is hot.
     pub fast: Option<FastEntry>,
+    /// The parts of a row whose arguments Lua unpacks (unpacked_row.rs). Such a row is not
+    /// registered, because it has no form for Lua's C interface.
+    pub unpacked: Option<UnpackedForm>,
     /// The public name in error messages, `Module.function`, if it differs from the function's own
     /// name.
     pub public_name: Option<&'static str>,
@@ -80,6 +86,17 @@ impl FunctionRow {
     /// be called when memory is full.
     pub const fn when_full(self) -> FunctionRow {
         FunctionRow { when_full: true, ..self }
+    }
+
+    /// Describes the results, one by one.
+    pub const fn returns(self, return_docs: &'static [&'static str]) -> FunctionRow {
+        assert!(return_docs.len() == self.returns.len(), "describe every result");
+        FunctionRow { return_docs, ..self }
+    }
+
+    /// Returns true if compiled Lua calls the function directly.
+    pub const fn is_hot(&self) -> bool {
+        self.fast.is_some() || self.unpacked.is_some()
     }
 
     /// Marks a function that only reads the engine's state and creates nothing.
@@ -123,11 +140,13 @@ pub const fn func<M, F: Callable<M>>(
         params,
         types,
         returns,
+        return_docs: &[],
         boxed,
         pure,
         when_full,
         call,
         fast,
+        unpacked: None,
         public_name,
     }
 }
@@ -169,7 +188,7 @@ pub trait FastCallable<M>: Callable<M> {
 
 /// Creates a value of a function item type. Function items have no size, so the type is sufficient.
 #[inline(always)]
-fn function_item<F: Copy>() -> F {
+pub(super) fn function_item<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "engine functions must not capture") };
     // SAFETY: a value without size has no bytes that could be wrong.
     unsafe { std::mem::zeroed() }

@@ -459,6 +459,11 @@ impl Argument for RestArguments {
 pub struct ByteArgument(*const [u8]);
 
 impl ByteArgument {
+    /// Returns the argument for the bytes of a Lua string.
+    pub(crate) fn new(bytes: *const [u8]) -> ByteArgument {
+        ByteArgument(bytes)
+    }
+
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: as for `TextArgument::as_str`.
         unsafe { &*self.0 }

@@ -111,7 +111,7 @@ fn argument(name: &str, index: usize, kind: &ApiType) -> (String, String, &'stat
             let passed = if kind.fields().is_empty() { a.clone() } else { format!("given{index}") };
             (format!("not istype({}, {a})", kind.name()), passed, "const void *")
         }
-        ValueShape::Nothing | ValueShape::Packed | ValueShape::Boxed => {
+        ValueShape::Nothing | ValueShape::Packed | ValueShape::Unpacked | ValueShape::Boxed => {
             unreachable!("not an argument of a hot row")
         }
     };

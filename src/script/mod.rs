@@ -38,6 +38,8 @@ mod source_scanner;
 mod stack_trace;
 pub mod syntax_check;
 pub mod types;
+mod unpacked_chunk;
+mod unpacked_row;
 mod value;
 mod vm;
 mod worker_vm;

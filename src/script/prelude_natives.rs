@@ -1,11 +1,14 @@
 //! The few functions of the prelude's `core` table that need the VM itself and therefore cannot be
 //! rows. None of them raises.
 
-use super::api::gui::draw::NATIVES as NATIVES_OF_GUI;
-use super::api::physics_world::raycast::NATIVES as NATIVES_OF_PHYSICS;
+use super::api;
+use super::api::physics_world::raycast;
+use super::bytecode;
 use super::context::ScriptContext;
 use super::load::{Fault, load};
 use super::types::VectorType;
+use super::unpacked_chunk;
+use super::vm::store_chunk;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
@@ -19,7 +22,8 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"stop_collector", stop_collector),
     (c"is_interruption", is_interruption),
     (c"has_native_stack", has_native_stack),
-    (c"gui_natives", gui_natives),
+    (c"unpacked_rows", unpacked_rows),
+    (c"physics_ray", physics_ray),
     (c"make_resume", make_resume),
     (c"make_wrapped", make_wrapped),
     (c"load_chunk", load_chunk),
@@ -149,24 +153,41 @@ unsafe extern "C-unwind" fn load_chunk(l: *mut lua_State) -> c_int {
     }
 }
 
-/// `gui_natives()`: returns the context's address, and a table with the C type and the address of
-/// each function for drawing Guis, by name.
-unsafe extern "C-unwind" fn gui_natives(l: *mut lua_State) -> c_int {
+/// `unpacked_rows()`: returns the chunk that declares the functions of the unpacked rows, and its
+/// arguments after the first two: the addresses of the context and of its scratch array, and a list
+/// of the addresses of the functions.
+unsafe extern "C-unwind" fn unpacked_rows(l: *mut lua_State) -> c_int {
+    // SAFETY: pushes plain values; the addresses are valid as long as the state.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        cx.memory.begin_lenient();
+        // The rows are the same in every VM.
+        let text = || unpacked_chunk::chunk(api::MODULES);
+        let bytes = bytecode::cached_bytecode("unpacked rows", unpacked_chunk::CHUNK, text);
+        assert!(bytecode::load(l, bytes), "this LuaJIT made them");
+        store_chunk(l, "unpacked rows");
+        lua_pushlightuserdata(l, std::ptr::from_mut(cx).cast());
+        lua_pushlightuserdata(l, cx.scratch.as_mut_ptr().cast());
+        lua_createtable(l, 0, 0);
+        for (i, (_, _, form)) in unpacked_chunk::rows(api::MODULES).enumerate() {
+            lua_pushlightuserdata(l, form.address.0.cast_mut());
+            lua_rawseti(l, -2, i as lua_Integer + 1);
+        }
+        cx.memory.end_lenient();
+    }
+    4
+}
+
+/// `physics_ray()`: returns the context's address, and the C type and the address of the raycast.
+unsafe extern "C-unwind" fn physics_ray(l: *mut lua_State) -> c_int {
+    let (kind, address) = raycast::RAY;
     // SAFETY: pushes plain values; the addresses are valid as long as the state.
     unsafe {
         lua_pushlightuserdata(l, std::ptr::from_mut(ScriptContext::of(l)).cast());
-        lua_createtable(l, 0, NATIVES_OF_GUI.len() as c_int);
-        for (name, kind, address) in NATIVES_OF_GUI.iter().chain(NATIVES_OF_PHYSICS) {
-            lua_pushlstring(l, name.as_ptr().cast(), name.len());
-            lua_createtable(l, 2, 0);
-            lua_pushlstring(l, kind.as_ptr().cast(), kind.len());
-            lua_rawseti(l, -2, 1);
-            lua_pushlightuserdata(l, address.0.cast_mut());
-            lua_rawseti(l, -2, 2);
-            lua_rawset(l, -3);
-        }
+        lua_pushlstring(l, kind.as_ptr().cast(), kind.len());
+        lua_pushlightuserdata(l, address.0.cast_mut());
     }
-    2
+    3
 }
 
 /// `has_native_stack()`: returns true if there is room for another native call that calls Lua

@@ -32,6 +32,8 @@ pub enum ValueShape {
     Value(VectorType),
     /// Any value, including vectors: two results from which the prelude rebuilds it (serialize.rs).
     Packed,
+    /// Unpacked into numbers (unpacked_row.rs).
+    Unpacked,
     /// Passed through Lua's C interface only.
     Boxed,
 }

@@ -326,7 +326,7 @@ impl Vm {
                 true => memory_of("calls/core"),
                 false => memory_of(&format!("calls/{}", module.name)),
             };
-            for func in module.funcs {
+            for func in module.funcs.iter().filter(|func| func.unpacked.is_none()) {
                 let (cx, module) = (self.cx, module.name);
                 let registered = &mut self.cx().registered;
                 assert!(registered.len() < registered.capacity(), "a row's address would change");
@@ -558,7 +558,7 @@ impl Vm {
 ///
 /// # Safety
 /// `l` has room for two values, and a function on top.
-unsafe fn store_chunk(l: *mut lua_State, name: &str) {
+pub(super) unsafe fn store_chunk(l: *mut lua_State, name: &str) {
     let name = CString::new(format!("engine.chunk {name}")).expect("no zero bytes");
     // SAFETY: as the caller promised.
     unsafe {

@@ -20,9 +20,9 @@ local raycast, overlap, sweep = core.raycast, core.overlap, core.sweep
 local contacts, triggers = core.contacts, core.triggers
 local broken_joints = core.broken_joints
 
-local cx, natives = core.gui_natives()
+local cx, ray_type, ray_address = core.physics_ray()
 cx = ffi.cast("void *", cx)
-local ray = ffi.cast(natives.physics_ray[1], natives.physics_ray[2])
+local ray = ffi.cast(ray_type, ray_address)
 local out = ffi.new("float[7]")
 
 -- Length of a ray without an explicit length: beyond any object.

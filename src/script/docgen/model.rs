@@ -257,18 +257,19 @@ fn function_doc(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
         optional: kind.optional,
         doc: doc.to_string(),
     };
-    let result = |kind: &ApiType| ReturnDoc {
+    let result = |(kind, doc): (&ApiType, &str)| ReturnDoc {
         kind: if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() },
         rest: kind.rest,
-        doc: String::new(),
+        doc: doc.to_string(),
     };
+    let return_docs = func.return_docs.iter().copied().chain(std::iter::repeat(""));
     FunctionDoc {
         module: module.name.to_string(),
         name: func.name.to_string(),
         doc: func.doc.to_string(),
         params: func.params.iter().zip(func.types).map(param).collect(),
-        returns: func.returns.iter().map(result).collect(),
-        hot: func.fast.is_some(),
+        returns: func.returns.iter().zip(return_docs).map(result).collect(),
+        hot: func.is_hot(),
         source: FunctionSource::Rust,
         declared: Vec::new(),
     }

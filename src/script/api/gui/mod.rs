@@ -1,11 +1,14 @@
 //! The Rust part of the Lua module `Gui`: transforms, clipping, removal of objects, queries, and
-//! the functions that the prelude needs to create Guis. Drawing itself is in gui/draw.rs, below the
-//! prelude's lua/gui/gui.lua.
+//! the functions that the prelude needs to create Guis. The rows of the drawing functions are in
+//! gui/drawing.rs.
 
-pub mod draw;
-pub(super) mod text;
+mod arguments;
+mod draw;
+mod draw_call;
+pub(super) mod drawing;
+mod text;
 
-use crate::api::gui::draw::{plane_of, plane_within};
+use crate::api::gui::draw_call::{plane_of, plane_within};
 use crate::api_row::{ModuleRows, func, hot, module, more};
 use crate::argument::{ByteArgument, HandleNumber, TextArgument, material_message};
 use crate::describe_value;
@@ -14,9 +17,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::text::{FontNumber, TextRequest};
-use engine_gui::{
-    Affine2, DrawRefused, DrawnObject, GuiDesc, GuiId, GuiMode, PrimitiveKind, SourceNumber,
-};
+use engine_gui::{Affine2, DrawRefused, DrawnObject, GuiDesc, GuiId, GuiMode, PrimitiveKind};
 use engine_materials::MaterialId;
 use engine_render::GuiDraw;
 use engine_runtime::{BuildMode, Engine, WorldDraw};
@@ -223,29 +224,13 @@ pub static GUI_CORE: ModuleRows = module(
     "Gui",
     "Queries of Guis, for the prelude.",
     "assert(core == nil)",
-    &[
-        func(
-            "word_wrap",
-            word_wrap,
-            &[("gui", ""), ("text", ""), ("font", ""), ("size", ""), ("width", "")],
-            "Breaks a text into lines.",
-        )
-        .pure(),
-        func(
-            "has_all_glyphs",
-            has_all_glyphs,
-            &[("gui", ""), ("text", ""), ("font", "")],
-            "Returns true if a font has all glyphs of a text.",
-        )
-        .pure(),
-        func(
-            "texture_size",
-            texture_size,
-            &[("gui", ""), ("source", "")],
-            "Returns the size of a source.",
-        )
-        .pure(),
-    ],
+    &[func(
+        "word_wrap",
+        word_wrap,
+        &[("gui", ""), ("text", ""), ("font", ""), ("size", ""), ("width", "")],
+        "Breaks a text into lines.",
+    )
+    .pure()],
 );
 
 pub static CORE: ModuleRows = module(
@@ -263,13 +248,6 @@ pub static CORE: ModuleRows = module(
         )
         .pure(),
         func("gui_font", gui_font, &[("name", "")], "Returns the number of a font.").pure(),
-        func(
-            "gui_source_size",
-            gui_source_size,
-            &[("source", "")],
-            "Returns the width and height of a source.",
-        )
-        .pure(),
         func(
             "console_gui",
             console_gui,
@@ -450,21 +428,6 @@ fn word_wrap(
     // The text is valid UTF-8, because otherwise it would have no lines.
     let line_text = |line: &Range<usize>| String::from_utf8_lossy(&text[line.clone()]).into_owned();
     Ok(lines.iter().map(line_text).collect())
-}
-
-fn has_all_glyphs(engine: &mut Engine, _gui: GuiId, text: ByteArgument, font: f64) -> bool {
-    engine.assets.text.has_all_glyphs(FontNumber(font as u32), text.as_slice())
-}
-
-fn texture_size(engine: &mut Engine, _gui: GuiId, source: f64) -> Vec2 {
-    let (width, height) = gui_source_size(engine, source);
-    Vec2::new(width as f32, height as f32)
-}
-
-fn gui_source_size(engine: &mut Engine, source: f64) -> (f64, f64) {
-    let found = engine.drawing.guis.source(SourceNumber(source as u32));
-    let [width, height] = found.expect("the prelude was given this number").size;
-    (width.into(), height.into())
 }
 
 fn mode(immediate: bool) -> GuiMode {

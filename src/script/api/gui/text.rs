@@ -1,15 +1,22 @@
-//! The text functions of `Gui`, for the prelude only (lua/gui/text.lua). The text system lays out
-//! the text, and the Gui system draws it. Code shared with the other drawing functions is in
-//! gui/draw.rs.
+//! The text functions of `Gui`. Their rows are in drawing.rs, and lua/gui/text.lua turns options
+//! into floats. The text system lays out the text, and the Gui system draws it.
 
-use crate::api::gui::draw::{
-    BytePointer, DrawCall, DrawDestination, DrawResult, FloatPointer, bytes,
+#![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
+
+use crate::api::gui::arguments::{
+    Changed, Created, ImageSize, Layer, NewObject, ObjectNumber, OptionalSource, PlanePosition,
+    Pose, Position, TextBounds, TextOptions, Tint,
 };
+use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget};
+use crate::argument::ByteArgument;
+use engine_foundation::Color;
 use engine_frame_packet::gui::QuadInstance;
 use engine_frame_packet::text::{
     ColorSpan, FontNumber, GlyphQuad, PageNumber, TextAlign, TextRequest, TextStyle,
 };
-use engine_gui::{DrawRequest, GuiMode, PLAIN, PrimitiveKind, SourceNumber, SourcePart};
+use engine_gui::{
+    DrawRefused, DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind, SourceNumber, SourcePart,
+};
 use engine_runtime::Engine;
 use std::ffi::c_void;
 
@@ -20,7 +27,7 @@ const STYLE_FLOATS: usize = 21;
 const SPAN_FLOATS: usize = 6;
 
 /// The prelude's options of a text, decoded from floats.
-struct TextStyleFloats {
+pub(super) struct TextStyleFloats {
     width: f32,
     align: TextAlign,
     style: TextStyle,
@@ -33,13 +40,16 @@ impl TextStyleFloats {
     ///
     /// # Safety
     /// `floats` points to a whole buffer of styles.
-    unsafe fn read(floats: *const c_void) -> TextStyleFloats {
+    pub unsafe fn read(floats: *const c_void) -> TextStyleFloats {
         // SAFETY: as the caller promised.
         let all = unsafe {
             let count = STYLE_FLOATS + SPANS_MAX * SPAN_FLOATS;
             std::slice::from_raw_parts(floats as *const f32, count)
         };
-        let color = |at: usize| bytes(all[at], all[at + 1], all[at + 2], all[at + 3]);
+        let color = |at: usize| {
+            let [red, green, blue, alpha] = [0, 1, 2, 3].map(|part| all[at + part]);
+            Color { red, green, blue, alpha }.to_bytes()
+        };
         let span = |at: usize| {
             let at = STYLE_FLOATS + at * SPAN_FLOATS;
             ColorSpan { start: all[at] as u32, color: (all[at + 1] != 0.0).then(|| color(at + 2)) }
@@ -66,62 +76,40 @@ impl TextStyleFloats {
     }
 }
 
-/// Creates a layout request for a text without a style. Its bytes live as long as the call.
-///
-/// # Safety
-/// `text` points to `length` bytes.
-unsafe fn request<'a>(text: BytePointer, length: u32, font: u32, size: f32) -> TextRequest<'a> {
-    // SAFETY: as the caller promised.
-    let text = unsafe { std::slice::from_raw_parts(text as *const u8, length as usize) };
-    TextRequest { font: FontNumber(font), text, size, ..TextRequest::DEFAULT }
-}
-
-#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
-pub(in crate::api) fn text(
+/// Draws a text.
+#[inline(always)]
+fn put_text(
     engine: &mut Engine,
-    to: DrawDestination,
-    text: BytePointer,
-    length: u32,
-    font: u32,
-    size: f32,
-    material: u32,
-    style: FloatPointer,
-    x: f32,
-    y: f32,
-    z: f32,
-    r: f32,
-    g: f32,
-    b: f32,
-    a: f32,
+    target: DrawTarget,
+    (text, font, size): (ByteArgument, FontNumber, f32),
+    OptionalSource(material): OptionalSource,
+    Position { x, y, z }: Position,
+    Tint(color): Tint,
+    options: TextOptions,
 ) -> DrawResult {
     let DrawCall { engine, gui, object, pose, primitive, layer } =
-        DrawCall::begin(engine, to, PrimitiveKind::Text, z, x + y + size)?;
-    // SAFETY: the prelude passes a string and its length, and a style or null.
-    let (mut request, styled) = unsafe {
-        let styled = (!style.is_null()).then(|| TextStyleFloats::read(style));
-        (request(text, length, font, size), styled)
-    };
-    if let Some(styled) = &styled {
-        request.max_width = styled.width;
-        request.align = styled.align;
-        request.style = styled.style;
-        request.markup = styled.markup;
-        request.spans = &styled.spans;
+        DrawCall::begin(engine, target, PrimitiveKind::Text, z, x + y + size)?;
+    let options = options.read();
+    let mut request = TextRequest { font, text: text.as_slice(), size, ..TextRequest::DEFAULT };
+    if let Some(options) = &options {
+        request.max_width = options.width;
+        request.align = options.align;
+        request.style = options.style;
+        request.markup = options.markup;
+        request.spans = &options.spans;
     }
     request.is_retained = engine.drawing.guis.gui(gui).desc.mode == GuiMode::Retained;
-    let color = bytes(r, g, b, a);
     let draw_request = DrawRequest { gui, object, primitive, layer, pose: pose.as_ref() };
     engine.drawing.guis.record_text(request.text);
     let quads = match engine.assets.text.layout(&request) {
         Ok(quads) => quads,
         Err(error) => return engine.drawing.guis.refuse(error.message),
     };
-    if material == PLAIN.0 && quads.iter().all(|quad| quad.page == PageNumber::SHARED) {
+    if material == PLAIN && quads.iter().all(|quad| quad.page == PageNumber::SHARED) {
         let each = quads.iter().map(|quad| quad.instance(x, y, color, 0));
         return engine.drawing.guis.submit_quads(draw_request, PLAIN, each);
     }
     let quads = quads.to_vec();
-    let material = SourceNumber(material);
     paged(engine, draw_request, material, &quads, |quad| quad.instance(x, y, color, 0))
 }
 
@@ -153,37 +141,110 @@ fn paged(
     engine.drawing.guis.put(draw_request, &parts)
 }
 
-#[allow(clippy::too_many_arguments)] // As compiled Lua passes them.
-pub(in crate::api) fn text_extents(
+pub(super) fn text(
     engine: &mut Engine,
-    to: DrawDestination,
-    text: BytePointer,
-    length: u32,
-    font: u32,
+    gui: GuiId,
+    text: ByteArgument,
+    font: FontNumber,
     size: f32,
-    style: FloatPointer,
-    out: FloatPointer,
-) -> DrawResult {
-    let DrawCall { engine, .. } = DrawCall::begin(engine, to, PrimitiveKind::Text, 0.0, size)?;
-    // SAFETY: the prelude passes a string and its length, a style or null, and room for 7 floats.
-    let (mut request, styled, out) = unsafe {
-        let styled = (!style.is_null()).then(|| TextStyleFloats::read(style));
-        let out = std::slice::from_raw_parts_mut(out.cast_mut() as *mut f32, 7);
-        (request(text, length, font, size), styled, out)
-    };
-    if let Some(styled) = &styled {
-        request.max_width = styled.width;
-        request.align = styled.align;
-        request.markup = styled.markup;
+    material: OptionalSource,
+    position: Position,
+    color: Tint,
+    options: TextOptions,
+) -> Created {
+    let (target, text) = (DrawTarget::new(gui), (text, font, size));
+    put_text(engine, target, text, material, position, color, options).map(NewObject)
+}
+
+pub(super) fn update_text(
+    engine: &mut Engine,
+    gui: GuiId,
+    object: ObjectNumber,
+    text: ByteArgument,
+    font: FontNumber,
+    size: f32,
+    material: OptionalSource,
+    position: Position,
+    color: Tint,
+    options: TextOptions,
+) -> Changed {
+    let (target, text) = (DrawTarget::change(gui, object), (text, font, size));
+    put_text(engine, target, text, material, position, color, options).map(drop)
+}
+
+pub(super) fn text_3d(
+    engine: &mut Engine,
+    gui: GuiId,
+    text: ByteArgument,
+    font: FontNumber,
+    size: f32,
+    material: OptionalSource,
+    pose: Pose,
+    position: PlanePosition,
+    layer: Layer,
+    color: Tint,
+    options: TextOptions,
+) -> Created {
+    let (target, text) = (DrawTarget::new(gui).on_plane(pose, position), (text, font, size));
+    put_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
+}
+
+pub(super) fn update_text_3d(
+    engine: &mut Engine,
+    gui: GuiId,
+    object: ObjectNumber,
+    text: ByteArgument,
+    font: FontNumber,
+    size: f32,
+    material: OptionalSource,
+    pose: Pose,
+    position: PlanePosition,
+    layer: Layer,
+    color: Tint,
+    options: TextOptions,
+) -> Changed {
+    let target = DrawTarget::change(gui, object).on_plane(pose, position);
+    let text = (text, font, size);
+    put_text(engine, target, text, material, layer.origin(), color, options).map(drop)
+}
+
+/// Measures a text. Colours and effects do not change its bounds.
+pub(super) fn text_extents(
+    engine: &mut Engine,
+    gui: GuiId,
+    text: ByteArgument,
+    font: FontNumber,
+    size: f32,
+    options: TextOptions,
+) -> Result<TextBounds, DrawRefused> {
+    let target = DrawTarget::new(gui);
+    let DrawCall { engine, .. } = DrawCall::begin(engine, target, PrimitiveKind::Text, 0.0, size)?;
+    let mut request = TextRequest { font, text: text.as_slice(), size, ..TextRequest::DEFAULT };
+    if let Some(options) = options.read() {
+        request.max_width = options.width;
+        request.align = options.align;
+        request.markup = options.markup;
     }
     match engine.assets.text.extents(&request) {
-        Ok(found) => {
-            out[..2].copy_from_slice(&found.min);
-            out[2..4].copy_from_slice(&found.max);
-            out[4..6].copy_from_slice(&found.caret);
-            out[6] = found.lines as f32;
-            Ok(0.0)
-        }
+        Ok(found) => Ok(TextBounds([found.min, found.max, found.caret])),
         Err(error) => engine.drawing.guis.refuse(error.message),
     }
+}
+
+pub(super) fn has_all_glyphs(
+    engine: &mut Engine,
+    _gui: GuiId,
+    text: ByteArgument,
+    font: FontNumber,
+) -> Result<bool, DrawRefused> {
+    Ok(engine.assets.text.has_all_glyphs(font, text.as_slice()))
+}
+
+pub(super) fn texture_size(
+    engine: &mut Engine,
+    _gui: GuiId,
+    source: SourceNumber,
+) -> Result<ImageSize, DrawRefused> {
+    let found = engine.drawing.guis.source(source);
+    Ok(ImageSize(found.expect("the prelude was given this number").size))
 }

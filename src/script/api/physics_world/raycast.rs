@@ -2,21 +2,20 @@
 //! calls with plain numbers, so that no vectors are created for it. Types are checked in Lua,
 //! everything else here. An error returns -1, and the row `raycast` then reports it.
 
-use crate::api::gui::draw::FunctionAddress;
 use crate::api::physics_world::queries::{cast, query_of};
+use crate::api_row::FastEntry;
 use crate::context::ScriptContext;
 use engine_foundation::panic::take_panic;
 use engine_foundation::{Handle, Vec3};
 use engine_world::physics::PhysicsWorldId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Name, C type and address.
-pub const NATIVES: &[(&str, &str, FunctionAddress)] = &[(
-    "physics_ray",
+/// C type and address.
+pub const RAY: (&str, FastEntry) = (
     "double (*)(void *, double, float, float, float, float, float, float, double, uint32_t, \
      uint32_t, float *)",
-    FunctionAddress(physics_ray as *const std::ffi::c_void),
-)];
+    FastEntry(physics_ray as *const std::ffi::c_void),
+);
 
 /// Casts a ray. Returns the number of the first actor that it hits, 0 for none, or -1 if the call
 /// is invalid. `out` has room for seven floats: the position, the normal, the distance.
