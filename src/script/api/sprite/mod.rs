@@ -442,7 +442,7 @@ fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
     let picture = engine.worlds.scenes.sprites.of(sprite).picture;
-    engine.assets.drawable_texture_name(picture).to_string()
+    engine.assets.textures.name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -568,7 +568,7 @@ fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
         lines.push(format!(
             "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
             at + 1,
-            engine.assets.drawable_texture_name(sprite.picture),
+            engine.assets.textures.name(sprite.picture),
             sprite.node + 1,
             sprite.settings.placement.layer,
             material_text(engine, &sprite.settings.placement),
