@@ -558,7 +558,8 @@ end
 
 core.on("world_update", "components", update_components)
 
-core.on("unit_inspect", "components", function(unit, lines)
+-- Appends the lines of a unit's script components in `Unit.inspect`.
+function core.inspect_script_components(unit, lines)
   for _, part in ipairs(parts_of[unit] or {}) do
     lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
     local module = types[part.component].module
@@ -568,7 +569,7 @@ core.on("unit_inspect", "components", function(unit, lines)
       lines[#lines + 1] = (ok and "  " or "  its inspect fails: ") .. tostring(text)
     end
   end
-end)
+end
 
 -- Updates the component types after a reload. Units stay with their component, and a changed order
 -- takes effect at once. If a module returns another table than before, that table is used; if it
