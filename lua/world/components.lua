@@ -5,7 +5,6 @@ local core = ...
 local type, next, tostring, unpack = type, next, tostring, unpack
 local pcall, error = pcall, error
 local format, concat = string.format, table.concat
-local byte, sub, reverse, min = string.byte, string.sub, string.reverse, math.min
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
 
@@ -50,41 +49,6 @@ local function hint(name, ...)
   return near and ", did you mean '" .. near .. "'?" or ""
 end
 
--- Component functions that the engine calls.
-local CALLBACKS = { "spawned", "unspawned", "update", "inspect" }
-
--- Returns true if a text differs from a name by one typing error: an extra, missing or wrong
--- letter, or two letters swapped.
-local function is_typo(text, name)
-  local first, last = 1, 0
-  while byte(text, first) == byte(name, first) and first <= #text do first = first + 1 end
-  while last <= min(#text, #name) - first and byte(text, #text - last) == byte(name, #name - last)
-  do
-    last = last + 1
-  end
-  local a, b = sub(text, first, #text - last), sub(name, first, #name - last)
-  return text ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
-end
-
--- Reports functions whose name is almost a name in `CALLBACKS`: the engine would never call such a
--- function, and no error would appear. Each name is reported once. In `engine check`, the report is
--- an error.
-local function check_names(kind)
-  local module, reported = kind.module, kind.reported or {}
-  kind.reported = reported
-  for _, callback in ipairs(core.names(module)) do
-    for _, name in ipairs(CALLBACKS) do
-      if is_typo(callback, name) and module[name] == nil and type(module[callback]) == "function"
-        and not reported[callback] then
-        reported[callback] = true
-        core.log(core.booted == "tools.check" and "error" or "warning", format("components/%s.lua: "
-          .. "the function '%s' is never called by the engine: did you mean '%s'?", kind.name,
-          callback, name))
-      end
-    end
-  end
-end
-
 local function type_of(name, unit)
   local known = types[name]
   if known then return known end
@@ -107,7 +71,7 @@ local function type_of(name, unit)
   known = { name = name, module = module, units = {}, destroyed = {} }
   types[name] = known
   order = nil
-  check_names(known)
+  core.check_callback_names(known)
   return known
 end
 
@@ -580,7 +544,7 @@ core.on("scripts_reloaded", "components", function()
     local kind, module = types[name], core.modules["components." .. name]
     if type(module) == "table" then
       kind.module, kind.refused = module, nil
-      check_names(kind)
+      core.check_callback_names(kind)
     elseif module ~= nil and module ~= kind.refused then
       -- The error is not repeated when other files are saved later.
       kind.refused = module
