@@ -25,8 +25,6 @@ local ORDERS = {
   unit_end = { "components", "data" },
   -- (world, unit) A unit is being destroyed whose components cannot be notified, after an error.
   unit_abandoned = { "components", "data" },
-  -- (unit, lines) `Unit.inspect` collects lines of text.
-  unit_inspect = { "components", "rendering", "physics" },
   -- () Resources were replaced by newer versions.
   resources_changed = { "units", "collision_filters", "localizers", "sprites" },
   -- () Scripts were reloaded, or a reload was tried.

@@ -1,11 +1,10 @@
--- Script components (`components/NAME.lua` of a game), and the order in which a world's components
--- are updated. The engine's own components are native and take part in the order by name.
+-- The table of component types, those of the engine (src/world/component_table.rs) and those of
+-- scripts (`components/NAME.lua` of a game), and the order in which a world's are updated.
 local core = ...
 
 local type, next, tostring, unpack = type, next, tostring, unpack
 local pcall, error = pcall, error
 local format, concat = string.format, table.concat
-local byte, sub, reverse, min = string.byte, string.sub, string.reverse, math.min
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
 
@@ -19,10 +18,13 @@ local begin_update, update_systems = core.begin_update, core.update_systems
 -- script runs before the first step unless it names a step under `after`.
 local NATIVE = { "physics", "scene_graph" }
 
--- Component types by name: { name =, module =, units = { by world: list }, destroyed = { by world:
--- set of units that were destroyed and are still in the list, with their `count` } }
+-- Component types by name. Of the engine: { native = true }. Of scripts: { name =, module =,
+-- units = { by world: list }, destroyed = { by world: set of units that were destroyed and are
+-- still in the list, with their `count` } }. A native step that is no component has an empty entry.
 local types = {}
-local order -- sorted names of native steps and types; nil after a type was added
+for _, name in ipairs(core.component_names()) do types[name] = { native = true } end
+for _, name in ipairs(NATIVE) do types[name] = types[name] or {} end
+local order -- sorted names of native steps and script types; nil after a type was added
 local parts_of = {} -- by unit: its script components that have been notified of it
 local updating, updating_in, updating_of -- the component that updates, its coroutine, its world
 local ending = {} -- destroyed after that update: unit -> location; list of { world, unit }
@@ -30,6 +32,15 @@ local ended = 0 -- number of units in `ending` that are already destroyed
 local unspawning = {} -- units whose `unspawned` callbacks run: unit -> its world
 -- Units whose `spawned` callbacks run: { world =, unit =, notifying = } or false.
 local unfinished = {}
+
+-- Returns the sorted names of the types that have a field: all of the engine's or all of scripts.
+local function names_with(field)
+  local names = {}
+  for _, name in ipairs(core.names(types)) do
+    if types[name][field] then names[#names + 1] = name end
+  end
+  return names
+end
 
 -- Returns true if the game has no module for the component of that name.
 local function is_missing(name)
@@ -42,7 +53,7 @@ end
 -- Returns a "did you mean" suffix for the message about a missing component, or "".
 local function hint(name, ...)
   local names = { ... }
-  for _, native in ipairs(core.component_names()) do names[#names + 1] = native end
+  for _, native in ipairs(names_with("native")) do names[#names + 1] = native end
   for _, script in ipairs(Application.resource_names("lua") or {}) do
     names[#names + 1] = script:match("^components/(.+)$")
   end
@@ -50,54 +61,17 @@ local function hint(name, ...)
   return near and ", did you mean '" .. near .. "'?" or ""
 end
 
--- Component functions that the engine calls.
-local CALLBACKS = { "spawned", "unspawned", "update", "inspect" }
-
--- Returns true if a text differs from a name by one typing error: an extra, missing or wrong
--- letter, or two letters swapped.
-local function is_typo(text, name)
-  local first, last = 1, 0
-  while byte(text, first) == byte(name, first) and first <= #text do first = first + 1 end
-  while last <= min(#text, #name) - first and byte(text, #text - last) == byte(name, #name - last)
-  do
-    last = last + 1
-  end
-  local a, b = sub(text, first, #text - last), sub(name, first, #name - last)
-  return text ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
-end
-
--- Reports functions whose name is almost a name in `CALLBACKS`: the engine would never call such a
--- function, and no error would appear. Each name is reported once. In `engine check`, the report is
--- an error.
-local function check_names(kind)
-  local module, reported = kind.module, kind.reported or {}
-  kind.reported = reported
-  for _, callback in ipairs(core.names(module)) do
-    for _, name in ipairs(CALLBACKS) do
-      if is_typo(callback, name) and module[name] == nil and type(module[callback]) == "function"
-        and not reported[callback] then
-        reported[callback] = true
-        core.log(core.booted == "tools.check" and "error" or "warning", format("components/%s.lua: "
-          .. "the function '%s' is never called by the engine: did you mean '%s'?", kind.name,
-          callback, name))
-      end
-    end
-  end
-end
-
 local function type_of(name, unit)
   local known = types[name]
-  if known then return known end
-  for _, native in ipairs(NATIVE) do
-    if native == name then
-      raise(format("World.spawn_unit: unit %q has the component '%s', which is the name of an "
-        .. "engine step: rename it", Unit.debug_name(unit), name))
-    end
+  if known and known.module then return known end
+  if known then
+    raise(format("World.spawn_unit: unit %q has the component '%s', which is the name of an "
+      .. "engine step: rename it", Unit.debug_name(unit), name))
   end
   if is_missing(name) then
     raise(format("World.spawn_unit: unit %q has the component '%s', which does not exist%s: "
       .. "the engine has %s, and a component of the game is a module components/%s.lua",
-      Unit.debug_name(unit), name, hint(name), concat(core.component_names(), ", "), name))
+      Unit.debug_name(unit), name, hint(name), concat(names_with("native"), ", "), name))
   end
   local module = core.require("components." .. name)
   if type(module) ~= "table" then
@@ -107,7 +81,7 @@ local function type_of(name, unit)
   known = { name = name, module = module, units = {}, destroyed = {} }
   types[name] = known
   order = nil
-  check_names(known)
+  core.check_callback_names(known)
   return known
 end
 
@@ -127,9 +101,7 @@ end
 -- Raises if `after` or `before` names a component that does not exist. A component that exists but
 -- has no unit yet is accepted.
 local function check_listed_name(kind, key, other)
-  for _, native in ipairs(core.component_names()) do
-    if native == other then return end
-  end
+  if types[other] then return end
   if type(other) ~= "string" or is_missing(other) then
     raise(format("components/%s.lua: '%s' names %s, which is not a component%s", kind.name, key,
       core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
@@ -169,8 +141,8 @@ local function sort_types()
     before[name] = {}
     if i > 1 then before[name][NATIVE[i - 1]] = true end
   end
-  for name in next, types do before[name] = {} end
-  local names = core.names(types)
+  local names = names_with("module")
+  for _, name in ipairs(names) do before[name] = {} end
   for _, name in ipairs(names) do
     local kind, first = types[name], true
     for _, other in ipairs(listed_names(kind, "after")) do
@@ -233,10 +205,10 @@ local function remove_destroyed(kind, world)
   for i = #list, kept + 1, -1 do list[i] = nil end
 end
 
--- Removes the types that have no unit in any world. Returns true if it removed any.
+-- Removes the script types that have no unit in any world. Returns true if it removed any.
 local function forget_unused()
   local removed_any = false
-  for _, name in ipairs(core.names(types)) do
+  for _, name in ipairs(names_with("module")) do
     local used = false
     for world, list in next, types[name].units do
       -- No update runs here, so the list may change.
@@ -533,7 +505,7 @@ function update_components(...)
   local physics, scene_graph = false, false
   for i = 1, #steps do
     local kind = types[steps[i]]
-    if kind then
+    if kind.module then
       remove_destroyed(kind, world)
       local units = kind.units[world]
       if units and #units > 0 then
@@ -558,7 +530,8 @@ end
 
 core.on("world_update", "components", update_components)
 
-core.on("unit_inspect", "components", function(unit, lines)
+-- Appends the lines of a unit's script components in `Unit.inspect`.
+function core.inspect_script_components(unit, lines)
   for _, part in ipairs(parts_of[unit] or {}) do
     lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
     local module = types[part.component].module
@@ -568,18 +541,18 @@ core.on("unit_inspect", "components", function(unit, lines)
       lines[#lines + 1] = (ok and "  " or "  its inspect fails: ") .. tostring(text)
     end
   end
-end)
+end
 
--- Updates the component types after a reload. Units stay with their component, and a changed order
+-- Updates the script types after a reload. Units stay with their component, and a changed order
 -- takes effect at once. If a module returns another table than before, that table is used; if it
 -- returns no table, the old one stays in use.
 core.on("scripts_reloaded", "components", function()
   order = nil
-  for _, name in ipairs(core.names(types)) do
+  for _, name in ipairs(names_with("module")) do
     local kind, module = types[name], core.modules["components." .. name]
     if type(module) == "table" then
       kind.module, kind.refused = module, nil
-      check_names(kind)
+      core.check_callback_names(kind)
     elseif module ~= nil and module ~= kind.refused then
       -- The error is not repeated when other files are saved later.
       kind.refused = module
@@ -591,7 +564,7 @@ end)
 
 -- Drops a world's lists of units.
 core.on("world_release", "components", function(world)
-  for _, kind in next, types do
-    kind.units[world], kind.destroyed[world] = nil, nil
+  for _, name in ipairs(names_with("module")) do
+    types[name].units[world], types[name].destroyed[world] = nil, nil
   end
 end)

@@ -48,11 +48,6 @@ impl Assets {
         }
     }
 
-    /// Returns the name by which a texture is found.
-    pub fn drawable_texture_name(&self, number: TextureNumber) -> &str {
-        self.targets.name(number).unwrap_or_else(|| self.textures.name(number))
-    }
-
     /// Creates a separate material with its own variables and textures.
     pub fn new_material(&mut self, name: &str) -> Result<MaterialId, Error> {
         if self.of_model(name)?.is_some()

@@ -46,12 +46,6 @@ impl RenderTargets {
     pub(super) fn find(&self, name: &str) -> Option<TextureNumber> {
         self.all.get(name).map(|drawn| drawn.texture)
     }
-
-    /// Returns the name of a render target.
-    pub(super) fn name(&self, texture: TextureNumber) -> Option<&str> {
-        let mut all = self.all.iter();
-        all.find(|(_, drawn)| drawn.texture == texture).map(|(name, _)| &name[..])
-    }
 }
 
 impl Drawing {

@@ -6,7 +6,7 @@ use super::{Devices, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Handle, HandleKind};
 use engine_input::{DEVICES, DeviceId, PAD};
-use engine_world::component_table::{COMPONENTS, ComponentView};
+use engine_world::component_table::COMPONENTS;
 
 /// Names of the hashed systems, in the order of the hashes.
 pub const HASHED_SYSTEMS: [&str; 8] = [
@@ -127,7 +127,7 @@ impl Engine {
                 hash.write_f64(world.delta);
             });
         }
-        let view = ComponentView { scenes: &self.worlds.scenes, tilemaps: &self.assets.tilemaps };
+        let view = self.worlds.component_view(&self.assets);
         for (handle, _) in self.worlds.units.slots.iter() {
             hasher.write(WORLDS, number(handle), |hash| {
                 let row = handle.index() as u32;

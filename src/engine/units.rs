@@ -1,12 +1,12 @@
 //! Units with their components: reading of unit resources, spawning and destruction. The rows of
 //! units are in `engine_world`, and each component is in its own file there.
 
-use super::Engine;
+use super::{Assets, Engine, Worlds};
 use engine_foundation::Error;
 use engine_foundation::doing;
 use engine_resource::reload_steps::ChangedResources;
 use engine_world::WorldId;
-use engine_world::component_table::{COMPONENTS, ComponentHost};
+use engine_world::component_table::{COMPONENTS, ComponentHost, ComponentView};
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 use engine_world::unit_resource::{UnitReader, UnitResource};
@@ -127,6 +127,30 @@ impl Engine {
             tilemaps: &mut self.assets.tilemaps,
             store: &mut self.assets.store,
             frame: self.frame.index,
+        }
+    }
+}
+
+impl Worlds {
+    /// Returns the description of a unit's components, as lines of text.
+    pub fn inspect_components(&mut self, assets: &Assets, unit: UnitId) -> Vec<String> {
+        // Cameras take the poses of their nodes when they are used.
+        for camera in self.scenes.cameras.of_unit(unit.row()).to_vec() {
+            self.follow(camera);
+        }
+        COMPONENTS.inspect(&self.component_view(assets), unit)
+    }
+
+    /// Returns the parts of the engine that the state and the text of components are read from.
+    pub(super) fn component_view<'a>(&'a self, assets: &'a Assets) -> ComponentView<'a> {
+        ComponentView {
+            physics: &self.physics,
+            scenes: &self.scenes,
+            cameras: &self.cameras,
+            models: &assets.models,
+            materials: &assets.materials,
+            textures: &assets.textures,
+            tilemaps: &assets.tilemaps,
         }
     }
 }

@@ -177,7 +177,7 @@ impl Worlds {
         self.flat_owners(|draw, row, flat| {
             let object = match flat {
                 SpriteOrTilemap::Sprite(picture) => {
-                    of(row, "sprite", assets.drawable_texture_name(picture))
+                    of(row, "sprite", assets.textures.name(picture))
                 }
                 SpriteOrTilemap::Map(map) => of(row, "tilemap", &assets.tilemaps.of(map).name),
             };

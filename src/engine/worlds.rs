@@ -79,8 +79,8 @@ impl Worlds {
         Ok(camera)
     }
 
-    /// Moves a camera that is attached to a unit to its node.
-    fn follow(&mut self, camera: CameraId) {
+    /// Moves a camera that is attached to a unit to its node. Does nothing if it was destroyed.
+    pub(super) fn follow(&mut self, camera: CameraId) {
         let Some(CameraNode { unit, node, local }) =
             self.cameras.get(camera.0).and_then(|c| c.owner)
         else {

@@ -24,6 +24,7 @@ pub mod sjson;
 pub mod suggest;
 pub mod tasks;
 pub mod terminal;
+pub mod text_format;
 pub mod xml;
 
 pub use color::Color;

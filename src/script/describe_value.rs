@@ -2,6 +2,7 @@
 //! runs a metamethod of a game.
 
 use super::context::ScriptContext;
+use engine_foundation::text_format;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
@@ -105,26 +106,7 @@ pub fn is_name(bytes: &[u8]) -> bool {
 
 /// Formats a number as Lua prints it.
 pub fn number(number: f64) -> String {
-    match number {
-        n if n.is_nan() => "nan".to_string(),
-        n if n.is_infinite() => (if n > 0.0 { "inf" } else { "-inf" }).to_string(),
-        n if n.fract() == 0.0 && n.abs() < 1e14 => format!("{n:.0}"),
-        n => fourteen_digits(n),
-    }
-}
-
-/// Formats a number like C's `%.14g`.
-fn fourteen_digits(number: f64) -> String {
-    let text = format!("{number:.13e}");
-    let (digits, exponent) = text.split_once('e').expect("this form has an exponent");
-    let exponent: i32 = exponent.parse().expect("an exponent is a whole number");
-    if (-4..14).contains(&exponent) {
-        let shorter: f64 = text.parse().expect("what was written can be read");
-        return shorter.to_string();
-    }
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
+    text_format::significant(number, 14)
 }
 
 /// Returns the bytes of a string.

@@ -82,6 +82,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/unit/inspect",
     "world/unit/lists",
     "world/units",
+    "world/callback_names",
     "world/components",
     "world/mesh",
     "world/light",

@@ -7,11 +7,12 @@ use super::camera::{
 };
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, number};
-use super::component_table::{Component, ComponentHost};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::error;
+use engine_foundation::text_format::{significant, vector3};
 use engine_foundation::{Error, Mat4};
 use std::f32::consts::PI;
 
@@ -62,6 +63,7 @@ pub static CAMERA: Component = Component {
     moved: None,
     hide: None,
     state: None,
+    inspect: Some((InspectSection::Rendering3d, inspect)),
     reload: None,
 };
 
@@ -132,5 +134,22 @@ fn spawn(
 fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, location: &str) {
     for camera in host.scenes.cameras.take(unit.row()) {
         host.cameras.remove(camera.0, "", host.frame, location);
+    }
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    for (at, id) in view.scenes.cameras.of_unit(unit.row()).iter().enumerate() {
+        let at = at + 1;
+        lines.push(match view.cameras.get(id.0) {
+            // Scripts can destroy the camera of a unit.
+            None => format!("camera {at} ended"),
+            Some(camera) => format!(
+                "camera {at} {} at {}, from {} to {} m",
+                PROJECTIONS[camera.projection as usize],
+                vector3(camera.pose.w_axis.truncate()),
+                significant(camera.near.into(), 6),
+                significant(camera.far.into(), 6),
+            ),
+        });
     }
 }

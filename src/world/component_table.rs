@@ -17,6 +17,7 @@ use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Slots};
+use engine_materials::Materials;
 use engine_models::Models;
 use engine_resource::reload_steps::ChangedResources;
 use engine_resource::store::ResourceStore;
@@ -43,6 +44,8 @@ pub struct Component {
     pub moved: Option<NoteMoved>,
     pub hide: Option<HideComponents>,
     pub state: Option<WriteState>,
+    /// The component's lines in `Unit.inspect`, and their section there.
+    pub inspect: Option<(InspectSection, InspectComponents)>,
     pub reload: Option<ReloadComponents>,
 }
 
@@ -64,6 +67,8 @@ pub type HideComponents = fn(&mut RenderScenes, u32, Option<u8>, u8, bool);
 /// Writes the state of the components of the unit in a row that must be equal in every run, as part
 /// of the unit's hash.
 pub type WriteState = fn(&ComponentView, u32, &mut StateHash);
+/// Appends a line of text for each component of a unit, for people and tools.
+pub type InspectComponents = fn(&ComponentView, UnitId, &mut Vec<String>);
 /// Applies changed resources to existing components (hot reload).
 pub type ReloadComponents = fn(&mut ComponentHost, &ChangedResources);
 
@@ -81,10 +86,24 @@ pub struct ComponentHost<'a> {
     pub frame: u64,
 }
 
-/// Parts of the engine that the state of components is read from.
+/// Parts of the engine that the state and the text of components are read from. The poses of nodes
+/// and cameras are up to date where text is written.
 pub struct ComponentView<'a> {
+    pub physics: &'a PhysicsTables,
     pub scenes: &'a RenderScenes,
+    pub cameras: &'a Slots<Camera>,
+    pub models: &'a Models,
+    pub materials: &'a Materials,
+    pub textures: &'a Textures,
     pub tilemaps: &'a Tilemaps,
+}
+
+/// Sections of `Unit.inspect`, in their order. Within a section, the order of the table applies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum InspectSection {
+    Rendering3d,
+    Rendering2d,
+    Physics,
 }
 
 /// A table of components.
@@ -147,6 +166,17 @@ impl Components {
         for state in self.0.iter().filter_map(|component| component.state) {
             state(view, row, hash);
         }
+    }
+
+    /// Returns the description of a unit's components, as lines of text.
+    pub fn inspect(&self, view: &ComponentView, unit: UnitId) -> Vec<String> {
+        let mut columns: Vec<_> = self.0.iter().filter_map(|component| component.inspect).collect();
+        columns.sort_by_key(|(section, _)| *section);
+        let mut lines = Vec::new();
+        for (_, inspect) in columns {
+            inspect(view, unit, &mut lines);
+        }
+        lines
     }
 
     /// Applies changed resources to existing components (hot reload).

@@ -4,7 +4,7 @@
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, number};
-use super::component_table::{Component, ComponentHost};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::light::{BRIGHTNESS_MAX, LightComponent, LightSettings, LightType, SHADOW_BIAS_MAX};
 use super::render_scenes::{RenderScenes, existing_scene};
 use super::unit::UnitId;
@@ -13,6 +13,7 @@ use super::unit_template::{TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
+use engine_foundation::text_format::{significant, vector3};
 
 /// The component `light`.
 pub static LIGHT: Component = Component {
@@ -81,6 +82,7 @@ pub static LIGHT: Component = Component {
     moved: Some(|scenes, rows| scenes.lights.note_moved(rows)),
     hide: None,
     state: None,
+    inspect: Some((InspectSection::Rendering3d, inspect)),
     reload: None,
 };
 
@@ -164,5 +166,24 @@ fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
     let RenderScenes { lights, worlds, .. } = &mut *host.scenes;
     if let Some(scene) = existing_scene(worlds, world) {
         scene.lights_changed |= lights.destroy(unit.row(), host.frame, location);
+    }
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    let lights = &view.scenes.lights;
+    for (at, id) in lights.of_unit(unit.row()).iter().enumerate() {
+        let light = lights.slots.get(id.0).expect("lights end with their unit");
+        let settings = &light.settings;
+        lines.push(format!(
+            "light {} {} at node {}, colour {}, intensity {}, to {} m{}{}",
+            at + 1,
+            settings.kind.name(),
+            light.node + 1,
+            vector3(settings.color.into()),
+            significant(settings.intensity.into(), 6),
+            significant(settings.range().into(), 6),
+            if settings.casts_shadows { ", with shadows" } else { "" },
+            if settings.enabled { "" } else { ", off" },
+        ));
     }
 }

@@ -4,7 +4,8 @@
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, GROUP, RANGE, VISIBLE, group, range, text};
-use super::component_table::{Component, ComponentHost};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
+use super::instance_table::flag;
 use super::mesh::{MeshComponent, MeshExtra};
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::unit::UnitId;
@@ -12,6 +13,7 @@ use super::unit_resource::ComponentSource;
 use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_foundation::text_format::quoted;
 use engine_models::MeshNumber;
 use std::sync::Arc;
 
@@ -57,6 +59,7 @@ pub static MESH: Component = Component {
         scenes.meshes.hide(row, group, reason, hidden);
     }),
     state: None,
+    inspect: Some((InspectSection::Rendering3d, inspect)),
     // Meshes of a reloaded model are sent again by the engine, which has loaded the model.
     reload: None,
 };
@@ -133,4 +136,21 @@ fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
         scene.end(mesh.draw);
         models.remove_game_mesh(mesh.mesh);
     });
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    let meshes = &view.scenes.meshes;
+    for (at, slot) in meshes.of_unit(unit.row()).enumerate() {
+        let mesh = meshes.slots.at(slot).expect("chains hold living meshes");
+        let entry = view.models.entry(mesh.mesh);
+        lines.push(format!(
+            "mesh {} {} at node {}, {} triangles{}{}",
+            at + 1,
+            quoted(&entry.name),
+            mesh.node + 1,
+            entry.triangles,
+            if mesh.flags & flag::HIDDEN == 0 { "" } else { ", hidden" },
+            if mesh.flags & flag::CASTS_SHADOWS == 0 { ", without shadow" } else { "" },
+        ));
+    }
 }

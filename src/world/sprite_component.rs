@@ -6,9 +6,12 @@ use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{
     ComponentFields, GROUP, RANGE, VISIBLE, group, numbers, range, text,
 };
-use super::component_table::{Component, ComponentHost};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
+use super::instance_table::flag;
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
-use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
+use super::sprite::{
+    SpriteAlpha, SpriteComponent, SpriteInstance, SpritePlacement, SpriteSettings, SpriteSource,
+};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
@@ -149,6 +152,7 @@ pub static SPRITE: Component = Component {
         scenes.sprites.table.hide(row, group, reason, hidden);
     }),
     state: Some(|view, row, hash| view.scenes.sprites.write_state(row, hash)),
+    inspect: Some((InspectSection::Rendering2d, inspect)),
     reload: Some(|host, changed| {
         host.scenes.sprites.reload_sequences(host.textures, host.store, changed);
     }),
@@ -323,6 +327,45 @@ fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
     if let Some(scene) = existing_scene(worlds, world) {
         sprites.destroy(unit.row(), host.frame, location, |sprite| scene.end(sprite.draw));
     }
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    let sprites = &view.scenes.sprites.table;
+    for (at, slot) in sprites.of_unit(unit.row()).enumerate() {
+        let sprite = sprites.slots.at(slot).expect("chains hold living sprites");
+        let picture = view.textures.entry(sprite.picture);
+        let [width, height] =
+            sprite.settings.metres([picture.width, picture.height].map(|n| n as f32));
+        lines.push(format!(
+            "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{}{}",
+            at + 1,
+            view.textures.name(sprite.picture),
+            sprite.node + 1,
+            sprite.settings.placement.layer,
+            inspect_material(view, &sprite.settings.placement),
+            inspect_sequence(view, sprite),
+            inspect_hidden(sprite.flags),
+        ));
+    }
+}
+
+/// Returns the text about the sequence that a sprite plays.
+fn inspect_sequence(view: &ComponentView, sprite: &SpriteInstance) -> String {
+    let Some(number) = sprite.sequence else { return String::new() };
+    let sequence = &view.scenes.sprites.sequences[number.0 as usize];
+    let tag = sequence.tag.as_ref().map_or("all frames".to_string(), |tag| format!("{tag:?}"));
+    format!(", playing {tag} of {:?} at {:.2} s", sequence.sheet, sprite.time)
+}
+
+/// Returns the text that names the material of a sprite or tile map.
+pub(super) fn inspect_material(view: &ComponentView, placement: &SpritePlacement) -> String {
+    let material = placement.material.and_then(|material| view.materials.slots().get(material));
+    material.map_or_else(String::new, |material| format!(", material {:?}", material.name))
+}
+
+/// Returns the text about the visibility of a sprite or tile map with these flags.
+pub(super) fn inspect_hidden(flags: u8) -> &'static str {
+    if flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" }
 }
 
 #[cfg(test)]

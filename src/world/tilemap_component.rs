@@ -4,11 +4,14 @@
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, GROUP, RANGE, VISIBLE, group, text};
-use super::component_table::{Component, ComponentHost, ComponentView};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
 use super::instance_table::flag;
 use super::render_scenes::WorldRenderScene;
 use super::sprite::SpritePlacement;
-use super::sprite_component::{LAYER, LIT, MATERIAL, PIXELS, PLANE, SetResource, TINT, placement};
+use super::sprite_component::{
+    LAYER, LIT, MATERIAL, PIXELS, PLANE, SetResource, TINT, inspect_hidden, inspect_material,
+    placement,
+};
 use super::tilemap_instances::{TilemapInstance, TilemapPiece};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
@@ -56,6 +59,7 @@ pub static TILEMAP: Component = Component {
         scenes.maps.hide(row, group, reason, hidden);
     }),
     state: Some(write_state),
+    inspect: Some((InspectSection::Rendering2d, inspect)),
     reload: Some(reload),
 };
 
@@ -159,6 +163,23 @@ fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
 fn write_state(view: &ComponentView, row: u32, hash: &mut StateHash) {
     for map in view.scenes.maps.of_unit(row) {
         hash.write_u64(view.tilemaps.of(map.map).state());
+    }
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    for (at, map) in view.scenes.maps.of_unit(unit.row()).iter().enumerate() {
+        let tilemap = view.tilemaps.of(map.map);
+        lines.push(format!(
+            "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}{}",
+            at + 1,
+            tilemap.name,
+            map.node + 1,
+            tilemap.map().columns,
+            tilemap.map().rows,
+            map.placement.layer,
+            inspect_material(view, &map.placement),
+            inspect_hidden(map.flags),
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
--- `Unit.inspect`: a description of a unit for people and tools. Other files add the lines of their
--- components (the event `unit_inspect`).
+-- `Unit.inspect`: a description of a unit for people and tools. The lines of the engine's
+-- components are native (the column `inspect` in src/world/component_table.rs). Those of script
+-- components are collected by world/components.lua.
 local core = ...
 
 local type, next, tostring, ipairs = type, next, tostring, ipairs
@@ -8,7 +9,7 @@ local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
 
 local Unit = core.module("Unit")
 
-local data, unit_inspect = core.unit_data, core.event("unit_inspect")
+local data = core.unit_data
 
 -- Maximum depth of nested tables in the output.
 local SHOWN_DEPTH = 16
@@ -62,7 +63,7 @@ end
 ---@param unit Unit a unit
 ---@return string text lines of text
 function Unit.inspect(unit)
-  core.inspect(unit)
+  local native = core.inspect(unit)
   local lines = { format("unit %q (%s)", Unit.debug_name(unit), tostring(unit)), "nodes" }
   for node = 1, Unit.num_nodes(unit) do
     local position, parent = Unit.world_position(unit, node), Unit.scene_graph_parent(unit, node)
@@ -70,7 +71,8 @@ function Unit.inspect(unit)
       parent and " on " .. parent or "", tostring(Unit.local_position(unit, node)),
       tostring(position), describe_transform(unit, node))
   end
-  unit_inspect(unit, lines)
+  core.inspect_script_components(unit, lines)
+  for _, line in ipairs(native) do lines[#lines + 1] = line end
   if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1, {}) end
   return concat(lines, "\n")
 end

@@ -1,5 +1,4 @@
--- Physics of units: their actors, movers and joints, and their lines in `Unit.inspect`. Bodies are
--- native (src/script/api/actor/).
+-- Physics of units: their actors, movers and joints. Bodies are native (src/script/api/actor/).
 local core = ...
 
 local type, next, tostring = type, next, tostring
@@ -9,8 +8,7 @@ local istype = core.ffi.istype
 local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
 
 local World, Unit = core.module("World"), core.module("Unit")
-local PhysicsWorld, Actor = core.module("PhysicsWorld"), core.module("Actor")
-local Mover = core.module("Mover")
+local PhysicsWorld = core.module("PhysicsWorld")
 
 local num_actors, actor_at, find_actor = core.num_actors, core.actor, core.find_actor
 local create_actor = core.create_actor
@@ -195,24 +193,3 @@ end
 function Unit.joint(unit, name)
   return joint_of(unit, name)
 end
-
-core.on("unit_inspect", "physics", function(unit, lines)
-  for index = 1, num_actors(unit) do
-    local actor = actor_at(unit, index)
-    if not actor then
-      lines[#lines + 1] = format("actor %d ended", index)
-    else
-      local kind = Actor.is_trigger(actor) and "trigger" or Actor.is_static(actor) and "static"
-        or Actor.is_kinematic(actor) and "kinematic" or "dynamic"
-      lines[#lines + 1] = format("actor %d %q %s on node %d at %s, %g kg, velocity %s%s", index,
-        Actor.debug_name(actor), kind, Actor.node(actor), tostring(Actor.position(actor)),
-        Actor.mass(actor), tostring(Actor.velocity(actor)),
-        Actor.is_sleeping(actor) and ", asleep" or "")
-    end
-  end
-  local mover = mover_of(unit)
-  if mover then
-    lines[#lines + 1] = format("mover %q at %s%s", Mover.debug_name(mover),
-      tostring(Mover.position(mover)), Mover.standing_frames(mover) > 0 and ", on the ground" or "")
-  end
-end)

@@ -195,10 +195,15 @@ impl Textures {
         &self.entries[number.0 as usize]
     }
 
-    /// Returns the name by which a texture was found. Empty for the checkerboard and for render
-    /// targets.
+    /// Returns the name by which a texture is found, or of a render target. Empty for the
+    /// checkerboard and for a render target that has ended.
     pub fn name(&self, number: TextureNumber) -> &str {
-        &self.records[number.0 as usize].name
+        let record = &self.records[number.0 as usize];
+        if record.source == TextureOrigin::Target && record.held.is_some() {
+            let target = self.targets.iter().find(|(_, target)| **target == number);
+            return target.map_or("", |(name, _)| name);
+        }
+        &record.name
     }
 
     /// Returns the version of the entries. It changes whenever an entry changes, so that owners of

@@ -343,8 +343,10 @@ fn a_texture_beyond_the_adapter_limit_is_scaled_down() {
     // A name with a living texture keeps its number; the number of an ended texture is reused.
     let other = game.textures.add_target("b", 64, 32).unwrap();
     assert_ne!(target, other);
+    assert_eq!((game.textures.name(target), game.textures.name(other)), ("a", "b"));
     game.textures.unload(target);
     assert!(!game.textures.entry(target).loaded);
+    assert_eq!(game.textures.name(target), "");
     for _ in 0..70_000 {
         let again = game.textures.add_target("a", 32, 16).unwrap();
         assert_eq!((again, game.textures.entry(again).width), (target, 32));

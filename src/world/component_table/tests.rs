@@ -53,6 +53,9 @@ static PLANTED: Component = Component {
         note(format!("state {row}"));
         hash.write_u64(5);
     }),
+    inspect: Some((InspectSection::Physics, |_, unit, lines| {
+        lines.push(format!("planted of {}", unit.row()));
+    })),
     reload: Some(|_, changed| {
         let names: Vec<_> = changed.of(ReloadStep::Sheets).map(|it| it.name.as_str()).collect();
         note(format!("reload {names:?}"));
@@ -77,6 +80,7 @@ static BARE: Component = Component {
     moved: None,
     hide: None,
     state: None,
+    inspect: None,
     reload: None,
 };
 
@@ -84,8 +88,16 @@ static BARE: Component = Component {
 static FULL: Component =
     Component { name: "full", spawn: |_, _, _, _| Err(error!("there is no room")), ..BARE };
 
+/// A component whose text comes before that of [`PLANTED`].
+static VISIBLE: Component = Component {
+    name: "visible",
+    inspect: Some((InspectSection::Rendering2d, |_, _, lines| lines.push("visible".into()))),
+    ..BARE
+};
+
 static BOTH: Components = Components(&[&PLANTED, &BARE]);
 static MISSING_COLUMNS: Components = Components(&[&BARE]);
+static INSPECTED: Components = Components(&[&PLANTED, &BARE, &VISIBLE, &PLANTED]);
 static REFUSING: Components = Components(&[&PLANTED, &FULL, &BARE]);
 
 static SHEET: ResourceKind = ResourceKind {
@@ -102,6 +114,7 @@ struct TestWorld {
     scenes: RenderScenes,
     cameras: Slots<Camera>,
     models: Models,
+    materials: Materials,
     textures: Textures,
     tilemaps: Tilemaps,
     store: ResourceStore,
@@ -120,6 +133,7 @@ impl TestWorld {
             scenes: RenderScenes::default(),
             cameras: Slots::new(HandleKind::Camera, 1),
             models: Models::default(),
+            materials: Materials::default(),
             textures: Textures::new(false),
             tilemaps: Tilemaps::default(),
             store: ResourceStore::default(),
@@ -142,15 +156,27 @@ impl TestWorld {
         }
     }
 
-    /// Calls all functions of a table in turn. Returns the state hash of the unit.
+    fn view(&self) -> ComponentView<'_> {
+        ComponentView {
+            physics: &self.physics,
+            scenes: &self.scenes,
+            cameras: &self.cameras,
+            models: &self.models,
+            materials: &self.materials,
+            textures: &self.textures,
+            tilemaps: &self.tilemaps,
+        }
+    }
+
+    /// Calls all functions of a table that change something or write state, in turn. Returns the
+    /// state hash of the unit.
     fn live(&mut self, table: &Components) -> Result<u64, Error> {
         let (world, unit, row) = (self.world, self.unit, self.unit.row());
         table.spawn(&mut self.host(), (world, unit), &UnitTemplate::default())?;
         table.note_moved(&mut self.scenes, &[row]);
         table.hide(&mut self.scenes, row, Some(2), (flag::GROUP_HIDDEN, true));
         let mut hash = StateHash::new(0);
-        let view = ComponentView { scenes: &self.scenes, tilemaps: &self.tilemaps };
-        table.write_state(&view, row, &mut hash);
+        table.write_state(&self.view(), row, &mut hash);
         let names = ["hero", "wall"].map(|name| ResourceName::new("sheet", name));
         let changed = ChangedResources::new(&names, KINDS);
         table.reload(&mut self.host(), &changed);
@@ -206,6 +232,31 @@ fn optional_columns_of_a_component_can_be_missing() {
     let hash = TestWorld::new().live(&MISSING_COLUMNS).unwrap();
     assert_eq!(calls(), ["spawn bare", "end bare"]);
     assert_eq!(hash, StateHash::new(0).finish());
+}
+
+#[test]
+fn lines_of_text_are_in_the_order_of_their_sections_and_then_of_the_table() {
+    let world = TestWorld::new();
+    let lines = INSPECTED.inspect(&world.view(), world.unit);
+    assert_eq!(lines, ["visible", "planted of 0", "planted of 0"]);
+    assert!(MISSING_COLUMNS.inspect(&world.view(), world.unit).is_empty());
+}
+
+/// Components of the engine without lines in `Unit.inspect`, and why.
+const WITHOUT_LINES: [(&str, &str); 0] = [];
+
+#[test]
+fn every_component_of_the_engine_is_inspected_or_has_a_reason() {
+    for component in COMPONENTS.0 {
+        let reason = WITHOUT_LINES.iter().find(|(name, _)| *name == component.name);
+        assert!(
+            component.inspect.is_some() != reason.is_some(),
+            "{}: give it the column `inspect`, or a reason in WITHOUT_LINES, not both",
+            component.name
+        );
+    }
+    let unknown = WITHOUT_LINES.iter().find(|(name, _)| COMPONENTS.by_name(name).is_none());
+    assert_eq!(unknown, None, "there is no such component");
 }
 
 #[test]

@@ -11,9 +11,7 @@ use engine_foundation::{Color, Error, Handle, Vec3};
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
 use engine_world::instance_table::flag;
-use engine_world::sprite::{
-    SpriteId, SpritePlacement, SpriteSequence, SpriteSettings, SpriteSource,
-};
+use engine_world::sprite::{SpriteId, SpriteSequence, SpriteSettings, SpriteSource};
 use engine_world::sprite_component::{check_image_part, check_layer};
 use engine_world::unit::UnitId;
 
@@ -233,14 +231,6 @@ pub static CORE: ModuleRows = more(
         )
         .pure()
         .public_name("Sprite.finished"),
-        func(
-            "inspect_flat",
-            inspect,
-            &[UNIT_ARG],
-            "Returns lines that describe a unit's sprites and tile maps.",
-        )
-        .pure()
-        .public_name("Unit.inspect"),
     ],
 );
 
@@ -442,7 +432,7 @@ fn set_speed(engine: &mut Engine, sprite: SpriteId, speed: f64) {
 
 fn frame(engine: &mut Engine, sprite: SpriteId) -> String {
     let picture = engine.worlds.scenes.sprites.of(sprite).picture;
-    engine.assets.drawable_texture_name(picture).to_string()
+    engine.assets.textures.name(picture).to_string()
 }
 
 fn finished(engine: &mut Engine, sprite: SpriteId) -> bool {
@@ -538,56 +528,4 @@ fn cell_at_position(
     let of = engine.assets.tilemaps.of(map).map();
     let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
     Ok((cell(x, of.tile_width), cell(y, of.tile_height)))
-}
-
-/// Returns the text that names the material of a sprite or tile map.
-fn material_text(engine: &Engine, placement: &SpritePlacement) -> String {
-    let material =
-        placement.material.and_then(|material| engine.assets.materials.slots().get(material));
-    material.map_or_else(String::new, |material| format!(", material {:?}", material.name))
-}
-
-fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
-    let row = unit.row();
-    let slots: Vec<usize> = engine.worlds.scenes.sprites.table.of_unit(row).collect();
-    let mut lines = Vec::new();
-    let hidden = |flags: u8| if flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" };
-    for (at, slot) in slots.into_iter().enumerate() {
-        let id = engine.worlds.scenes.sprites.table.slots.handle_at(slot).map(SpriteId);
-        let id = id.expect("it is in a chain");
-        let (width, height) = size(engine, id);
-        let sprite = engine.worlds.scenes.sprites.of(id);
-        let plays = match sequence(engine, id) {
-            None => String::new(),
-            Some(playing) => {
-                let tag = playing.tag.as_ref().map(|tag| format!("{tag:?}"));
-                let tag = tag.unwrap_or("all frames".to_string());
-                format!(", playing {tag} of {:?} at {:.2} s", playing.sheet, sprite.time)
-            }
-        };
-        lines.push(format!(
-            "sprite {} {:?} at node {}, {width:.2} x {height:.2} m, layer {}{}{plays}{}",
-            at + 1,
-            engine.assets.drawable_texture_name(sprite.picture),
-            sprite.node + 1,
-            sprite.settings.placement.layer,
-            material_text(engine, &sprite.settings.placement),
-            hidden(sprite.flags)
-        ));
-    }
-    for (at, map) in engine.worlds.scenes.maps.of_unit(row).iter().enumerate() {
-        let tilemap = engine.assets.tilemaps.of(map.map);
-        lines.push(format!(
-            "tilemap {} {:?} at node {}, {} x {} cells, layer {}{}{}",
-            at + 1,
-            tilemap.name,
-            map.node + 1,
-            tilemap.map().columns,
-            tilemap.map().rows,
-            map.placement.layer,
-            material_text(engine, &map.placement),
-            hidden(map.flags)
-        ));
-    }
-    lines
 }

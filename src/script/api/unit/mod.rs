@@ -234,7 +234,13 @@ pub static UNIT_CORE: ModuleRows = module(
         .pure(),
         func("get_data", check, &[UNIT_ARG], "Raises an error if the unit does not exist.").pure(),
         func("set_data", check, &[UNIT_ARG], "Raises an error if the unit does not exist.").pure(),
-        func("inspect", check, &[UNIT_ARG], "Raises an error if the unit does not exist.").pure(),
+        func(
+            "inspect",
+            inspect,
+            &[UNIT_ARG],
+            "Returns the description of the engine's components of a unit, as lines of text.",
+        )
+        .pure(),
     ],
 );
 
@@ -459,6 +465,10 @@ fn end_unit(engine: &mut Engine, unit: UnitId) {
 }
 
 fn check(_: &mut Engine, _: UnitId) {}
+
+fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
+    engine.worlds.inspect_components(&engine.assets, unit)
+}
 
 fn component_names(_: &mut Engine) -> ScriptValue {
     let mut names: Vec<_> =
