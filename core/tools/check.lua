@@ -28,14 +28,14 @@ end
 -- The error of a level names the first unit that cannot be spawned. This reports the others.
 local function check_units_of(level, world, message)
   local ok, count = pcall(LevelResource.num_units, level.name)
-  local seen = {}
+  local visited = {}
   for i = 1, ok and count or 0 do
     local unit = "unit '" .. LevelResource.unit_name(level.name, i) .. "'"
     local name = LevelResource.unit_resource(level.name, i)
-    if not seen[name] and not message:find(unit, 1, true) then
+    if not visited[name] and not message:find(unit, 1, true) then
       run_step(level, "spawning its " .. unit, World.spawn_unit, world, name)
     end
-    seen[name] = true
+    visited[name] = true
   end
 end
 

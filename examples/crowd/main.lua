@@ -64,12 +64,12 @@ local function cursor()
   return (position.x - left) / scale, (position.y - bottom) / scale - Panel.HEIGHT
 end
 
-local function say(text)
+local function show_message(text)
   message, message_until = text, seconds + 2.5
 end
 
 local function call()
-  if Game.call(game) then say("Wave " .. game.wave) end
+  if Game.call(game) then show_message("Wave " .. game.wave) end
 end
 
 local function click(x, y)
@@ -83,7 +83,7 @@ local function click(x, y)
     if tower then
       Scenery.tower(standing, tower)
     else
-      say(refusal)
+      show_message(refusal)
       game.heard.refuse = true
     end
   end

@@ -29,7 +29,7 @@ local function keys(gui, width)
 end
 
 -- The current load of physics and sound.
-local function figures(gui, world, y)
+local function show_load(gui, world, y)
   local physics = World.physics_world(world)
   local text = ("%d of %d bodies move, %d voices"):format(PhysicsWorld.num_awake(physics),
     PhysicsWorld.num_actors(physics), Sound.num_voices())
@@ -56,7 +56,7 @@ function Hud.draw(world, shapes)
   keys(gui, width)
   local slowed = (1 - Pace.now) / (1 - Pace.SLOWEST)
   if slowed > 0 then bars(gui, width, height, slowed) end
-  if shapes then figures(gui, world, height - 92) end
+  if shapes then show_load(gui, world, height - 92) end
 end
 
 return Hud

@@ -24,7 +24,7 @@ function Walker.position()
 end
 
 ---@return boolean
-function Walker.stands()
+function Walker.is_on_ground()
   return Mover.standing_frames(mover) > 0
 end
 
@@ -66,7 +66,7 @@ function Walker.update(dt, yaw)
   local move = Input.value("move")
   local wanted = Quaternion(Vector3.up(), yaw) * Vector3(move.x, move.y, 0) * SPEED
   Walker.speed = Vector3.lerp(Walker.speed, wanted, math.min(1, EAGER * dt))
-  if Walker.stands() then
+  if Walker.is_on_ground() then
     Walker.fall = math.max(0, Walker.fall)
     if Input.pressed("jump") then
       Walker.fall = JUMP

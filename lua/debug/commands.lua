@@ -173,15 +173,15 @@ core.command("renderer", "renderer settings",
     end
   end)
 
-local shows_actors = false
+local actors_shown = false
 
 core.command("physics", "physics", "Shows the shapes of all actors as lines, or hides them again.",
   function()
     local World, PhysicsWorld = core.module("World"), core.module("PhysicsWorld")
-    shows_actors = not shows_actors
+    actors_shown = not actors_shown
     for _, world in ipairs(Application.worlds()) do
       -- `World.physics_world` raises for a world without physics.
       local has, physics = pcall(World.physics_world, world)
-      if has then PhysicsWorld.set_debug_draw(physics, shows_actors) end
+      if has then PhysicsWorld.set_debug_draw(physics, actors_shown) end
     end
   end)

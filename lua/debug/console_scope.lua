@@ -14,10 +14,10 @@ local FUNCTIONS_MAX = 2000 -- functions searched for one name
 -- Calls `visit(name, value, fn, i)` for the upvalues of the callbacks, then for those of the
 -- functions among them, until it returns true. Functions of the engine are left out.
 local function each_local(visit)
-  local found, seen = {}, {}
+  local found, visited = {}, {}
   local function add(fn)
-    if type(fn) ~= "function" or seen[fn] or #found == FUNCTIONS_MAX then return end
-    seen[fn] = true
+    if type(fn) ~= "function" or visited[fn] or #found == FUNCTIONS_MAX then return end
+    visited[fn] = true
     local info = getinfo(fn, "S")
     if info.what ~= "C" and info.source:sub(1, 9) ~= "=[engine]" then found[#found + 1] = fn end
   end

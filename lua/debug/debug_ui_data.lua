@@ -242,9 +242,11 @@ local function field(label, text)
   ui.rect(x, y, w, ROW, focused and color.hot or ui.fill_of(over, held))
   if focused then
     local shown = hidden_bytes(text, ui.caret, inner_width)
-    local seen = sub(text, shown + 1)
-    if ui.is_wider(seen, inner_width) then seen = sub(seen, 1, ui.fitting(seen, inner_width)) end
-    ui.text(seen, x + 6, y, ROW)
+    local visible = sub(text, shown + 1)
+    if ui.is_wider(visible, inner_width) then
+      visible = sub(visible, 1, ui.fitting(visible, inner_width))
+    end
+    ui.text(visible, x + 6, y, ROW)
     ui.rect(x + 6 + ui.text_width(sub(text, shown + 1, ui.caret)), y + 3, 1, ROW - 6, color.mark, 3)
   else
     ui.clipped_text(text, x + 6, y, inner_width, ROW)

@@ -39,15 +39,15 @@ local function shown_key(key)
 end
 
 -- Formats a value for people: tables with their fields, sorted, each table once.
-local function shown(value, depth, seen)
+local function shown(value, depth, visited)
   local meta = type(value) == "table" and getmetatable(value)
   if type(value) ~= "table" or (type(meta) == "table" and rawget(meta, "__tostring")) then
     return plain(value)
   end
-  if seen[value] then return "(the same table)" end
+  if visited[value] then return "(the same table)" end
   if next(value) == nil then return "{}" end
   if depth == 0 then return "{ … }" end
-  seen[value] = true
+  visited[value] = true
   local keys, lines, count = {}, {}, #value
   for key in next, value do
     local listed = type(key) == "number" and key >= 1 and key <= count and key % 1 == 0
@@ -57,16 +57,16 @@ local function shown(value, depth, seen)
   local indent = rep("  ", DEPTH_MAX - depth + 1)
   for i = 1, count do
     if #lines >= ITEMS_MAX then break end
-    lines[#lines + 1] = indent .. shown(rawget(value, i), depth - 1, seen)
+    lines[#lines + 1] = indent .. shown(rawget(value, i), depth - 1, visited)
   end
   for i = 1, #keys do
     if #lines >= ITEMS_MAX then break end
     local key, item = keys[i], rawget(value, keys[i])
-    lines[#lines + 1] = indent .. shown_key(key) .. " = " .. shown(item, depth - 1, seen)
+    lines[#lines + 1] = indent .. shown_key(key) .. " = " .. shown(item, depth - 1, visited)
   end
   local left = count + #keys - #lines
   if left > 0 then lines[#lines + 1] = indent .. format("… (%d more)", left) end
-  seen[value] = nil
+  visited[value] = nil
   local short = concat(lines, ", ")
   if #short < 72 and not short:find("\n", 1, true) then
     return "{ " .. short:gsub("^%s+", ""):gsub(",%s+", ", ") .. " }"

@@ -1,6 +1,6 @@
--- Declares the drawing functions of `Gui` from their rows (src/script/api/gui/drawing.rs). This file
--- has the conversions of arguments that are not vectors; those of texts are in text.lua. How an
--- argument is checked and unpacked is in its row (src/script/api/gui/arguments.rs).
+-- Declares the drawing functions of `Gui` from their rows (src/script/api/gui/drawing.rs). This
+-- file has the conversions of arguments that are not vectors; those of texts are in text.lua. How
+-- an argument is checked and unpacked is in its row (src/script/api/gui/arguments.rs).
 local core = ...
 
 local ffi, raise = core.ffi, core.raise

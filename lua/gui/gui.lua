@@ -92,17 +92,17 @@ end
 
 -- Reads the options of `create_screen_gui` and similar functions. Returns true for an immediate
 -- Gui.
-local function read_words(name, first, ...)
+local function read_options(name, first, ...)
   local immediate = false
   local count, i = select("#", ...), 1
   while i <= count do
-    local word = (select(i, ...))
+    local option = (select(i, ...))
     local at = first + i - 1
-    if word == "immediate" then
+    if option == "immediate" then
       immediate = true
-    elseif word == "retained" then
+    elseif option == "retained" then
       immediate = false
-    elseif word == "material" then
+    elseif option == "material" then
       local material = select(i + 1, ...)
       if type(material) ~= "string" then
         bad_argument(name, at + 1, "material", "string", material)
@@ -110,10 +110,10 @@ local function read_words(name, first, ...)
       source_of(name, at + 1, "material", material)
       i = i + 1
     else
-      local near = type(word) == "string"
-        and core.suggest(word, { "immediate", "retained", "material" })
+      local near = type(option) == "string"
+        and core.suggest(option, { "immediate", "retained", "material" })
       raise(format("%s: argument #%d must be \"immediate\", \"retained\" or \"material\" and a "
-        .. "name, got %s%s", name, at, describe(word), near and ", did you mean '" .. near .. "'?"
+        .. "name, got %s%s", name, at, describe(option), near and ", did you mean '" .. near .. "'?"
         or ""))
     end
     i = i + 1
@@ -130,7 +130,7 @@ function World.create_screen_gui(world, ...)
   if type(world) ~= "number" then
     bad_argument("World.create_screen_gui", 1, "world", "World", world)
   end
-  return core.create_screen_gui(world, read_words("World.create_screen_gui", 2, ...))
+  return core.create_screen_gui(world, read_options("World.create_screen_gui", 2, ...))
 end
 
 ---Creates a Gui on a plane in the world.
@@ -147,7 +147,7 @@ function World.create_world_gui(world, pose, width, height, ...)
   if not istype(M, pose) then bad_argument(name, 2, "pose", "Matrix4x4", pose) end
   if type(width) ~= "number" then bad_argument(name, 3, "width", "number", width) end
   if type(height) ~= "number" then bad_argument(name, 4, "height", "number", height) end
-  return core.create_world_gui(world, pose, width, height, read_words(name, 5, ...))
+  return core.create_world_gui(world, pose, width, height, read_options(name, 5, ...))
 end
 
 ---Creates a Gui that is drawn into a texture, in every frame before anything else. From then on,
@@ -165,7 +165,7 @@ function World.create_texture_gui(world, texture, width, height, ...)
   if type(texture) ~= "string" then bad_argument(name, 2, "texture", "string", texture) end
   if type(width) ~= "number" then bad_argument(name, 3, "width", "integer", width) end
   if type(height) ~= "number" then bad_argument(name, 4, "height", "integer", height) end
-  return core.create_texture_gui(world, texture, width, height, read_words(name, 5, ...))
+  return core.create_texture_gui(world, texture, width, height, read_options(name, 5, ...))
 end
 
 ---Destroys a Gui with all its objects.

@@ -76,9 +76,9 @@ local function sheet_of(fn, name)
   end
   local sheet = sheets[name]
   if not sheet then
-    local data, words = sheet_data(name)
+    local data, problem = sheet_data(name)
     if not data then
-      raise(format("%s: argument #1 'sheet': %s", fn, words))
+      raise(format("%s: argument #1 'sheet': %s", fn, problem))
     end
     sheet = { frames = data.frames, tags = data.tags, sequences = {} }
     sheets[name] = sheet

@@ -200,7 +200,7 @@ end
 
 -- Returns the number of arrays created so far. Hot reload uses it with `core.float32_array_number`,
 -- which returns an array's creation number.
-function core.float32_arrays_made()
+function core.float32_array_count()
   return array_count
 end
 

@@ -117,7 +117,7 @@ function reload.begin(chunk, written, world)
   end
   local mark = {
     chunk = chunk, captures = {}, outer = state.innermost, world = world, written = written,
-    before = copy(world.globals), foreign = {}, inner = {}, arrays = core.float32_arrays_made(),
+    before = copy(world.globals), foreign = {}, inner = {}, arrays = core.float32_array_count(),
   }
   -- True if this load, or an enclosing one, needs the objects that nested loads create.
   mark.watching = #written > 0 or (mark.outer and mark.outer.watching)

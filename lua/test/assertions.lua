@@ -97,14 +97,14 @@ end
 
 ---Returns true if no two elements of a table are equal (by deep comparison if `deep` is set).
 function diff.unique(list, deep)
-  local seen = {}
+  local visited = {}
   for _, value in next, list do
-    for i = 1, #seen do
-      if value == seen[i] or (deep and diff.equal(value, seen[i], true)) then
+    for i = 1, #visited do
+      if value == visited[i] or (deep and diff.equal(value, visited[i], true)) then
         return false
       end
     end
-    seen[#seen + 1] = value
+    visited[#visited + 1] = value
   end
   return true
 end

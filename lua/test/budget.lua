@@ -148,12 +148,12 @@ local function measure_work(budget, work)
   local calls, allocations, bytes, seconds = work_done()
   work()
   local calls_now, allocations_now, bytes_now, seconds_now = work_done()
-  local figures = {
+  local measured = {
     engine_calls = calls_now - calls, allocations = allocations_now - allocations,
     allocated_bytes = bytes_now - bytes, cpu_milliseconds = (seconds_now - seconds) * 1000,
   }
   local worst = {}
-  for name, value in next, figures do
+  for name, value in next, measured do
     if budget[name] then record_worst(worst, name, value, budget[name]) end
   end
   return worst

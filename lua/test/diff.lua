@@ -115,7 +115,7 @@ local function compare(a, b, ignore_eq)
   if type(a) ~= "table" or type(b) ~= "table" then
     return plain_equal(a, b)
   end
-  local pairs_left, seen = { count = 0 }, {}
+  local pairs_left, visited = { count = 0 }, {}
   if differ(a, b, ignore_eq, pairs_left) then
     return false
   end
@@ -123,10 +123,10 @@ local function compare(a, b, ignore_eq)
     local count = pairs_left.count
     local left, right = pairs_left[count - 1], pairs_left[count]
     pairs_left.count = count - 2
-    local partners = seen[left]
+    local partners = visited[left]
     if not partners then
       partners = {}
-      seen[left] = partners
+      visited[left] = partners
     end
     if not partners[right] then
       partners[right] = true

@@ -62,15 +62,15 @@ local function trace_text(frames)
 end
 
 local function locals_of(thread, level)
-  local lines, seen = {}, {}
+  local lines, visited = {}, {}
   for index = 1, 250 do
     local name, value = getlocal(thread, level, index)
     if not name or #lines >= LOCALS_MAX then
       break
     end
     if sub(name, 1, 1) ~= "(" and type(value) ~= "function" then
-      local at = seen[name] or #lines + 1
-      seen[name] = at
+      local at = visited[name] or #lines + 1
+      visited[name] = at
       local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
       lines[at] = name .. " = " .. (ok and text or type(value))
     end

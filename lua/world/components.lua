@@ -112,10 +112,10 @@ end
 -- in alphabetical order. Every unfinished name waits for an unfinished name, so the search always
 -- returns to a name that it has visited.
 local function find_cycle(before, done, name)
-  local path, seen = {}, {}
-  while not seen[name] do
+  local path, visited = {}, {}
+  while not visited[name] do
     path[#path + 1] = name
-    seen[name] = #path
+    visited[name] = #path
     for _, other in ipairs(core.names(before[name])) do
       if not done[other] then
         name = other
@@ -124,7 +124,7 @@ local function find_cycle(before, done, name)
     end
   end
   local cycle, least = {}, 1
-  for i = seen[name], #path do
+  for i = visited[name], #path do
     cycle[#cycle + 1] = path[i]
     if path[i] < cycle[least] then least = #cycle end
   end

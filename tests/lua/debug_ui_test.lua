@@ -141,7 +141,7 @@ describe("DebugUi", function()
   end)
 
   it("has tree nodes and collapsing headers", function()
-    local show, seen = window(), 0
+    local show, calls = window(), 0
     local fn = function()
       local open = DebugUi.tree_node("units")
       if open then
@@ -149,15 +149,15 @@ describe("DebugUi", function()
         DebugUi.text("barrel")
         DebugUi.pop_id()
         DebugUi.tree_pop()
-        seen = seen + 1
+        calls = calls + 1
       end
       return DebugUi.collapsing_header("more", true)
     end
     assert.is_true((show(fn)))
-    assert.equals(0, seen)
+    assert.equals(0, calls)
     click(show, fn, position_of(1))
     show(fn)
-    assert.is_true(seen > 0)
+    assert.is_true(calls > 0)
   end)
 
   it("has columns, tables and plots", function()

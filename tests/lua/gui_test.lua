@@ -122,10 +122,11 @@ describe("Gui", function()
       Application.render_world(world)
       test.frames(1)
       assert.equals(1, test.draw_calls())
-      local seen = Gui.inspect(now)
-      assert.equals(1, #seen)
-      assert.same({ "rect", 1, 10, 20, 40, 60, 255, 0 }, { seen[1].kind, seen[1].layer,
-        seen[1].left, seen[1].bottom, seen[1].right, seen[1].top, seen[1].red, seen[1].green })
+      local drawn = Gui.inspect(now)
+      assert.equals(1, #drawn)
+      assert.same({ "rect", 1, 10, 20, 40, 60, 255, 0 }, { drawn[1].kind, drawn[1].layer,
+        drawn[1].left, drawn[1].bottom, drawn[1].right, drawn[1].top, drawn[1].red,
+        drawn[1].green })
       show()
       assert.equals(0, test.draw_calls())
     end)
@@ -169,8 +170,8 @@ describe("Gui", function()
       assert.is_number(object)
       assert.equals(object, shown(kept)[1].object)
       Gui.update_rect(kept, object, Vector3(0, 0, 7), S)
-      local seen = shown(kept)
-      assert.same({ 1, 7, 0, 255 }, { #seen, seen[1].layer, seen[1].left, seen[1].green })
+      local drawn = shown(kept)
+      assert.same({ 1, 7, 0, 255 }, { #drawn, drawn[1].layer, drawn[1].left, drawn[1].green })
       assert.is_true(GuiObject.alive(object))
       Gui.destroy_rect(kept, object)
       assert.is_false(GuiObject.alive(object))
@@ -231,9 +232,9 @@ describe("Gui", function()
   describe("draws", function()
     it("bitmaps in the size of their image", function()
       local object = Gui.bitmap(kept, "textures/ship", Vector2(1, 2))
-      local seen = shown(kept)[1]
+      local drawn = shown(kept)[1]
       assert.same({ "bitmap", "textures/ship", 1, 2, 17, 10 },
-        { seen.kind, seen.name, seen.left, seen.bottom, seen.right, seen.top })
+        { drawn.kind, drawn.name, drawn.left, drawn.bottom, drawn.right, drawn.top })
       Gui.update_bitmap(kept, object, "textures/dot", P, S, RED)
       Gui.update_bitmap(kept, object, "textures/dot", P)
       assert.equals("textures/dot", shown(kept)[1].name)
@@ -263,9 +264,9 @@ describe("Gui", function()
 
     it("triangles", function()
       local object = Gui.triangle(kept, Vector2(0, 0), Vector3(4, 0, 9), Vector2(0, 4), 3, RED)
-      local seen = shown(kept)[1]
-      assert.same({ "triangle", 3 }, { seen.kind, seen.layer })
-      assert.near(4, seen.right, 1e-4)
+      local drawn = shown(kept)[1]
+      assert.same({ "triangle", 3 }, { drawn.kind, drawn.layer })
+      assert.near(4, drawn.right, 1e-4)
       Gui.update_triangle(kept, object, Vector2(0, 0), Vector2(8, 0), Vector2(0, 4))
       assert.near(8, shown(kept)[1].right, 1e-4)
       assert.matches("'p2' must be Vector2 or Vector3, got number 4",
@@ -289,8 +290,8 @@ describe("Gui", function()
     it("nine-patches", function()
       local object = Gui.nine_patch(kept, "textures/ship", 2, P, S)
       Gui.update_nine_patch(kept, object, "textures/ship", { 1, 2, 3, 4 }, P, S, RED)
-      local seen = shown(kept)[1]
-      assert.same({ 10, 60 }, { seen.left, seen.top })
+      local drawn = shown(kept)[1]
+      assert.same({ 10, 60 }, { drawn.left, drawn.top })
       assert.matches("'borders' must be a number or four of them",
         error_of(Gui.nine_patch, kept, "textures/ship", { 1, 2 }, P, S))
       assert.matches("'borders' must be number or table",
@@ -401,10 +402,10 @@ describe("Gui", function()
       Gui.rect(now, Vector3(0, 0, 2), Vector2(10, 10), RED)
       Gui.pop(now)
       Gui.rect(now, Vector3(0, 0, 3), Vector2(10, 10), RED)
-      local seen = Gui.inspect(now)
-      assert.is_true(math.abs(seen[1].left - 90) < 0.001 and math.abs(seen[1].top - 20) < 0.001)
-      assert.equals(100, seen[2].left)
-      assert.equals(0, seen[3].left)
+      local drawn = Gui.inspect(now)
+      assert.is_true(math.abs(drawn[1].left - 90) < 0.001 and math.abs(drawn[1].top - 20) < 0.001)
+      assert.equals(100, drawn[2].left)
+      assert.equals(0, drawn[3].left)
     end)
 
     it("whose pushes and pops must match", function()

@@ -22,11 +22,11 @@ describe("IdString32", function()
   end)
 
   it("can be the key of a table", function()
-    local seen = { [IdString32("root_point")] = 1 }
+    local ids = { [IdString32("root_point")] = 1 }
     collectgarbage()
-    assert.equals(1, seen[IdString32("root_point")])
-    assert.equals(1, seen[IdString32.from_hex("5e43bd96")])
-    assert.is_nil(seen[IdString32("camera")])
+    assert.equals(1, ids[IdString32("root_point")])
+    assert.equals(1, ids[IdString32.from_hex("5e43bd96")])
+    assert.is_nil(ids[IdString32("camera")])
   end)
 
   it("prints as its hash", function()
@@ -107,8 +107,8 @@ describe("IdString64", function()
   it("returns its name if it is known, and can be a key", function()
     assert.equals("units/barrel", IdString64.to_string(IdString64("units/barrel")))
     assert.is_nil(IdString64.to_string(IdString64.from_hex("0123456789abcdef")))
-    local seen = { [IdString64("units/barrel")] = true }
-    assert.is_true(seen[IdString64("units/barrel")])
+    local ids = { [IdString64("units/barrel")] = true }
+    assert.is_true(ids[IdString64("units/barrel")])
   end)
 
   it("reports invalid arguments", function()

@@ -28,11 +28,11 @@ describe("Math.random", function()
     for _, value in ipairs(many(Math.random)) do
       assert.is_true(value >= 0 and value < 1)
     end
-    local seen = {}
+    local numbers = {}
     for _, value in ipairs(many(function() return Math.random(-1, 1) end)) do
-      seen[value] = true
+      numbers[value] = true
     end
-    assert.same({ [-1] = true, [0] = true, [1] = true }, seen)
+    assert.same({ [-1] = true, [0] = true, [1] = true }, numbers)
     for _, value in ipairs(many(function() return Math.random(3) end)) do
       assert.is_true(value == 1 or value == 2 or value == 3)
     end

@@ -67,16 +67,16 @@ describe("a world with pipelined physics", function()
   it("applies writes in the next step, and reads them back at once", function()
     PhysicsWorld.set_gravity(physics, Vector3(0, 0, 0))
     local ball = PhysicsWorld.spawn_sphere(physics, Vector3(0, 0, 5), 0.5)
-    local seen = {}
+    local positions = {}
     World.update(world, STEP)
     Actor.set_velocity(ball, Vector3(6, 0, 0))
     assert.equals(6, Actor.velocity(ball).x)
     for i = 1, 3 do
       World.update(world, STEP)
-      seen[i] = Actor.position(ball).x
+      positions[i] = Actor.position(ball).x
     end
-    assert.equals(0, seen[1])
-    assert.is_true(math.abs(seen[2] - 0.1) < 1e-4 and math.abs(seen[3] - 0.2) < 1e-4)
+    assert.equals(0, positions[1])
+    assert.is_true(math.abs(positions[2] - 0.1) < 1e-4 and math.abs(positions[3] - 0.2) < 1e-4)
     Actor.teleport_position(ball, Vector3(0, 9, 5))
     World.update(world, STEP)
     assert.is_true(math.abs(Actor.position(ball).y - 9) < 1e-4)

@@ -300,12 +300,14 @@ describe("a physics world", function()
   it("lists contacts once, the dynamic actor first", function()
     local floor = World.spawn_unit(world, "units/physics/floor")
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 2))
-    local seen = {}
+    local contacts = {}
     for _ = 1, 120 do
       World.update(world, STEP)
-      for _, contact in ipairs(PhysicsWorld.contacts(physics)) do seen[#seen + 1] = contact end
+      for _, contact in ipairs(PhysicsWorld.contacts(physics)) do
+        contacts[#contacts + 1] = contact
+      end
     end
-    local hit = seen[1]
+    local hit = contacts[1]
     assert.equals(crate, hit.unit)
     assert.equals(floor, hit.other_unit)
     assert.equals(Unit.actor(crate, 1), hit.actor)

@@ -37,19 +37,19 @@ describe("Script", function()
     for _, name in ipairs({ "root_point", "camera", "hand" }) do
       mixed[IdString64(name)], mixed[IdString32(name)] = 3, 4
     end
-    local seen = {}
+    local keys = {}
     for key, value in Script.sorted_pairs(mixed) do
-      seen[#seen + 1] = value .. tostring(key)
+      keys[#keys + 1] = value .. tostring(key)
     end
-    assert.same({ "27", "1z" }, { seen[1], seen[2] })
-    assert.equals(8, #seen)
+    assert.same({ "27", "1z" }, { keys[1], keys[2] })
+    assert.equals(8, #keys)
     for i = 4, 8 do
       if i ~= 6 then
-        assert.is_true(seen[i - 1] < seen[i])
+        assert.is_true(keys[i - 1] < keys[i])
       end
     end
-    assert.equals("4#ID[5e43bd96]", seen[5])
-    assert.matches("^3#ID", seen[6])
+    assert.equals("4#ID[5e43bd96]", keys[5])
+    assert.matches("^3#ID", keys[6])
   end)
 
   it("iterates over the libraries", function()

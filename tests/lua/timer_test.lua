@@ -14,17 +14,17 @@ describe("Timer", function()
   end)
 
   it("calls a function once, with its arguments", function()
-    local seen, count
-    Timer.after(1, function(...) seen, count = { ... }, select("#", ...) end, "a", nil, 3, nil)
+    local passed, count
+    Timer.after(1, function(...) passed, count = { ... }, select("#", ...) end, "a", nil, 3, nil)
     Timer.advance(0.9)
-    assert.is_nil(seen)
+    assert.is_nil(passed)
     Timer.advance(0.1)
-    assert.equals("a", seen[1])
-    assert.equals(3, seen[3])
+    assert.equals("a", passed[1])
+    assert.equals(3, passed[3])
     assert.equals(4, count)
-    seen = nil
+    passed = nil
     Timer.advance(5)
-    assert.is_nil(seen)
+    assert.is_nil(passed)
   end)
 
   it("is on time when many small steps add up", function()
@@ -267,12 +267,12 @@ describe("wait", function()
       wait_frames(3)
       note("five")
     end)
-    local seen = {}
+    local times = {}
     for i = 1, 6 do
       Timer.advance(0)
-      seen[i] = #log
+      times[i] = #log
     end
-    assert.same({ 1, 2, 2, 2, 3, 3 }, seen)
+    assert.same({ 1, 2, 2, 2, 3, 3 }, times)
   end)
 
   it("works in a coroutine that the game created", function()

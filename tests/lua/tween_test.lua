@@ -43,13 +43,13 @@ describe("Tween", function()
     pair.__add = function(p, q) return new(p.a + q.a, p.b + q.b) end
     pair.__sub = function(p, q) return new(p.a - q.a, p.b - q.b) end
     pair.__mul = function(p, k) return new(p.a * k, p.b * k) end
-    local goal = new(4, 8)
+    local target = new(4, 8)
     local box = { position = new(0, 4) }
-    Tween.to(box, 1, { position = goal })
+    Tween.to(box, 1, { position = target })
     Tween.advance(0.25)
     assert.same({ 1, 5 }, { box.position.a, box.position.b })
     Tween.advance(0.75)
-    assert.equals(goal, box.position)
+    assert.equals(target, box.position)
   end)
 
   it("calls on_done once, with the table, after the final values are set", function()

@@ -146,12 +146,12 @@ describe("Utf8", function()
   end)
 
   it("iterates over code points and characters", function()
-    local seen = {}
-    for position, code in Utf8.codes(TEXT) do seen[#seen + 1] = position .. ":" .. code end
-    assert.same({ "1:97", "2:223", "4:8364", "7:128512" }, seen)
-    seen = {}
-    for index, character in Utf8.characters(TEXT) do seen[index] = character end
-    assert.same({ "a", "ß", "€", "😀" }, seen)
+    local visited = {}
+    for position, code in Utf8.codes(TEXT) do visited[#visited + 1] = position .. ":" .. code end
+    assert.same({ "1:97", "2:223", "4:8364", "7:128512" }, visited)
+    visited = {}
+    for index, character in Utf8.characters(TEXT) do visited[index] = character end
+    assert.same({ "a", "ß", "€", "😀" }, visited)
     for _ in Utf8.codes("") do error("the empty string has no characters") end
     for _ in Utf8.characters("") do error("the empty string has no characters") end
   end)

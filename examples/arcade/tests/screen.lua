@@ -14,7 +14,7 @@ function Screen.texts()
   return texts
 end
 
-function Screen.shows(text)
+function Screen.contains(text)
   for _, object in ipairs(Screen.texts()) do
     if object.text:find(text, 1, true) then return true end
   end
