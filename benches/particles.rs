@@ -248,10 +248,10 @@ const MOVED_BYTES: f64 = (7 * 4 * 2 + 4) as f64;
 
 /// Returns the bytes a second that `threads` threads copy, with reads and writes counted.
 fn bandwidth(threads: usize) -> f64 {
-    const WORDS: usize = 16 << 20;
-    let (from, mut to) = (vec![1.5f32; WORDS], vec![0.5f32; WORDS]);
+    const ELEMENTS: usize = 16 << 20;
+    let (from, mut to) = (vec![1.5f32; ELEMENTS], vec![0.5f32; ELEMENTS]);
     let (milliseconds, _) = rounds(9, || {
-        let each = WORDS / threads;
+        let each = ELEMENTS / threads;
         std::thread::scope(|scope| {
             for (from, to) in from.chunks(each).zip(to.chunks_mut(each)) {
                 scope.spawn(move || to.copy_from_slice(from));
@@ -259,7 +259,7 @@ fn bandwidth(threads: usize) -> f64 {
         });
     });
     std::hint::black_box(&to);
-    (WORDS * 8) as f64 / (milliseconds * 1e-3)
+    (ELEMENTS * 8) as f64 / (milliseconds * 1e-3)
 }
 
 fn million() -> Group {

@@ -199,7 +199,7 @@ fn layers_clips_and_moved_guis() {
 }
 
 #[test]
-fn world_seen_by_two_cameras() {
+fn world_drawn_by_two_cameras() {
     check("worlds", vec![worlds::worlds()]);
 }
 

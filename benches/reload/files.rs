@@ -48,10 +48,10 @@ fn picture(random: &mut Random) -> Vec<u8> {
 }
 
 fn text(random: &mut Random) -> String {
-    const WORDS: [&str; 8] = ["quick", "brown", "fox", "lazy", "dog", "rain", "roof", "town"];
+    const VOCABULARY: [&str; 8] = ["quick", "brown", "fox", "lazy", "dog", "rain", "roof", "town"];
     let mut text = String::new();
     while text.len() < TEXT_BYTES {
-        text += WORDS[random.below(8) as usize];
+        text += VOCABULARY[random.below(8) as usize];
         text.push(' ');
     }
     text.truncate(TEXT_BYTES);

@@ -211,7 +211,7 @@ fn list_of_folders_is_complete() {
 }
 
 #[test]
-fn dead_names_are_found_and_other_words_ignored() {
+fn dead_names_are_found_and_other_text_ignored() {
     let check = |text: &str, expected: &[&str]| {
         let document = File { path: "docs/x.md".into(), text: text.into() };
         let files = [File { path: "src/script/vm.rs".into(), text: String::new() }];

@@ -116,7 +116,7 @@ fn wrong_names(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn names_in_lua_say_what_they_hold() {
+fn lua_names_are_descriptive() {
     let files = files();
     let checked = files.iter().filter(|file| file.ends_with(&[".lua"]));
     let checked = checked.filter(|file| FOLDERS.iter().any(|folder| file.path.starts_with(folder)));

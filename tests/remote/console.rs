@@ -85,7 +85,7 @@ fn first_frame_has_a_regular_time_step() {
 }
 
 #[test]
-fn console_without_a_game_says_how_to_start_one() {
+fn console_without_a_game_explains_how_to_start_one() {
     let mut create_game = GameProcess::start("nobody", COUNTING);
     super::ask(&mut create_game.connect(), "quit", vec![]);
     create_game.wait();

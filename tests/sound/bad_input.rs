@@ -55,7 +55,7 @@ fn random_bytes_never_crash_the_decoder() {
 }
 
 #[test]
-fn trigger_error_names_what_is_missing() {
+fn trigger_error_lists_missing_parts() {
     let rules = b"play = { switch = \"m\", cases = { wood = \"t\" } }
         curves = [{ parameter = \"f\", target = \"pitch\", points = [[0, 1]] }]";
     let files: &[(&str, &[u8])] = &[

@@ -99,11 +99,11 @@ mod tests {
     #[test]
     fn wrong_sizes_are_refused_before_allocation() {
         refused(&[1; 9], 1 << 30, "9 compressed bytes cannot contain the stated 1073741824");
-        refused(&repeated(&[5, 3]), 7, "more than the stated 7 bytes");
-        refused(&repeated(&[5, 3]), 9, "only 8 of the stated 9 bytes");
+        refused(&repeated(&[5, 3]), 7, "it contains more than the stated 7 bytes");
+        refused(&repeated(&[5, 3]), 9, "it contains only 8 of the stated 9 bytes");
         // 400 bytes that expand to 12 MiB: decompression stops after the wanted bytes.
         let bomb = repeated(&[128 << 10; 100]);
-        refused(&bomb, 1000, "more than the stated 1000 bytes");
+        refused(&bomb, 1000, "it contains more than the stated 1000 bytes");
         // A window of two terabytes without content.
         let window = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8][..], &[1, 0, 0]].concat();
         refused(&window, 4, "the compressed bytes are damaged (Specified window_size is too big");
